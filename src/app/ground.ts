@@ -60,7 +60,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const database = databaseAt(dataDir, config.store)
   const key = await openOwnKey(database)
   if (database.url === undefined) emptyWal(dataDir)
-  await migrateStore(database)
+  const facts = await migrateStore(database)
   const turns = makeTurns()
   const metrics = openMetrics({
     enabled: config.metrics.enabled,
@@ -78,7 +78,15 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     database.url === undefined
       ? undefined
       : await holdDatabase(
-          { store, database, clock, log, isTrusted: config.store.trustDurability },
+          {
+            store,
+            database,
+            clock,
+            log,
+            isTrusted: config.store.trustDurability,
+            facts,
+            meter: metrics.meter,
+          },
           back,
         )
   const plans = loadPlans(plansFile(dataDir), config.ceilings)

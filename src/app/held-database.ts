@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
 import { type Clock, isRecent, pause } from '../clock/index.js'
-import { exitStatus, messageOf, OperatorError } from '../errors/index.js'
+import { exitStatus, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import type { Meter } from '../metrics/index.js'
 import {
   beat,
   beatEveryMs,
@@ -19,9 +20,10 @@ import {
   type DatabasePlace,
   databaseCalled,
   isPassing,
-  readServerFacts,
+  type ServerFacts,
   type Store,
   weakServer,
+  wordsOfCause,
 } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 import type { WayBack } from './way-back.js'
@@ -33,6 +35,9 @@ interface Deps {
   log: Log
   /** Whatever the server would lose. */
   isTrusted: boolean
+  /** What the start has asked the server. */
+  facts: ServerFacts | undefined
+  meter: Pick<Meter, 'gauge'>
 }
 
 // How often it looks whether the one before has let go.
@@ -44,8 +49,8 @@ const writeEveryMs = 10_000
  * one that is gone has ended; throws an `OperatorError` where another appliance is alive, or the database went back.
  */
 export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
-  const { store, database, clock, log } = deps
-  await requireDurable(deps)
+  const { store, database, clock, log, meter } = deps
+  requireDurable(deps)
   const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read))
   if (ms !== undefined)
     throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
@@ -66,17 +71,25 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
         now = await beat(store, held)
       } catch (error) {
         if (!isPassing(error)) throw error
-        if (!isAway) log.warn({ cause: causeOf(error) }, saysAway)
+        if (!isAway) log.warn({ cause: wordsOfCause(error) }, saysAway)
         isAway = true
+        meter.gauge('posthorn_store_connected', {}, 0)
         return
       }
       if (isAway) log.info({}, 'The database is back')
       isAway = false
       if (now === undefined) return end(saysLost(database), exitStatus.failed)
-      const ms = wentBack({ beat: held.beat + 1, at: 0 }, now.beat)
-      if (ms !== undefined) return end(saysBack(database, ms), exitStatus.misplaced)
-      held = now
       const at = clock.now()
+      const expected = { beat: held.beat + 1, at }
+      const ms = wentBack(expected, now.beat)
+      if (ms !== undefined) {
+        // The next start has to see it too: what the file knows is some seconds old.
+        writeLastBeat(database.dataDir, expected)
+        return end(saysBack(database, ms), exitStatus.misplaced)
+      }
+      held = now
+      meter.gauge('posthorn_store_connected', {}, 1)
+      meter.gauge('posthorn_store_beat', {}, held.beat)
       if (writtenAt !== undefined && isRecent(writtenAt, at, writeEveryMs)) return
       writtenAt = at
       writeLastBeat(database.dataDir, { beat: held.beat, at })
@@ -85,12 +98,14 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
 }
 
 /** Refuses a server that may lose what was answered on its word, unless the operator takes that. */
-async function requireDurable({ database, clock, log, isTrusted }: Deps): Promise<void> {
-  const { url } = database
-  const weak = url === undefined ? undefined : weakServer(await readServerFacts(url, clock))
+function requireDurable({ database, facts, log, isTrusted }: Deps): void {
+  const weak = facts === undefined ? undefined : weakServer(facts)
   if (weak === undefined) return
   const says = `${databaseCalled(database)}: ${weak}`
-  if (isTrusted) return log.warn({}, says)
+  if (isTrusted) {
+    log.warn({}, says)
+    return
+  }
   throw new OperatorError(`${says}. Mend it, or set store.trust_durability = true if that may be`, {
     status: exitStatus.misplaced,
   })
@@ -124,6 +139,3 @@ const saysAway = 'The database is away: nothing is taken, and what waits goes on
 
 const saysLost = (database: DatabasePlace) =>
   `${databaseCalled(database)} was taken by another appliance, as this one had given no sign of life for some seconds: it ends`
-
-const causeOf = (error: unknown) =>
-  messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import { type Log, makeSeldom } from '../log/index.js'
+import { isPassing, wordsOfCause } from '../store/index.js'
 
 /** Work of the main thread that recurs and is too small for a thread of its own. */
 export interface Chore {
@@ -19,7 +20,11 @@ export function startHousekeeping(clock: Clock, log: Log, chores: readonly Chore
       const run = chore
         .run(stopping.signal)
         .catch((error) =>
-          seldom(() => log.error({ error, chore: chore.name }, 'Housekeeping failed')),
+          seldom(() => {
+            // Where the database is away a stack tells nothing, and each chore has its own.
+            const why = isPassing(error) ? { cause: wordsOfCause(error) } : { error }
+            log.error({ ...why, chore: chore.name }, 'Housekeeping failed')
+          }),
         )
         .finally(() => {
           running.delete(run)

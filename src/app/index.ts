@@ -14,6 +14,7 @@ import { openSystemdNotifier, type SystemdNotifier } from './notify.js'
 import { makeRecurring } from './recurring.js'
 import { holdOldMail } from './restore.js'
 import { startWhenRoom } from './room.js'
+import { settleSent } from './settle-sent.js'
 import { closing, makeWayBack, type WayBack } from './way-back.js'
 import { tellWhere } from './where.js'
 import { openTools, startWork, type Work } from './work.js'
@@ -164,8 +165,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   }
 }
 
-/** Before any thread may send: mail of the past is held, and runs are marked whose account may not go on. */
-async function settlePast({ store, clock, log }: Ground): Promise<void> {
+/** Before any thread may send: what is known to have left is settled, mail of the past is held, and runs are marked whose account may not go on. */
+async function settlePast(ground: Ground): Promise<void> {
+  const { store, clock, log } = ground
+  if (ground.config.store.url !== '') await settleSent(ground)
   await holdOldMail({ store, clock, log })
   await store.write(noteAllBlocked)
 }

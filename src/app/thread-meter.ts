@@ -4,7 +4,9 @@ import { type Meter, makeTally, type Snapshot, silentMeter } from '../metrics/in
 import type { StoreOptions } from '../store/index.js'
 
 /** For the group commit: what `openStore` is given. */
-export function countCommits(meter: Meter): Required<Pick<StoreOptions, 'onCommit' | 'onTurn'>> {
+export function countCommits(
+  meter: Meter,
+): Required<Pick<StoreOptions, 'onCommit' | 'onTurn' | 'wayThere'>> {
   return {
     onCommit(works, seconds) {
       meter.count('posthorn_commits_total', {})
@@ -12,6 +14,13 @@ export function countCommits(meter: Meter): Required<Pick<StoreOptions, 'onCommi
       meter.observe('posthorn_commit_seconds', {}, seconds)
     },
     onTurn: (seconds) => meter.observe('posthorn_turn_wait_seconds', {}, seconds),
+    wayThere: {
+      transaction: (kind, seconds) =>
+        meter.observe('posthorn_store_transaction_seconds', { kind }, seconds),
+      retried: (cause) => meter.count('posthorn_store_retries_total', { cause }),
+      waited: (seconds) => meter.observe('posthorn_store_connection_wait_seconds', {}, seconds),
+      asked: () => meter.count('posthorn_store_round_trips_total', {}),
+    },
   }
 }
 

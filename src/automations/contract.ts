@@ -34,6 +34,7 @@ import {
   startForCrowd,
   stopCrowdStart,
 } from './contract-course.js'
+import { listEventNames, usualNames } from './contract-event-names.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
   automation,
@@ -60,6 +61,7 @@ export {
   cancelRun,
   getCrowdStart,
   getRun,
+  listEventNames,
   listRuns,
   moveRuns,
   pauseAutomation,
@@ -70,6 +72,7 @@ export {
   startForCrowd,
   startRun,
   stopCrowdStart,
+  usualNames,
   usualPage,
 }
 
@@ -354,6 +357,7 @@ export const automations: Contract = {
   operations: [
     sendEvent,
     sendEvents,
+    listEventNames,
     createAutomation,
     listAutomations,
     getAutomation,

@@ -25,6 +25,7 @@ export {
   type AutomationStatus,
   archiveAutomation,
   blockedReasons,
+  type Compiled,
   cancelArchived,
   cancelRun,
   createAutomation,
@@ -59,11 +60,14 @@ export {
   runSome,
   wakeBlocked,
 } from './engine/index.js'
+export { eventNamesAnswer } from './event-names.js'
 export {
   type AcceptDeps,
   type AcceptedEvent,
   acceptEvents,
   type EventInput,
+  type Hearer,
+  hearersOf,
   type LiveLimit,
   makeFollowAutomations,
   makeFollowContacts,
@@ -109,6 +113,7 @@ export {
 export {
   type Backfill,
   type Crowd,
+  cancelFitting,
   crowdOf,
   findBackfill,
   finishReleases,

@@ -4,6 +4,7 @@ import type { JobResult } from '../calendar/index.js'
 import { type Clock, dayNumber, hourMs, isoTime, systemClock } from '../clock/index.js'
 import { type Config, databaseAt } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
+import { type DatabasePlace, readServerFacts } from '../store/index.js'
 import { type BackupResult, inProcess, type Order } from './apart.js'
 import { problemOfDirectory } from './directory.js'
 import { runHook } from './hook.js'
@@ -55,17 +56,46 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   if (hook.length > 0) {
     await runHook(hook, made.file, { clock, signal, timeoutMs: hookTimeout, env: process.env })
   }
+  const archive = await archiveOf(of, clock)
   const problem = await problemOfDirectory(dir)
   const problems = [
     ...(problem === undefined
       ? []
       : [`Of backup.dir: ${problem.found}. Mend it: '${problem.fix}'`]),
+    ...archive.problems,
     ...kept,
   ]
   return {
-    summary: `${made.file} was made and checked${hook.length > 0 ? ', and the command of backup.hook has taken it' : ''}`,
-    figures: { sizeBytes, tookMs, madeAt, removed: expired.length - kept.length },
+    summary: `${made.file} was made and checked${hook.length > 0 ? ', and the command of backup.hook has taken it' : ''}${archive.says}`,
+    figures: {
+      sizeBytes,
+      tookMs,
+      madeAt,
+      removed: expired.length - kept.length,
+      ...(archive.lastAt !== null && { archivedAt: archive.lastAt }),
+    },
     ...(problems.length > 0 && { problems }),
+  }
+}
+
+/** What the mails themselves are kept by where they are in PostgreSQL: the log that its server archives. */
+async function archiveOf(
+  { url }: DatabasePlace,
+  clock: Clock,
+): Promise<{ says: string; lastAt: number | null; problems: string[] }> {
+  if (url === undefined) return { says: '', lastAt: null, problems: [] }
+  try {
+    const { archiving } = await readServerFacts(url, clock)
+    const { isOn, lastAt } = archiving
+    const says = !isOn
+      ? 'its server archives no log'
+      : lastAt === null
+        ? 'its server has archived no log yet'
+        : `its server archived its log last at ${isoTime(lastAt)}`
+    return { says: `. The database is not in it: ${says}`, lastAt, problems: [] }
+  } catch (error) {
+    const problem = `When the server of the database archived its log last cannot be asked: ${messageOf(error)}`
+    return { says: '', lastAt: null, problems: [problem] }
   }
 }
 

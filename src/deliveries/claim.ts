@@ -3,6 +3,7 @@ import { stoppedBy } from '../billing/index.js'
 import {
   cell,
   idsOf,
+  isRemote,
   type LastCause,
   prepared,
   type QueueClass,
@@ -72,6 +73,7 @@ export async function claim(
   const stops = new Map<string, { why: string | undefined }>()
   const claims: Claim[] = []
   const small: [number, string, QueueClass, string, number][] = []
+  const isAllTogether = wants.length > 1 && isRemote(tx)
   for (const [place, { limit, ...stream }] of wants.entries()) {
     const { lane, class: of, accountId } = stream
     const key = `${of} ${accountId}`
@@ -80,7 +82,7 @@ export async function claim(
     const isStopped = stop.why !== undefined
     claims.push({ taken: [], ...(isStopped && { exhausted: { nextDueAt: now + stoppedMs } }) })
     if (isStopped) continue
-    if (limit <= mostTogether) small.push([place, lane, of, accountId, limit])
+    if (isAllTogether || limit <= mostTogether) small.push([place, lane, of, accountId, limit])
     else claims[place] = takenOf(await firstOf(tx, { limit, ...stream }), { limit, now })
   }
   const together =
@@ -97,7 +99,8 @@ export async function claim(
   return claims.map((one) => ({ ...one, taken: one.taken.filter(({ id }) => leased.has(id)) }))
 }
 
-// So few rows of a stream cost less in one statement for all such streams, more in one of the stream's own.
+// So few rows of a stream cost less in one statement for all such streams, more in one of the stream's own; but for the
+// way to a server.
 const mostTogether = 4
 
 /** Those of a stream's first rows that are due; where they are too few, the row behind tells when the next is. */

@@ -108,5 +108,12 @@ export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export { dueAfterSetBack } from './set-back.js'
 export { holdsBack, isEnded, park, type Settlement, settle } from './settle.js'
+export {
+  isSentLately,
+  type SentLately,
+  sentLately,
+  settleAnew,
+  settledAnew,
+} from './settle-anew.js'
 export { type StreamDue, streamsAfter } from './streams.js'
 export { type DeliveryStanding, type DueStream, type QueueSummary, summarise } from './summary.js'

@@ -37,7 +37,7 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
   const found: (Finding | false)[] = [
     weak === undefined
       ? of.ok(
-          `PostgreSQL ${Math.floor(facts.version / 10_000)}, ${facts.roundTripMs.toFixed(1)} ms away; what it has answered is on its disk`,
+          `PostgreSQL ${Math.floor(facts.version / 10_000)}, ${facts.encoding} by ${facts.collation.name}, ${facts.roundTripMs.toFixed(1)} ms away; what it has answered is on its disk`,
         )
       : of.fail(
           weak,
@@ -61,6 +61,7 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
           : 'synchronous_standby_names names those that every commit waits for',
       ),
     judgeArchive(of, facts, asked),
+    judgeCollation(of, facts),
     facts.oldestTransactionMs > hourMs &&
       of.warn(
         `a transaction has been open for ${counted(Math.floor(facts.oldestTransactionMs / hourMs), 'hour')}: nothing that was deleted since can be cleared away`,
@@ -91,6 +92,28 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
       ),
   ]
   return found.filter((one) => one !== false)
+}
+
+/**
+ * Indexes of another collation than C are in an order that a C library of another version does not have: then rows are
+ * not found, on a standby or after an upgrade of the system.
+ */
+function judgeCollation(
+  of: ReturnType<typeof findingsOf>,
+  { collation: { name, isStale, others } }: ServerFacts,
+): Finding | false {
+  if (others === 0) return false
+  const columns = counted(others, 'column')
+  if (isStale) {
+    return of.fail(
+      `its C library sorts otherwise than when the database was made, and ${columns} go by ${name}: rows may not be found`,
+      'reindex database, then alter database NAME refresh collation version',
+    )
+  }
+  return of.warn(
+    `${columns} go by the collation ${name} and not by C, as Posthorn made them: a standby of another system may not find rows`,
+    'alter table TABLE alter column COLUMN type text collate "C", for those that were changed',
+  )
 }
 
 /** Somebody has to make backups: the server by its log, or whoever the operator names. */

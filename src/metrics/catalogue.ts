@@ -242,6 +242,38 @@ export const catalogue = {
     labels: [],
     buckets: seconds,
   },
+  posthorn_store_transaction_seconds: {
+    type: 'histogram',
+    help: 'Over PostgreSQL: what transactions took from their begin to the answer, tries that lost included; write, by_row or gather',
+    labels: ['kind'],
+    buckets: seconds,
+  },
+  posthorn_store_retries_total: {
+    type: 'counter',
+    help: 'Over PostgreSQL: transactions that ran again, by why: serialization, deadlock, taken (a key), aborted (its COMMIT had no answer)',
+    labels: ['cause'],
+  },
+  posthorn_store_connection_wait_seconds: {
+    type: 'histogram',
+    help: 'Over PostgreSQL: how long what is read or written waited for a connection',
+    labels: [],
+    buckets: seconds,
+  },
+  posthorn_store_round_trips_total: {
+    type: 'counter',
+    help: 'Over PostgreSQL: statements sent to the server',
+    labels: [],
+  },
+  posthorn_store_connected: {
+    type: 'gauge',
+    help: 'Over PostgreSQL: 1 while the last sign of life was acknowledged, 0 while the server is away',
+    labels: [],
+  },
+  posthorn_store_beat: {
+    type: 'gauge',
+    help: 'Over PostgreSQL: the number of the last sign of life that was acknowledged; it rises by one each two seconds',
+    labels: [],
+  },
   posthorn_thread_lag_seconds: {
     type: 'gauge',
     help: "The longest that a thread's event loop came late to what was due, of the last minute",

@@ -5,6 +5,7 @@
  */
 
 export { beatEveryMs, readLastBeat, saysBack, wentBack, writeLastBeat } from './back-in-time.js'
+export { type LatelyNotes, openLatelyNotes, readLatelyNotes, removeLatelyNotes } from './lately.js'
 export {
   beat,
   type Holding,

@@ -5,6 +5,7 @@ import type { Resolver } from '../dns/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import type { LatelyNotes } from '../nodes/index.js'
 import type { BounceRules } from '../reports/index.js'
 import type { Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
@@ -22,6 +23,8 @@ export interface OutboundDeps {
   backlog: Backlog
   /** Writes what happens to mails, and lets follow what follows from it. */
   land: LandEvents
+  /** What is kept of sent mail where the database could go back in time; none beside a file. */
+  journal?: LatelyNotes | undefined
   config: Config['outbound']
   shaping: ShapingData
   /** Asked for each refusal, as an operator may change them meanwhile. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
 import { troubleOf as troubleOfPostgres } from './postgres/errors.js'
 import { isClosed, troubleOf as troubleOfSqlite } from './sqlite/errors.js'
 import type { OnFault, StoreTrouble } from './trouble.js'
@@ -17,6 +17,10 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof ApiError) return error.code === 'service_unavailable'
   return isClosed(error) || troubleOf(error)?.passes === true
 }
+
+/** What the storage said, without the sentence for clients that stands around it. */
+export const wordsOfCause = (error: unknown): string =>
+  messageOf(error instanceof ApiError && error.cause !== undefined ? error.cause : error)
 
 /** Tells `onFault` of an error after which the database cannot be used; of others it does nothing. */
 export function reportFault(error: unknown, onFault: OnFault | undefined): void {

@@ -35,7 +35,7 @@ export {
   storedTexts,
   writeExtras,
 } from './extras.js'
-export { databaseTrouble, isPassing } from './fault.js'
+export { databaseTrouble, isPassing, wordsOfCause } from './fault.js'
 export {
   boundCell,
   boundValue,
@@ -67,7 +67,7 @@ export { type DatabasePlace, databaseCalled, type FoundDatabase, withoutSecrets 
 export { prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
 export { type QueueClass, queueClass } from './queue-class.js'
 export { rememberRows } from './remembered.js'
-export { databaseBytes, readPages } from './running.js'
+export { databaseBytes, isRemote, readPages } from './running.js'
 export type * from './schema/index.js'
 export { isUnreleased, type SchemaState, sayUnreleased } from './schema-state.js'
 export { serverAdvice } from './server-advice.js'
@@ -105,9 +105,12 @@ export async function findDatabase({ dataDir, url }: DatabasePlace): Promise<Fou
   return await (await import('./postgres/found.js')).findPostgres(url)
 }
 
-/** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
-export async function migrateStore(place: DatabasePlace, isServed?: () => boolean): Promise<void> {
-  await (await import('./migrate.js')).migrateStore(place, isServed)
+/** Brings the database up to date; resolves with what a server said of itself. Loaded by who does so: each thread would load all migrations. */
+export async function migrateStore(
+  place: DatabasePlace,
+  isServed?: () => boolean,
+): Promise<ServerFacts | undefined> {
+  return await (await import('./migrate.js')).migrateStore(place, isServed)
 }
 
 /** Copies a database of SQLite into a PostgreSQL; see `copy-over.ts`. */

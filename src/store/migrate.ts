@@ -33,12 +33,13 @@ import { contactFields } from './migrations/0160-contact-fields.js'
 import { whyLeft } from './migrations/0161-why-left.js'
 import { nodesTable } from './migrations/0170-nodes.js'
 import { automationPages } from './migrations/0171-automation-pages.js'
+import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
-import { unfitServer } from './server-weakness.js'
+import { type ServerFacts, unfitServer } from './server-weakness.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
 import { databaseFile } from './sqlite/files.js'
@@ -79,6 +80,7 @@ const migrations: Record<string, Migration> = {
   '0161-why-left': whyLeft,
   '0170-nodes': nodesTable,
   '0171-automation-pages': automationPages,
+  '0172-event-names': eventNames,
   '0175-automation-drafts': automationDrafts,
   '0182-why-left-by': whyLeftBy,
 }
@@ -110,10 +112,13 @@ export async function schemaState({ dataDir, url }: DatabasePlace): Promise<Sche
  * start. Throws an `OperatorError` for a database of a newer release or of before the first, and where it would change
  * one that is being served: by an appliance of another version.
  */
-export async function migrateStore(place: DatabasePlace, isServed = () => false): Promise<void> {
+export async function migrateStore(
+  place: DatabasePlace,
+  isServed = () => false,
+): Promise<ServerFacts | undefined> {
   const { dataDir, url } = place
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  if (url !== undefined) await requireFit(place, url)
+  const facts = url === undefined ? undefined : await requireFit(place, url)
   const state = await schemaState(place)
   refuseUnreadable(place, state)
   if (state.kind !== 'same' && isServed()) {
@@ -126,7 +131,8 @@ export async function migrateStore(place: DatabasePlace, isServed = () => false)
   if (url !== undefined) {
     const { withConnection } = await import('./postgres/server.js')
     const { postgresTables } = await import('./postgres/make-tables.js')
-    return await withConnection(url, (db) => bringUp(db, dueFor(postgresTables), place))
+    await withConnection(url, (db) => bringUp(db, dueFor(postgresTables), place))
+    return facts
   }
   const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
   try {
@@ -134,13 +140,15 @@ export async function migrateStore(place: DatabasePlace, isServed = () => false)
   } finally {
     await db.destroy()
   }
+  return undefined
 }
 
 /** Before anything is made there. */
-async function requireFit(place: DatabasePlace, url: string): Promise<void> {
+async function requireFit(place: DatabasePlace, url: string): Promise<ServerFacts> {
   const { readServerFacts } = await import('./postgres/server-facts.js')
-  const unfit = unfitServer(await readServerFacts(url, systemClock))
-  if (unfit === undefined) return
+  const facts = await readServerFacts(url, systemClock)
+  const unfit = unfitServer(facts)
+  if (unfit === undefined) return facts
   throw new OperatorError(`${databaseCalled(place)} is of no use: ${unfit}`, {
     status: exitStatus.misplaced,
   })

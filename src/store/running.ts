@@ -40,6 +40,9 @@ export function runnerOf(db: QueryExecutorProvider): Runner {
   return runner
 }
 
+/** Whether each statement goes to a server and back: then one for many rows is worth more work in it. */
+export const isRemote = (db: QueryExecutorProvider): boolean => runnerOf(db).engine === 'postgres'
+
 /** How large the database is. Of SQLite it stands in the first page of the file; a server looks at its files. */
 export const readPages = async (db: QueryExecutorProvider): Promise<FilePages> =>
   await runnerOf(db).pages()

@@ -3,6 +3,8 @@ export interface ServerFacts {
   /** 150004 is 15.4. */
   version: number
   encoding: string
+  /** Of the database; tables of Posthorn compare by bytes, whatever it is. `others`: columns that do not. */
+  collation: { name: string; isStale: boolean; others: number }
   /** What it would lose of what it has answered; empty: nothing. */
   weak: readonly ('fsync' | 'full_page_writes' | 'synchronous_commit')[]
   /** Whether the way to it is encrypted; its own name was verified where the address asks for that. */

@@ -39,6 +39,17 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** What is told of the way to a server. */
+export interface WayThere {
+  transaction(kind: 'write' | 'by_row' | 'gather', seconds: number): void
+  /** A transaction runs again. */
+  retried(cause: 'serialization' | 'deadlock' | 'taken' | 'aborted'): void
+  /** For a connection. */
+  waited(seconds: number): void
+  /** A statement was sent. */
+  asked(): void
+}
+
 export interface StoreOptions extends DatabasePlace {
   clock: Clock
   /** Shared by all threads of the appliance (`makeTurns`). */
@@ -53,6 +64,8 @@ export interface StoreOptions extends DatabasePlace {
   onCommit?: (writes: number, seconds: number) => void
   /** How long it waited for its turn before a transaction. */
   onTurn?: (seconds: number) => void
+  /** Of a database on a server; for metrics. */
+  wayThere?: WayThere
   /** Without it a fault is an error like others, for a command that ends with it anyway. */
   onFault?: OnFault
 }

@@ -3,6 +3,7 @@ import { openResolver } from '../app/resolver.js'
 import { mailRulesOf, runThread } from '../app/thread.js'
 import { isReachable } from '../config/index.js'
 import { joinBacklog } from '../deliveries/index.js'
+import { openLatelyNotes } from '../nodes/index.js'
 import { openOutbound } from '../outbound/index.js'
 import { makeSimulator, ownListener } from '../simulator/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
@@ -25,6 +26,8 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     key,
     meter,
     backlog: joinBacklog(data.backlog),
+    journal:
+      data.config.store.url === '' ? undefined : openLatelyNotes(data.dataDir, data.index, clock),
     land: makeEffects(data.config, data.plans),
     config: data.config.outbound,
     shaping: rules.shaping,

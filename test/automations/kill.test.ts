@@ -12,6 +12,7 @@ import { delay, inARow, send, trigger } from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { shapedTo } from '../support/outbound.js'
+import { isPostgres } from '../support/postgres.js'
 import { initSandbox, type Serving, serve } from '../support/process.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 import { thoroughly } from '../support/thorough.js'
@@ -69,7 +70,8 @@ t.test(
       moments[moment] = (moments[moment] ?? 0) + 1
     }
     t.comment(`killed at: ${JSON.stringify(moments)}`)
-    t.ok(Object.keys(moments).length > 1, 'in the engine and from outside')
+    // SQLite: the moments of the engine are seen at its driver; over PostgreSQL all kills come from outside.
+    if (!isPostgres) t.ok(Object.keys(moments).length > 1, 'in the engine and from outside')
 
     const last = await serve(t, dataDir, {})
     await ingest(last, apiKey, events)

@@ -37,6 +37,9 @@ const newest = existsSync(versions)
       .at(-1)
   : undefined
 
+/** One of PostgreSQL's programs. */
+export const postgresProgram = (name: string) => join(versions, newest ?? '', 'bin', name)
+
 /** Why there is no server to be had, for a test that needs one; CI has it. */
 export const noPostgres = newest === undefined ? "Debian's postgresql is not installed" : undefined
 
@@ -130,9 +133,8 @@ export const databaseSettings = (dataDir: string): Record<string, string> =>
 /** An empty one, without waiting: `posthorn init` makes the tables. */
 export function makeEmptyDatabase(dataDir: string): void {
   const name = databaseNameOf(dataDir)
-  const psql = join(versions, newest ?? '', 'bin', 'psql')
   const make = `create database ${name} template template0`
-  execFileSync(psql, ['-q', '-c', make, `${serverOfRun()}/postgres`])
+  execFileSync(postgresProgram('psql'), ['-q', '-c', make, `${serverOfRun()}/postgres`])
 }
 
 /** A database of the present schema. */

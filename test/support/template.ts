@@ -20,7 +20,10 @@ const folder = at('../../.templates')
 
 /** Brings the database of a directory up to date; where there is none yet, by copying an empty one. */
 export async function makeDatabase(dataDir: string): Promise<void> {
-  if (existsSync(databaseFile(dataDir))) return await migrateStore({ dataDir })
+  if (existsSync(databaseFile(dataDir))) {
+    await migrateStore({ dataDir })
+    return
+  }
   const template = templateOf('database')
   if (!template.isThere) {
     await migrateStore({ dataDir: template.dir })

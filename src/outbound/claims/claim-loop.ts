@@ -1,5 +1,7 @@
 import { onceATurn } from '../../bounded/index.js'
 import { systemClock } from '../../clock/index.js'
+import { makeSeldom } from '../../log/index.js'
+import { isPassing, wordsOfCause } from '../../store/index.js'
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { claimApart } from './claim-apart.js'
@@ -55,6 +57,7 @@ export function makeClaimLoop(
   let endRest = () => {}
   let isHurried = false
   const mayHurry = makeHurries()
+  const seldom = makeSeldom(clock)
 
   const handOut = makeHandOut(deps, parts)
   const mayBegin = (stream: Stream, slots: number) => slots < ahead.left(stream)
@@ -89,7 +92,9 @@ export function makeClaimLoop(
       if (rows < fewRows) await rest()
     } catch (error) {
       // The database cannot be written just now; the streams stay due.
-      log.error({ error }, 'Deliveries could not be claimed')
+      if (!isPassing(error)) log.error({ error }, 'Deliveries could not be claimed')
+      else
+        seldom(() => log.error({ cause: wordsOfCause(error) }, 'Deliveries could not be claimed'))
       for (const { stream, slots } of asked) {
         stream.claiming = false
         for (const slot of slots) admission.withdraw(slot)

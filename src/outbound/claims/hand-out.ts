@@ -68,7 +68,9 @@ export function makeHandOut(
     claimed({ stream, slots }, claim, { now, stopped }) {
       const { taken: found = [], exhausted } = claim ?? {}
       // A clock that was set forward ends leases before their attempts; they are just renewed.
-      const taken = found.filter(({ id }) => !runs.has(id) && !ahead.holds(stream, id))
+      const taken = found.filter(
+        (one) => !runs.has(one.id) && !ahead.holds(stream, one.id) && !runs.endAnew(stream, one),
+      )
       stream.claiming = false
       // After a stop nothing begins any more: `Ahead.close` gives it back.
       const begun = stopped ? [] : taken.slice(0, slots.length)

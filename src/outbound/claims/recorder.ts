@@ -6,6 +6,7 @@ import { makeSeldom } from '../../log/index.js'
 import { largeProviderOf } from '../../protection/index.js'
 import { writeApart } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
+import { type LatelySent, makeLatelySent } from './lately.js'
 
 // The rest after results that could not be written.
 const retryWriteMs = 1_000
@@ -23,7 +24,7 @@ const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppresse
 export type Recorded = 'written' | 'held' | 'stuck'
 
 /** Takes results, and writes them down as soon as it can. */
-export interface ResultRecorder {
+export interface ResultRecorder extends Pick<LatelySent, 'endOf'> {
   /** `done` is called once, when the result is written or can be written in no way. */
   record(result: Waiting): void
   /** True while results cannot be written: starting more would only put more at risk. */
@@ -32,7 +33,7 @@ export interface ResultRecorder {
 
 type RecorderDeps = Pick<
   OutboundDeps,
-  'store' | 'clock' | 'log' | 'meter' | 'thread' | 'backlog' | 'land'
+  'store' | 'clock' | 'log' | 'meter' | 'thread' | 'backlog' | 'land' | 'journal'
 >
 
 /** A result that is not written yet. */
@@ -55,6 +56,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
   let writing = false
   let failing = false
   const seldom = makeSeldom(clock)
+  const lately = makeLatelySent(deps)
 
   const flush = async () => {
     writing = true
@@ -84,6 +86,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
         return settle(tx, settlements, { thread, now: clock.now(), land })
       },
     )
+    lately.note(written.map(({ settlement }) => settlement))
     backlog.change(-written.filter(({ settlement }) => isEnded(settlement)).length)
     for (const { settlement, done } of written) {
       tell(deps, settlement)
@@ -113,6 +116,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
       if (!writing) void flush()
     },
     stuck: () => failing,
+    endOf: lately.endOf,
   }
 }
 

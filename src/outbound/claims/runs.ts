@@ -16,6 +16,8 @@ import { makeRecorder, type Recorded } from './recorder.js'
 /** Attempts under way, each from its claim until what came of it is written. */
 export interface Runs {
   begin(stream: Stream, delivery: Claimed, slot: DeliverySlot): void
+  /** Without an attempt where it has left already, and the database has forgotten that; false: it has not. */
+  endAnew(stream: Stream, delivery: Claimed): boolean
   /** It is under way, or its result can be written in no way: it may have arrived. */
   has(id: number): boolean
   /** None is under way. */
@@ -105,6 +107,13 @@ export function makeRuns(
       inFlight.add(delivery.id)
       ahead.began(stream)
       composing.whenNear(delivery.class, () => void attempt(stream, delivery, slot))
+    },
+    endAnew(stream, delivery) {
+      const settlement = recorder.endOf(delivery)
+      if (settlement === undefined) return false
+      inFlight.add(delivery.id)
+      recorder.record({ settlement, done: (how) => written(stream, settlement, how) })
+      return true
     },
     has: (id) => inFlight.has(id) || unwritable.has(id),
     isIdle: () => inFlight.size === 0,

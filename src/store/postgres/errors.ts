@@ -19,6 +19,13 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
 export const isRetried = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(40001|40P01|55P03)$/.test(String(error.code))
 
+/** Why a transaction runs again, for metrics. */
+export function causeOfRetry(error: unknown): 'serialization' | 'deadlock' | 'taken' {
+  if (isTaken(error)) return 'taken'
+  const isDeadlock = error instanceof Error && 'code' in error && error.code === '40P01'
+  return isDeadlock ? 'deadlock' : 'serialization'
+}
+
 /** A key is there already: the work's own fault, or that of another transaction's which it could not see. */
 export const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505'

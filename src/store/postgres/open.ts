@@ -3,8 +3,7 @@ import { reportFault } from '../fault.js'
 import { makeIds, readLastIds, writersOf } from '../ids.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema/index.js'
-import type { Store, StoreOptions } from '../store.js'
-import type { OnFault } from '../trouble.js'
+import type { Store, StoreOptions, WayThere } from '../store.js'
 import { joinTurns, type WriteTurns } from '../turns.js'
 import { kyselyOver } from './driver.js'
 import { openServer, type Server } from './server.js'
@@ -27,8 +26,9 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     server,
     watch: () => watch(turns),
     onCommit: options.onCommit,
+    wayThere: options.wayThere,
   })
-  const readers = openReaders(server, options.onFault)
+  const readers = openReaders(server, options)
   const read = kyselyOver<Tables>(readers)
   const first = async (query: string) => {
     const { rows } = await readers.query<{ id: unknown }>(query)
@@ -79,7 +79,10 @@ function watch(turns: Pick<WriteTurns, 'noteChange' | 'noteCommit'>) {
 }
 
 /** Some connections that read, to the server that takes writes: it alone has all that was committed. */
-function openReaders(server: Server, onFault: OnFault | undefined): Queries & Pick<pg.Pool, 'end'> {
+function openReaders(
+  server: Server,
+  { onFault, wayThere }: Pick<StoreOptions, 'onFault' | 'wayThere'>,
+): Queries & Pick<pg.Pool, 'end'> {
   let pool: pg.Pool | undefined
   let losses: number | undefined
   const current = () => {
@@ -94,7 +97,7 @@ function openReaders(server: Server, onFault: OnFault | undefined): Queries & Pi
   const query = async (...asked: Parameters<pg.Pool['query']>) => {
     try {
       await server.ready()
-      return await server.answered(async () => await current().query(...asked))
+      return await server.answered(() => ask(current(), wayThere, asked))
     } catch (error) {
       reportFault(error, onFault)
       throw server.told(error)
@@ -105,6 +108,29 @@ function openReaders(server: Server, onFault: OnFault | undefined): Queries & Pi
     end: async () => {
       if (pool?.ending === false) await pool.end()
     },
+  }
+}
+
+/** Where all of its connections are in use it waits for one. */
+async function ask(
+  pool: pg.Pool,
+  wayThere: WayThere | undefined,
+  asked: Parameters<pg.Pool['query']>,
+): Promise<unknown> {
+  if (wayThere === undefined) return await pool.query(...asked)
+  const began = performance.now()
+  const client = await pool.connect()
+  wayThere.waited((performance.now() - began) / 1_000)
+  wayThere.asked()
+  let lost: Error | undefined
+  try {
+    return await client.query(...asked)
+  } catch (error) {
+    // One that the server has told is no fault of the connection.
+    if (!(error instanceof pg.DatabaseError)) lost = error instanceof Error ? error : new Error()
+    throw error
+  } finally {
+    client.release(lost)
   }
 }
 

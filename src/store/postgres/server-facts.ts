@@ -16,6 +16,9 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
     const one = await sql<{
       version: number
       encoding: string
+      collation: string
+      is_stale: number | null
+      other_columns: number
       fsync: string
       full_page_writes: string
       synchronous_commit: string
@@ -27,6 +30,13 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
       oldest: number | null
     }>`select current_setting('server_version_num')::bigint as version,
         current_setting('server_encoding') as encoding,
+        (select datcollate from pg_database where datname = current_database()) as collation,
+        (select datcollversion <> pg_database_collation_actual_version(oid)
+           from pg_database where datname = current_database()) as is_stale,
+        (select count(*) from pg_attribute inner join pg_class on pg_class.oid = attrelid
+           inner join pg_collation on pg_collation.oid = attcollation
+           where relnamespace = current_schema()::regnamespace and relkind = 'r' and attnum > 0
+             and not attisdropped and collname <> 'C') as other_columns,
         current_setting('fsync') as fsync,
         current_setting('full_page_writes') as full_page_writes,
         current_setting('synchronous_commit') as synchronous_commit,
@@ -63,6 +73,11 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
     return {
       version,
       encoding,
+      collation: {
+        name: said.collation,
+        isStale: said.is_stale === 1,
+        others: said.other_columns,
+      },
       weak,
       isEncrypted: said.ssl === 1,
       isHere: said.is_here === 1,

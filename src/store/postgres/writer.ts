@@ -3,9 +3,10 @@ import { nextTurn } from '../../bounded/index.js'
 import { pause, systemClock } from '../../clock/index.js'
 import { unwritable } from '../fault.js'
 import type { Tables } from '../schema/index.js'
+import type { WayThere } from '../store.js'
 import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
 import { kyselyOver, type OnRows } from './driver.js'
-import { isRetried, isTaken, troubleOf } from './errors.js'
+import { causeOfRetry, isRetried, isTaken, troubleOf } from './errors.js'
 import type { Server } from './server.js'
 
 export interface WriterOptions {
@@ -14,6 +15,7 @@ export interface WriterOptions {
   watch: () => Watch
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
+  wayThere?: WayThere | undefined
 }
 
 interface Watch {
@@ -44,8 +46,8 @@ export function makeWriter(options: WriterOptions): {
   idle: () => Promise<void>
   close: () => Promise<void>
 } {
-  const inOrder = makeLines(options, 1)
-  const rows = makeLines(options, mostRowLines)
+  const inOrder = makeLines(options, 1, (writing) => (writing.isGathered ? 'gather' : 'write'))
+  const rows = makeLines(options, mostRowLines, () => 'by_row')
   const { write, gather } = makeWriters(inOrder.pending, inOrder.add)
   const byRow = makeWriters(rows.pending, (writing) => rows.add({ ...writing, isGathered: true }))
   const both = [inOrder, rows]
@@ -63,7 +65,7 @@ export function makeWriter(options: WriterOptions): {
 }
 
 /** Connections, each of which takes the next writing when it has ended one. */
-function makeLines(options: WriterOptions, most: number) {
+function makeLines(options: WriterOptions, most: number, kindOf: Writer['kindOf']) {
   const pending: Writing[] = []
   const lines: Writer[] = []
   const running = new Set<Promise<void>>()
@@ -88,8 +90,8 @@ function makeLines(options: WriterOptions, most: number) {
   }
   const makeOne = (): Writer => {
     const { onRows, afterCommit } = options.watch()
-    const line = openLine(options.server)
-    const made = { line, tx: kyselyOver<Tables>(line, onRows), afterCommit, options }
+    const line = openLine(options)
+    const made = { line, tx: kyselyOver<Tables>(line, onRows), afterCommit, kindOf, options }
     lines.push(made)
     return made
   }
@@ -113,19 +115,22 @@ interface Writer {
   line: Line
   tx: Tx
   afterCommit: () => void
-  options: Pick<WriterOptions, 'onCommit'>
+  kindOf: (writing: Writing) => Parameters<WayThere['transaction']>[0]
+  options: Pick<WriterOptions, 'onCommit' | 'wayThere'>
 }
 
 /** Tells its callers what became of it; the halves of one that failed are tried by themselves. Never rejects. */
 async function writeOne(writer: Writer, writing: Writing): Promise<void> {
-  const { line, tx, afterCommit, options } = writer
+  const { line, tx, afterCommit, kindOf, options } = writer
   const began = performance.now()
   const isolation = writing.isGathered ? 'read committed' : 'serializable'
   try {
-    const tells = await commitOne(line, isolation, () => writing.run(tx))
+    const tells = await commitOne(line, isolation, options.wayThere, () => writing.run(tx))
     afterCommit()
     writing.committed()
-    options.onCommit?.(writing.size(), (performance.now() - began) / 1_000)
+    const seconds = (performance.now() - began) / 1_000
+    options.onCommit?.(writing.size(), seconds)
+    options.wayThere?.transaction(kindOf(writing), seconds)
     for (const tell of tells) tell()
   } catch (error) {
     const isStorages = troubleOf(error)?.passes === true
@@ -139,6 +144,7 @@ async function writeOne(writer: Writer, writing: Writing): Promise<void> {
 async function commitOne(
   line: Line,
   isolation: Isolation,
+  wayThere: WayThere | undefined,
   work: () => Promise<(() => void)[]>,
 ): Promise<(() => void)[]> {
   for (let tries = 1; ; tries++) {
@@ -146,10 +152,12 @@ async function commitOne(
       const number = await line.begin(isolation)
       const tells = await work()
       if (await line.commit(number)) return tells
+      wayThere?.retried('aborted')
     } catch (error) {
       await line.rollback()
       const most = isRetried(error) ? mostTries : isTaken(error) ? mostTriesOfTaken : 0
       if (tries >= most) throw error
+      wayThere?.retried(causeOfRetry(error))
     }
     // Whom it waits for is another process, whose time is the system's whatever clock this one has.
     await pause(systemClock, firstPauseMs * 2 ** tries * Math.random())
@@ -160,7 +168,7 @@ type Line = ReturnType<typeof openLine>
 type Isolation = 'serializable' | 'read committed'
 
 /** A connection that is made when it is needed, and made anew when it is lost. */
-function openLine(server: Server) {
+function openLine({ server, wayThere }: Pick<WriterOptions, 'server' | 'wayThere'>) {
   let client: Promise<pg.Client> | undefined
   /** That of the transaction under way: what is left of one that is lost must not run on another connection. */
   let held: pg.Client | undefined
@@ -190,6 +198,7 @@ function openLine(server: Server) {
   }
   const query = (async (...asked: Parameters<pg.Client['query']>) => {
     const used = held ?? (await current())
+    wayThere?.asked()
     try {
       return await server.answered(() => used.query(...asked) as unknown as Promise<pg.QueryResult>)
     } catch (error) {
@@ -204,7 +213,9 @@ function openLine(server: Server) {
     query,
     /** Begins a transaction; resolves with the number by which its outcome can be asked for. */
     async begin(isolation: Isolation): Promise<string> {
+      const asked = performance.now()
       held = await current()
+      wayThere?.waited((performance.now() - asked) / 1_000)
       const results = (await query(
         `begin isolation level ${isolation}; select pg_current_xact_id()::text as number`,
       )) as unknown as pg.QueryResult<{ number: string }>[]

@@ -1,0 +1,30 @@
+import { isSentLately, settleAnew } from '../deliveries/index.js'
+import { readLatelyNotes, removeLatelyNotes } from '../nodes/index.js'
+import type { Ground } from './ground.js'
+
+/**
+ * Mail that the threads of the last start knew they had sent, and that the queue has again because the database went
+ * back in time, ends as it did then. Of any other database the queue has none of it.
+ */
+export async function settleSent(
+  ground: Pick<Ground, 'store' | 'clock' | 'log' | 'land' | 'dataDir'>,
+): Promise<void> {
+  const { log, dataDir } = ground
+  const sent = readLatelyNotes(dataDir).filter(isSentLately)
+  if (sent.length > 0) {
+    const { settled, faults } = await settleAnew(ground, sent)
+    if (settled > 0) {
+      log.warn(
+        { deliveries: settled },
+        'The database had forgotten that these were sent: they are settled anew, and not sent again',
+      )
+    }
+    if (faults > 0) {
+      log.error(
+        { deliveries: faults },
+        'Sent mail that the database has forgotten cannot be settled',
+      )
+    }
+  }
+  removeLatelyNotes(dataDir)
+}
