@@ -34,6 +34,7 @@ import {
   startForCrowd,
   stopCrowdStart,
 } from './contract-course.js'
+import { listEventNames, usualNames } from './contract-event-names.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
   automation,
@@ -61,6 +62,7 @@ export {
   cancelRun,
   getCrowdStart,
   getRun,
+  listEventNames,
   listRuns,
   moveRuns,
   pauseAutomation,
@@ -71,6 +73,7 @@ export {
   startForCrowd,
   startRun,
   stopCrowdStart,
+  usualNames,
   usualPage,
 }
 
@@ -355,6 +358,7 @@ export const automations: Contract = {
   operations: [
     sendEvent,
     sendEvents,
+    listEventNames,
     createAutomation,
     listAutomations,
     getAutomation,

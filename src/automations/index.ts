@@ -27,6 +27,7 @@ export {
   archiveAutomation,
   automationWarnings,
   blockedReasons,
+  type Compiled,
   cancelArchived,
   cancelRun,
   checkEnabling,
@@ -82,11 +83,14 @@ export {
   runSome,
   wakeBlocked,
 } from './engine/index.js'
+export { eventNamesAnswer } from './event-names.js'
 export {
   type AcceptDeps,
   type AcceptedEvent,
   acceptEvents,
   type EventInput,
+  type Hearer,
+  hearersOf,
   type LiveLimit,
   makeFollowAutomations,
   makeFollowContacts,
@@ -134,6 +138,7 @@ export {
 export {
   type Backfill,
   type Crowd,
+  cancelFitting,
   crowdOf,
   findBackfill,
   finishReleases,

@@ -39,6 +39,7 @@ import {
   findAutomation,
   type WrittenAlongside,
 } from './definition/index.js'
+import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun, statusesIn } from './runs/index.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
@@ -75,6 +76,14 @@ function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   serve(api, operations.sendEvents, async ({ account, body, remember }) => {
     const billing = await billingOf(account.accountId)
     return reply(202, await acceptBatch(deps, billing, body.events, remember))
+  })
+
+  serve(api, operations.listEventNames, async ({ account: { accountId }, query }) => {
+    const { limit = operations.usualNames, cursor } = query
+    return eventNamesAnswer({ read: deps.store.read, versions: deps.versions }, accountId, {
+      limit,
+      cursor,
+    })
   })
 }
 

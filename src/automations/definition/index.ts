@@ -17,6 +17,7 @@ export {
   refuseArchived,
   type WrittenAlongside,
 } from './automation.js'
+export { cancelRuns } from './cancel-runs.js'
 export { checkEnabling } from './check-enabling.js'
 export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'

@@ -282,7 +282,7 @@ async function cancelSlice({ store, clock }: AutomationDeps, id: string): Promis
 }
 
 /** Ended with their histories and counted in one write, a slice of them. */
-async function cancelRows(tx: Tx, rows: readonly EndingRow[], reason: string, at: number) {
+export async function cancelRows(tx: Tx, rows: readonly EndingRow[], reason: string, at: number) {
   const tally = makeRunTally()
   const endings = rows.map((row) => endingOf(row, 'cancelled', reason, at))
   await endRuns(tx, endings, { at, tally })
@@ -295,11 +295,12 @@ export async function cancelRun(
   accountId: string,
   runId: string,
   alongside: (tx: Tx) => Promise<void> = async () => {},
+  reason = 'api',
 ): Promise<void> {
   await store.write(async (tx) => {
     const row = await liveRow(tx, accountId, runId)
     if (row !== undefined) {
-      await cancelRows(tx, [row], 'api', clock.now())
+      await cancelRows(tx, [row], reason, clock.now())
       return await alongside(tx)
     }
     const ended = await tx
