@@ -237,7 +237,7 @@ const underWay = (when: string) => answer(when, 'CrowdStart', startFields, start
 export const startForCrowd = operation('POST /v1/automations/:id/start', {
   id: 'startForCrowd',
   may: 'full',
-  audit: 'automation.start',
+  audit: 'automation.start-many',
   of: automation,
   body: shape('NewCrowdStart', newStart),
   says: () => ({
@@ -323,7 +323,7 @@ export const getCrowdStart = operation('GET /v1/automations/:id/start', {
 export const stopCrowdStart = operation('DELETE /v1/automations/:id/start', {
   id: 'stopCrowdStart',
   may: 'full',
-  audit: 'automation.stop',
+  audit: 'automation.stop-many',
   of: automation,
   says: () => ({
     summary: 'Stop a start for a list or a segment',

@@ -34,6 +34,7 @@ import {
   startForCrowd,
   stopCrowdStart,
 } from './contract-course.js'
+import { listEventNames, usualNames } from './contract-event-names.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
   automation,
@@ -56,10 +57,12 @@ import { runStatuses } from './runs/status.js'
 
 export { mostMoved, usualPerHour } from './contract-course.js'
 export {
+  automationName,
   automationStanding,
   cancelRun,
   getCrowdStart,
   getRun,
+  listEventNames,
   listRuns,
   moveRuns,
   pauseAutomation,
@@ -70,6 +73,7 @@ export {
   startForCrowd,
   startRun,
   stopCrowdStart,
+  usualNames,
   usualPage,
 }
 
@@ -354,6 +358,7 @@ export const automations: Contract = {
   operations: [
     sendEvent,
     sendEvents,
+    listEventNames,
     createAutomation,
     listAutomations,
     getAutomation,

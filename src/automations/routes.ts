@@ -7,11 +7,11 @@ import {
   automationsAnswer,
   detailAnswer,
   enabledAnswer,
+  madeAnswer,
   runPage,
   runsAnswer,
   shownCohort,
   shownDetail,
-  shownMade,
   shownPreview,
   shownRun,
   shownState,
@@ -39,6 +39,7 @@ import {
   findAutomation,
   type WrittenAlongside,
 } from './definition/index.js'
+import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun, statusesIn } from './runs/index.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
@@ -76,6 +77,14 @@ function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     const billing = await billingOf(account.accountId)
     return reply(202, await acceptBatch(deps, billing, body.events, remember))
   })
+
+  serve(api, operations.listEventNames, async ({ account: { accountId }, query }) => {
+    const { limit = operations.usualNames, cursor } = query
+    return eventNamesAnswer({ read: deps.store.read, versions: deps.versions }, accountId, {
+      limit,
+      cursor,
+    })
+  })
 }
 
 /** The definitions, and what they would do for somebody. */
@@ -89,17 +98,17 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     const { name, steps, connections, settings } = body
     const given = { name, steps, connections, settings }
     const made = await createAutomation(deps, billing, given, (tx, made) =>
-      remember(tx, shownMade(made), 201),
+      remember(tx, madeAnswer(made), 201),
     )
-    return reply(201, shownMade(made))
+    return reply(201, madeAnswer(made))
   })
 
   serve(api, operations.duplicateAutomation, async ({ account, params: { id }, remember }) => {
     const billing = await billingOf(account.accountId)
     const made = await duplicateAutomation(deps, billing, id, (tx, made) =>
-      remember(tx, shownMade(made), 201),
+      remember(tx, madeAnswer(made), 201),
     )
-    return reply(201, shownMade(made))
+    return reply(201, madeAnswer(made))
   })
 
   serve(

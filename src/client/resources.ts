@@ -257,10 +257,12 @@ export const domainMethods = ({ part, byId, byIdWithQuery, withBody, byIdWithBod
 type EventOfBatch = NewEvents['events'][number]
 
 /** What contacts did, for automations. */
-export const eventMethods = ({ withBody }: Methods) => {
+export const eventMethods = ({ withBody, pages }: Methods) => {
   const batch = withBody('POST /v1/events/batch')
   return {
     send: withBody('POST /v1/events/send'),
+    /** By what names they came, and who hears them. */
+    names: pages('GET /v1/events/names', 'names'),
     /** Up to 100 events, in their order, all or none. */
     batch: (events: readonly EventOfBatch[], options?: CallOptions) => batch({ events }, options),
     /** Any number of events; yields `{ index, value }` or `{ index, error }` for each. */

@@ -13,5 +13,12 @@ export {
   makeLandEvents,
   readTimeline,
 } from './event.js'
+export {
+  type EventName,
+  listEventNames,
+  nameEvents,
+  namesAmong,
+  startEventNames,
+} from './event-names.js'
 export { makeForgetEvents, makeForgetOld, type OldRows, type Retentions } from './forget.js'
 export { makeWrittenBy } from './written-by.js'

@@ -33,7 +33,9 @@ import { contactFields } from './migrations/0160-contact-fields.js'
 import { whyLeft } from './migrations/0161-why-left.js'
 import { nodesTable } from './migrations/0170-nodes.js'
 import { automationPages } from './migrations/0171-automation-pages.js'
+import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
+import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -78,7 +80,9 @@ const migrations: Record<string, Migration> = {
   '0161-why-left': whyLeft,
   '0170-nodes': nodesTable,
   '0171-automation-pages': automationPages,
+  '0172-event-names': eventNames,
   '0175-automation-drafts': automationDrafts,
+  '0182-why-left-by': whyLeftBy,
 }
 
 /**

@@ -3,19 +3,21 @@ import { makeEffects } from '../app/effects.js'
 import { runThread, type ThreadContext, type ThreadWork } from '../app/thread.js'
 import { joinBacklog, startCensus } from '../deliveries/index.js'
 import { startRecipientIndex } from '../emails/index.js'
+import { startEventNames } from '../events/index.js'
 import { startRollUp } from '../stats/index.js'
 import { openRecorder, recordHits } from '../tracking/index.js'
 
 // What takes tenths of a second again and again and may make nobody wait: copying the write-ahead
 // log into the database, counting the queue, entering mails by their recipients, bringing the
-// figures forward, and recording opens and clicks, which were answered before.
+// figures forward, counting events by their names, and recording opens and clicks, which were answered before.
 const start = async ({ data, store, clock, log }: ThreadContext): Promise<ThreadWork> => {
   const backlog = joinBacklog(data.backlog)
   const copying = keepLogCopied({ store, clock, log, backlog })
-  // The other three are here for the same reason: each takes tenths of a second.
+  // The others are here for the same reason: each takes tenths of a second.
   const census = startCensus({ store, clock, log, backlog })
   const recipients = startRecipientIndex({ store, clock, log })
   const figures = startRollUp({ store, clock, log })
+  const names = startEventNames({ store, clock, log })
   const { config, agents } = data
   const land = makeEffects(config, data.plans)
   const machineWithinMs = config.tracking.machineWithin
@@ -26,6 +28,7 @@ const start = async ({ data, store, clock, log }: ThreadContext): Promise<Thread
     async stop() {
       await recorder.close()
       await Promise.all([copying.stop(), census.stop(), recipients.stop(), figures.stop()])
+      await names.stop()
     },
   }
 }

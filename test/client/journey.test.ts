@@ -200,6 +200,7 @@ async function automations(t: Test, { automations, contacts, events }: Posthorn)
   for await (const one of events.sendMany(source))
     many.push('error' in one ? 'no' : one.value.started)
   t.same(many, [1, 'no', 1])
+  t.ok((await events.names()).names)
   const { runs } = await automations.runs(id, { status: 'running,waiting' })
   t.equal(runs.length, 3)
   const runId = runs[0]?.id ?? ''

@@ -153,6 +153,7 @@ export const methods: Methods = {
   'POST /v1/events/send': { ask: ({ events }, { body }) => events.send(body) },
   'POST /v1/events/batch': { ask: ({ events }, { body }) => events.batch(body.events) },
   'POST /v1/automations': { ask: ({ automations }, { body }) => automations.create(body) },
+  'GET /v1/events/names': { ask: ({ events }) => events.names() },
   'GET /v1/automations': { ask: ({ automations }) => automations.list() },
   'GET /v1/automations/{id}': { ask: ({ automations }, { ids }) => automations.get(first(ids)) },
   'PATCH /v1/automations/{id}': {

@@ -135,6 +135,7 @@ const requests: Record<string, object | undefined> = {
   'POST /v1/events/send': { event: 'signup', email: 'ann@example.com' },
   'POST /v1/events/batch': { events: [{ event: 'signup', email: 'ann@example.com' }] },
   'POST /v1/automations': automation,
+  'GET /v1/events/names': undefined,
   'GET /v1/automations': undefined,
   [`GET /v1/automations/${nobody}`]: undefined,
   [`PATCH /v1/automations/${nobody}`]: { name: 'Other' },

@@ -105,6 +105,7 @@ const endings: Record<string, string> = {
   api: 'it was cancelled through the API',
   archived: 'the automation was archived',
   operator: 'an operator cancelled it',
+  team: 'somebody of the team cancelled it',
 }
 
 /** Why a run has ended, in words; as it is where an author wrote it into an exit step. */

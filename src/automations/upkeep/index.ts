@@ -14,6 +14,7 @@ export {
   startBackfill,
   stopBackfill,
 } from './backfill.js'
+export { cancelFitting } from './cancel-fitting.js'
 export { forgetRuns, makeForgetContactEvents } from './forget.js'
 export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
 export { finishReleases, pauseAutomation, resumeAutomation } from './pause.js'

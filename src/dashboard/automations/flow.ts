@@ -58,7 +58,7 @@ export async function flowView(
       number: at + 1,
       words: texts[at] ?? key,
       does: step.name === undefined ? undefined : stepWords(step, book, definition),
-      href: linkTo(`${page}/runs`, { step: key, version: String(version.number) }),
+      href: linkTo(`${page}/runs`, { show: `step.${key}`, version: String(version.number) }),
       present: present === 0 ? '' : `${shown(present)} here now`,
       entered: counts === null || type === 'trigger' ? undefined : shown(counts.entered),
       mails: counts === null || type !== 'send_email' ? undefined : mailWords(counts),
@@ -67,7 +67,7 @@ export async function flowView(
         words: wayWords(way),
         left: leftBy(way, counts, ways.length),
       })),
-      end: ways.length === 0 && type !== 'exit' ? 'Ends here' : undefined,
+      end: endOf(type, ways.length),
     }
   })
   const drawn = steps.map(
@@ -76,9 +76,19 @@ export async function flowView(
   return { drawing: drawing(graph, layoutOf(graph, name), drawn), steps }
 }
 
+/** Where a step lacks a way, whoever would take it is through. */
+function endOf(type: string, ways: number): string | undefined {
+  if (type === 'exit') return undefined
+  if (ways === 0) return 'It ends here'
+  const isForked = type === 'condition' || type === 'wait_for_event'
+  return isForked && ways === 1 ? 'Otherwise it ends here' : undefined
+}
+
 const shown = (count: number) => count.toLocaleString('en-GB')
 
-const wayWords = ({ words }: FlowWay) => (words === undefined ? 'Then' : capital(words))
+// A branch is called as its author has it.
+const wayWords = ({ words, name }: FlowWay) =>
+  words === undefined ? 'Then' : name.startsWith('branch:') ? words : capital(words)
 const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
 /** How many left a step by a way; undefined where the counters do not tell it. */

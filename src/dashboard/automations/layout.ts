@@ -18,6 +18,8 @@ export const stepHeight = 58
 const wordsHeight = 18
 const perLetter = 7
 const margin = 8
+// Half of what the words of a line take.
+const wordsRoom = 50
 
 // Layouts of versions, of some kilobytes each: one of a hundred steps takes a tenth of a second.
 const mostKept = 200
@@ -57,10 +59,9 @@ function arranged({ steps, ways }: FlowGraph): FlowLayout {
     drawn.setEdge(String(from), String(to), { labelpos: 'c', ...size }, String(at))
   }
   layout(drawn)
-  const whole = drawn.graph() as { width?: number; height?: number }
-  return {
-    width: Math.ceil(whole.width ?? 0),
-    height: Math.ceil(whole.height ?? 0),
+  return withinFrame({
+    width: 0,
+    height: 0,
     steps: [...steps.keys()].map((at) => {
       const { x = 0, y = 0 } = drawn.node(String(at)) as Box
       return { x: Math.round(x - stepWidth / 2), y: Math.round(y - stepHeight / 2) }
@@ -77,5 +78,25 @@ function arranged({ steps, ways }: FlowGraph): FlowLayout {
         y: Math.round(edge.y ?? middle?.y ?? 0),
       }
     }),
+  })
+}
+
+/** Lines may lead around the outermost steps, which dagre leaves out of its width. */
+function withinFrame({ steps, ways }: FlowLayout): FlowLayout {
+  const points = [
+    ...steps,
+    ...steps.map(({ x, y }) => ({ x: x + stepWidth, y: y + stepHeight })),
+    ...ways.flatMap((way) => [...way.points, { x: way.x - wordsRoom, y: way.y }]),
+    ...ways.map(({ x, y }) => ({ x: x + wordsRoom, y })),
+  ]
+  const left = Math.min(...points.map(({ x }) => x)) - margin
+  const top = Math.min(...points.map(({ y }) => y)) - margin
+  const moved = <P extends { x: number; y: number }>(point: P): P =>
+    Object.assign({}, point, { x: point.x - left, y: point.y - top })
+  return {
+    width: Math.max(...points.map(({ x }) => x)) - left + margin,
+    height: Math.max(...points.map(({ y }) => y)) - top + margin,
+    steps: steps.map(moved),
+    ways: ways.map((way) => moved({ ...way, points: way.points.map(moved) })),
   }
 }

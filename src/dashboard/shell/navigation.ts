@@ -51,6 +51,7 @@ export const accountPlaces: readonly NavigationGroup[] = [
       { label: 'Domains', path: '/domains', action: 'domains.read' },
       { label: 'API keys', path: '/keys', action: 'keys.read' },
       { label: 'Webhooks', path: '/webhooks', action: 'webhooks.read' },
+      { label: 'Events', path: '/events', action: 'automations.read' },
     ],
   },
   {

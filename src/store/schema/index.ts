@@ -16,6 +16,7 @@ import { dmarcTables } from './dmarc.js'
 import { doctorTables } from './doctor.js'
 import { domainsTables } from './domains.js'
 import { emailsTables } from './emails.js'
+import { eventNamesTables } from './event-names.js'
 import { eventsTables } from './events.js'
 import { formsTables } from './forms.js'
 import { inboundTables } from './inbound.js'
@@ -110,6 +111,7 @@ export const tables = [
   ...broadcastsTables,
   ...automationsTables,
   ...automationRunsTables,
+  ...eventNamesTables,
   ...statsTables,
   ...campaignFiguresTables,
   ...retentionTables,

@@ -12,10 +12,82 @@ export const place: PlacePages = {
     const made = await call('POST', '/v1/automations', { body })
     if (made.status !== 201) throw new Error(made.text)
     ids.automation = made.json.id
+    const enabled = await call('POST', `/v1/automations/${ids.automation}/enable`, {})
+    if (enabled.status !== 200) throw new Error(enabled.text)
+    const sent = { event: 'order.paid', email: `${'wolfeschlegel'.repeat(4)}@example.org` }
+    const { json } = await call('POST', '/v1/events/send', { body: sent })
+    ids.automationRun = json.automations[0].runId
+    const branched = {
+      name: 'Greeting',
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: 'signup' } },
+        { key: 'paid', type: 'wait_for_event', config: { eventName: 'paid', timeout: 'P2D' } },
+        {
+          key: 'known',
+          type: 'condition',
+          config: { field: 'contact.firstName', operator: 'exists' },
+        },
+        { key: 'later', type: 'delay', config: { until: { time: '09:00', days: [1, 4] } } },
+        {
+          key: 'parts',
+          type: 'split',
+          config: {
+            branches: [
+              { key: 'a', percent: 50 },
+              { key: 'b', percent: 50 },
+            ],
+          },
+        },
+        { key: 'gone', type: 'exit', config: {} },
+      ],
+      connections: [
+        { from: 'start', to: 'paid', type: 'default' },
+        { from: 'paid', to: 'known', type: 'event_received' },
+        { from: 'paid', to: 'parts', type: 'timeout' },
+        { from: 'parts', to: 'known', type: 'branch', branch: 'a' },
+        { from: 'parts', to: 'gone', type: 'branch', branch: 'b' },
+        { from: 'known', to: 'later', type: 'condition_met' },
+        { from: 'later', to: 'paid', type: 'default' },
+      ],
+    }
+    const other = await call('POST', '/v1/automations', { body: branched })
+    if (other.status !== 201) throw new Error(other.text)
+    ids.branchedAutomation = other.json.id
+    await call('POST', `/v1/automations/${ids.branchedAutomation}/pause`, {})
   },
   pages: ({ full, empty, ids }) => [
     { path: `${full}/automations`, as: 'owner', name: 'automations' },
     { path: `${empty}/automations`, as: 'empty', name: 'automations-empty' },
     { path: `${full}/automations/${ids.automation}`, as: 'owner', name: 'automations-one' },
+    { path: `${full}/automations/new`, as: 'owner', name: 'automations-new' },
+    { path: `${empty}/automations/new`, as: 'empty', name: 'automations-new-empty' },
+    { path: `${full}/automations/${ids.automation}/edit`, as: 'owner', name: 'automations-edit' },
+    { path: `${full}/automations/${ids.automation}`, as: 'viewer', name: 'automations-one-viewer' },
+    {
+      path: `${full}/automations/${ids.branchedAutomation}`,
+      as: 'owner',
+      name: 'automations-branched',
+    },
+    { path: `${full}/events`, as: 'owner', name: 'automations-events' },
+    { path: `${empty}/events`, as: 'empty', name: 'automations-events-empty' },
+    { path: `${full}/automations/${ids.automation}/runs`, as: 'owner', name: 'automations-runs' },
+    {
+      path: `${full}/automations/${ids.branchedAutomation}/runs`,
+      as: 'viewer',
+      name: 'automations-runs-none',
+    },
+    { path: `${full}/automations/runs/${ids.automationRun}`, as: 'owner', name: 'automations-run' },
+    {
+      path: `${full}/automations/${ids.automation}/report`,
+      as: 'owner',
+      name: 'automations-report',
+    },
+    { path: `${full}/automations/${ids.automation}/move`, as: 'owner', name: 'automations-move' },
+    { path: `${full}/automations/${ids.automation}/start`, as: 'owner', name: 'automations-start' },
+    {
+      path: `${full}/automations/${ids.branchedAutomation}/resume`,
+      as: 'owner',
+      name: 'automations-resume',
+    },
   ],
 }

@@ -1,0 +1,131 @@
+import { optional, string, type } from 'superstruct'
+import * as operations from '../../automations/contract.js'
+import { acceptEvents, type Hearer, hearersOf } from '../../automations/index.js'
+import { readBilling } from '../../billing/index.js'
+import { checked } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { listEventNames, namesAmong } from '../../events/index.js'
+import { type Moment, moment, plural } from '../format.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { AutomationPageDeps } from './deps.js'
+
+interface EventsView extends BesidePages {
+  base: string
+  mayWrite: boolean
+  events: {
+    name: string
+    count: string
+    last: Moment
+    sample: string | undefined
+    heardBy: HearerView[]
+    isOwn: boolean
+  }[]
+  /** What automations hear and what never came: often a name that is written otherwise. */
+  missing: { name: string; heardBy: HearerView[] }[]
+  faults: Faults
+}
+
+interface HearerView {
+  page: string
+  says: string
+}
+
+const perPage = 50
+const mostMissing = 50
+const EventForm = type({ event: string(), email: string(), payload: optional(string()) })
+
+/** The events that came to the account: how often, with what, and who hears them. */
+export function eventPages(pages: AccountPages, deps: AutomationPageDeps): void {
+  const again = (visit: Visit, faults: Faults) => showEvents(deps, visit, faults)
+  pages.get('/events', 'automations.read', (visit) => again(visit, noFaults))
+  const sending = { action: 'automations.write', form: EventForm, again } as const
+  pages.post('/events', sending, async ({ account, base, form }) => {
+    const payload = payloadIn(form.payload)
+    const given = { event: form.event.trim(), email: form.email.trim(), payload }
+    const event = checked(operations.sendEvent, given)
+    const billing = await readBilling(deps.store.read, deps.plans, account.id)
+    const [accepted] = await acceptEvents(deps, billing, [event])
+    const { started = 0, resumed = 0 } = accepted ?? {}
+    return redirect(`${base}/events`, {
+      flash: `“${event.event}” came for ${given.email}: it began ${plural(started, 'automation')} and ended ${plural(resumed, 'wait')}`,
+      audit: { action: 'event.send', target: event.event },
+    })
+  })
+}
+
+/** What was typed as a payload. Throws a 422 for what is no JSON. */
+function payloadIn(typed: string | undefined): unknown {
+  if (typed === undefined || typed.trim() === '') return undefined
+  try {
+    return JSON.parse(typed)
+  } catch {
+    const message = 'What comes with it is not valid: write it as {"total": 12}'
+    throw new ApiError('validation_error', message, { status: 422, fields: { field: 'payload' } })
+  }
+}
+
+async function showEvents(
+  { store: { read }, versions }: AutomationPageDeps,
+  visit: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { account, base, now, query } = visit
+  const hearers = await hearersOf(read, versions, account.id)
+  const shown = (some: readonly Hearer[] = []) => some.map((one) => hearerView(one, base))
+  const { rows, newer, older } = await listOf({ path: `${base}/events`, query }, async (after) => {
+    const found = await listEventNames(read, account.id, { limit: perPage + 1, after })
+    const some = found.slice(0, perPage)
+    return { page: some, nextCursor: found.length > perPage ? (some.at(-1)?.name ?? null) : null }
+  })
+  const view: EventsView = {
+    base,
+    mayWrite: visit.may('automations.write'),
+    newer,
+    older,
+    events: rows.map(({ name, count, lastAt, sample }) => ({
+      name,
+      count: count.toLocaleString('en-GB'),
+      last: moment(lastAt, now),
+      sample: sample === undefined || sample === null ? undefined : shortened(sample),
+      heardBy: shown(hearers.get(name)),
+      isOwn: name.startsWith('$'),
+    })),
+    missing: await missingAmong(read, account.id, hearers).then((names) =>
+      names.map((name) => ({ name, heardBy: shown(hearers.get(name)) })),
+    ),
+    faults,
+  }
+  return page('automations/events', view, { title: 'Events' })
+}
+
+/** What is listened for and never came; the appliance's own events come without being asked. */
+async function missingAmong(
+  read: AutomationPageDeps['store']['read'],
+  accountId: string,
+  hearers: ReadonlyMap<string, unknown>,
+): Promise<string[]> {
+  const wanted = [...hearers.keys()].filter((name) => !name.startsWith('$')).sort()
+  const came = await namesAmong(read, accountId, wanted)
+  return wanted.filter((name) => !came.has(name)).slice(0, mostMissing)
+}
+
+const how = {
+  starts: 'begins',
+  waits: 'is waited for in',
+  ends: 'ends, or is the goal of,',
+} as const
+
+const hearerView = ({ automationId, name, how: does }: Hearer, base: string): HearerView => ({
+  page: `${base}/automations/${automationId}`,
+  says: `${how[does]} “${name}”`,
+})
+
+const mostLetters = 300
+function shortened(sample: unknown): string {
+  const text = JSON.stringify(sample)
+  return text.length > mostLetters ? `${text.slice(0, mostLetters)}…` : text
+}

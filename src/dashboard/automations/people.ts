@@ -1,0 +1,148 @@
+import { optional, string, type } from 'superstruct'
+import { counted } from '../../amounts/index.js'
+import * as operations from '../../automations/contract.js'
+import {
+  cancelFitting,
+  cancelRun,
+  findAutomation,
+  findRun,
+  moveFor,
+  resumeFor,
+  startFor,
+  stopBackfill,
+} from '../../automations/index.js'
+import { checkOpen, readBilling } from '../../billing/index.js'
+import { auditOf, checked } from '../../contract/index.js'
+import { redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { AutomationPageDeps } from './deps.js'
+import { showMove } from './move.js'
+import { showResume } from './resume.js'
+import { showRun } from './run.js'
+import { filterIn, showRuns } from './runs.js'
+import { crowdIn, showStart } from './start.js'
+
+const ResumeForm = type({ overdue: optional(string()) })
+const MoveForm = type({ version: string() })
+const StartForm = type({ whom: optional(string()), perHour: optional(string()) })
+// Whom one click takes out; whoever clicks waits for it.
+const mostCancelled = 5_000
+
+/** The people of automations: who is where, taken out, moved, let go on and let in. */
+export function automationPeoplePages(pages: AccountPages, deps: AutomationPageDeps): void {
+  runPages(pages, deps)
+  resumePages(pages, deps)
+  startPages(pages, deps)
+}
+
+const named = (deps: AutomationPageDeps, { account, params }: Pick<Visit, 'account' | 'params'>) =>
+  findAutomation(deps.store.read, account.id, params.id ?? '')
+
+function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
+  const { read } = deps.store
+  const againOne = (visit: Visit, faults: Faults) => showRun(deps, visit, faults)
+  pages.get('/automations/runs/:run', 'automations.read', (visit) => againOne(visit, noFaults))
+  const cancelling = { action: 'automations.write', again: againOne } as const
+  pages.post('/automations/runs/:run/cancel', cancelling, async ({ account, base, params }) => {
+    const run = await findRun(read, account.id, params.run ?? '')
+    await cancelRun(deps, account.id, run.id, undefined, 'team')
+    return redirect(`${base}/automations/runs/${run.id}`, {
+      flash: `${run.email ?? 'They'} left the automation`,
+      audit: auditOf(operations.cancelRun, { target: run.id }),
+    })
+  })
+
+  const again = (visit: Visit, faults: Faults) => showRuns(deps, visit, faults)
+  pages.get('/automations/:id/runs', 'automations.read', (visit) => again(visit, noFaults))
+  const all = { action: 'automations.write', again } as const
+  pages.post('/automations/:id/runs/cancel', all, async (visit) => {
+    const { base, query } = visit
+    const found = await named(deps, visit)
+    const { show, filter } = await filterIn(read, found, query)
+    const how = { most: mostCancelled, reason: 'team' }
+    const { cancelled, isAll } = await cancelFitting(deps, found.id, filter, how)
+    const rest = isAll ? '' : '. There are more: press it again'
+    return redirect(`${base}/automations/${found.id}/runs`, {
+      flash: `${counted(cancelled, 'person', 'people')} left the automation${rest}`,
+      audit: auditOf(operations.cancelRun, { target: found.id, detail: { show, cancelled } }),
+    })
+  })
+
+  const againMove = (visit: Visit, faults: Faults) => showMove(deps, visit, faults)
+  pages.get('/automations/:id/move', 'automations.write', (visit) => againMove(visit, noFaults))
+  const moving = { action: 'automations.write', form: MoveForm, again: againMove } as const
+  pages.post('/automations/:id/move', moving, async (visit) => {
+    const { base, form } = visit
+    const found = await named(deps, visit)
+    const given = checked(operations.moveRuns, { version: Number(form.version) })
+    const { version, moved, left } = await moveFor(deps, found, given, operations.mostMoved)
+    const rest = left === 0 ? '' : `; ${counted(left, 'person', 'people')} are left: press it again`
+    return redirect(`${base}/automations/${found.id}/move?version=${version}`, {
+      flash: `${counted(moved, 'person', 'people')} moved to version ${version}${rest}`,
+      audit: auditOf(operations.moveRuns, { target: found.id, detail: { version, moved } }),
+    })
+  })
+}
+
+function resumePages(pages: AccountPages, deps: AutomationPageDeps): void {
+  const again = (visit: Visit, faults: Faults) => showResume(deps, visit, faults)
+  pages.get('/automations/:id/resume', 'automations.write', (visit) => again(visit, noFaults))
+  const resuming = { action: 'automations.write', form: ResumeForm, again } as const
+  pages.post('/automations/:id/resume', resuming, async (visit) => {
+    const { base, form } = visit
+    const found = await named(deps, visit)
+    const given = checked(operations.resumeAutomation, { overdue: form.overdue })
+    const { message, released } = await resumeFor(deps, found, given)
+    return redirect(`${base}/automations/${found.id}`, {
+      flash: message,
+      audit: auditOf(operations.resumeAutomation, {
+        target: found.id,
+        detail: { overdue: given.overdue, released },
+      }),
+    })
+  })
+}
+
+function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
+  const again = (visit: Visit, faults: Faults) => showStart(deps, visit, { faults })
+  pages.get('/automations/:id/start', 'automations.read', (visit) => again(visit, noFaults))
+  const given = (form: { whom?: string | undefined; perHour?: string | undefined }) =>
+    checked(operations.startForCrowd, {
+      ...crowdIn(form.whom ?? ''),
+      perHour: Number(form.perHour || operations.usualPerHour),
+    })
+  const starting = { action: 'automations.write', form: StartForm, again } as const
+  pages.post('/automations/:id/start/look', { ...starting, reads: true }, async (visit) => {
+    given(visit.form)
+    return showStart(deps, { ...visit, form: undefined }, { faults: noFaults, isAsked: true })
+  })
+  pages.post('/automations/:id/start', starting, async (visit) => {
+    const { account, base, form } = visit
+    checkOpen(await readBilling(deps.store.read, deps.plans, account.id))
+    const found = await named(deps, visit)
+    const { perHour = operations.usualPerHour } = given(form)
+    const crowd = crowdIn(form.whom ?? '')
+    const { message } = await startFor(deps, found, { crowd, perHour })
+    return redirect(`${base}/automations/${found.id}/start`, {
+      flash: message,
+      audit: auditOf(operations.startForCrowd, {
+        target: found.id,
+        detail: { ...crowd, perHour },
+      }),
+    })
+  })
+  pages.post(
+    '/automations/:id/start/stop',
+    { action: 'automations.write', again },
+    async (visit) => {
+      const found = await named(deps, visit)
+      await stopBackfill(deps, found)
+      return redirect(`${visit.base}/automations/${found.id}/start`, {
+        flash: 'Stopped: nobody more enters by it',
+        audit: auditOf(operations.stopCrowdStart, { target: found.id }),
+      })
+    },
+  )
+}

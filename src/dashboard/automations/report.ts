@@ -1,0 +1,81 @@
+import {
+  findAutomation,
+  readDefinition,
+  stepsOfVersion,
+  versionsShown,
+} from '../../automations/index.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Visit } from '../shell/visit.js'
+import type { AutomationPageDeps } from './deps.js'
+import { type AutomationFrame, frameOf } from './frame.js'
+import { flowGraph } from './graph.js'
+import { wordBook } from './word-book.js'
+import { stepTitle } from './words.js'
+
+interface ReportView extends AutomationFrame {
+  figures: { label: string; value: string }[]
+  versions: {
+    name: string
+    rows: { step: string; cells: string[] }[]
+  }[]
+}
+
+/** What came of the mails of an automation, step by step, for each version. Throws a 404. */
+export async function showAutomationReport(
+  { store: { read } }: AutomationPageDeps,
+  visit: Visit,
+): Promise<PageAnswer> {
+  const { account, now } = visit
+  const found = await findAutomation(read, account.id, visit.params.id ?? '')
+  const { definition } = await readDefinition(read, found.id, found.version)
+  const book = await wordBook(read, account.id, [definition])
+  const versions: ReportView['versions'] = []
+  for (const { version, frozen_at } of await versionsShown(read, found)) {
+    if (frozen_at === null) continue
+    const of = await readDefinition(read, found.id, version)
+    const standing = new Map(
+      (await stepsOfVersion(read, found, version, now)).map((step) => [step.key, step.counts]),
+    )
+    const rows = flowGraph(of.definition).steps.flatMap((step) => {
+      const counts = standing.get(step.key)
+      if (step.type !== 'send_email' || !counts) return []
+      const { mails, delivered, bounced, opened, clicked, unsubscribed } = counts
+      const share = (count: number) => withShare(count, delivered)
+      return [
+        {
+          step: stepTitle(step, book, of.definition),
+          cells: [
+            shown(mails),
+            shown(delivered),
+            share(opened),
+            share(clicked),
+            shown(bounced),
+            shown(unsubscribed),
+          ],
+        },
+      ]
+    })
+    versions.push({ name: `Version ${version}`, rows })
+  }
+  const entered = found.completed + found.exited + found.failed + found.cancelled
+  const view: ReportView = {
+    ...frameOf(visit, found, { here: 'report', definition, book }),
+    figures: [
+      { label: 'People who ever entered', value: shown(found.enrolled) },
+      { label: 'Times it began', value: shown(entered + found.running + found.waiting) },
+      {
+        label: 'Reached the goal',
+        value: withShare(found.reached, entered + found.running + found.waiting),
+      },
+      { label: 'Came to the end', value: shown(found.completed) },
+      { label: 'Left before it', value: shown(found.exited) },
+    ],
+    versions,
+  }
+  return page('automations/report', view, { title: `${found.name}: report` })
+}
+
+const shown = (count: number) => count.toLocaleString('en-GB')
+
+const withShare = (count: number, of: number) =>
+  of === 0 ? shown(count) : `${shown(count)} (${Math.round((count / of) * 1_000) / 10} %)`

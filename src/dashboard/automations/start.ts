@@ -1,0 +1,139 @@
+import { counted } from '../../amounts/index.js'
+import * as operations from '../../automations/contract.js'
+import {
+  crowdOf,
+  findAutomation,
+  findBackfill,
+  readDefinition,
+  requireCrowd,
+  startFor,
+} from '../../automations/index.js'
+import { listPage } from '../../contacts/index.js'
+import { listSegments } from '../../segments/index.js'
+import type { Read } from '../../store/index.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { Visit } from '../shell/visit.js'
+import type { AutomationPageDeps } from './deps.js'
+import { type AutomationFrame, frameOf } from './frame.js'
+import { wordBook } from './word-book.js'
+
+interface StartView extends AutomationFrame {
+  /** The last one. */
+  last:
+    | {
+        name: string
+        isOver: boolean
+        seen: string
+        started: string
+        perHour: string
+        begun: Moment
+      }
+    | undefined
+  whom: string
+  perHour: string
+  choices: { value: string; label: string }[]
+  /** Who would enter, once that was asked. */
+  would: { says: string; starts: number; refused: { people: string; why: string }[] } | undefined
+  isOn: boolean
+  faults: Faults
+}
+
+// Why somebody does not enter.
+const refusals: Readonly<Record<string, string>> = {
+  already_running: 'They are in it now',
+  already_entered: 'They have been through it, and it takes everybody once',
+  too_soon: 'They were in it not long ago',
+  filtered: 'Its condition does not let them in',
+  suppressed: 'They unsubscribed, bounced, complained or are suppressed',
+  too_old: 'What would begin it is too old',
+  limit: 'They entered too often in the last hour',
+}
+
+const mostLists = 100
+
+/** Starting an automation for a list or a segment: who would enter, and how far the last start is. Throws a 404. */
+export async function showStart(
+  deps: AutomationPageDeps,
+  visit: Visit,
+  { faults, isAsked = false }: { faults: Faults; isAsked?: boolean },
+): Promise<PageAnswer> {
+  const { read } = deps.store
+  const { account, now, fields } = visit
+  const found = await findAutomation(read, account.id, visit.params.id ?? '')
+  const { definition } = await readDefinition(read, found.id, found.version)
+  const book = await wordBook(read, account.id, [definition])
+  const last = await findBackfill(read, found.id)
+  const whom = fields.get('whom') ?? ''
+  const perHour = fields.get('perHour') || String(operations.usualPerHour)
+  const view: StartView = {
+    ...frameOf(visit, found, { here: 'flow', definition, book }),
+    last:
+      last === undefined
+        ? undefined
+        : {
+            name: await crowdName(read, account.id, last),
+            isOver: last.ended_at !== null,
+            seen: last.seen.toLocaleString('en-GB'),
+            started: last.started.toLocaleString('en-GB'),
+            perHour: last.per_hour.toLocaleString('en-GB'),
+            begun: moment(last.created_at, now),
+          },
+    whom,
+    perHour,
+    choices: await crowds(read, account.id),
+    would: isAsked ? await wouldEnter(deps, found, { whom, perHour }) : undefined,
+    isOn: found.status === 'enabled',
+    faults,
+  }
+  return page('automations/start', view, { title: `${found.name}: start for many` })
+}
+
+async function crowds(read: Read, accountId: string): Promise<StartView['choices']> {
+  const [{ page: lists }, segments] = await Promise.all([
+    listPage(read, accountId, { limit: mostLists }),
+    listSegments(read, accountId),
+  ])
+  return [
+    ...lists.map(({ id, name }) => ({ value: `list.${id}`, label: `List “${name}”` })),
+    ...segments.map(({ id, name }) => ({ value: `segment.${id}`, label: `Segment “${name}”` })),
+  ]
+}
+
+/** Whose people a form names. */
+export function crowdIn(whom: string): { listId: string } | { segmentId: string } {
+  const [kind, id = ''] = whom.split('.')
+  return kind === 'segment' ? { segmentId: id } : { listId: id }
+}
+
+/** What it was started for may be deleted since. */
+const crowdName = (
+  read: Read,
+  accountId: string,
+  row: Parameters<typeof crowdOf>[0],
+): Promise<string> =>
+  requireCrowd(read, accountId, crowdOf(row)).then(
+    ({ name }) => name,
+    () => 'one that is deleted',
+  )
+
+async function wouldEnter(
+  deps: AutomationPageDeps,
+  found: Awaited<ReturnType<typeof findAutomation>>,
+  { whom, perHour }: { whom: string; perHour: string },
+): Promise<StartView['would']> {
+  const asked = { crowd: crowdIn(whom), perHour: Number(perHour), dryRun: true }
+  const { name, people, starts, refused, isAll } = await startFor(deps, found, asked)
+  const more = isAll ? '' : 'Of the first '
+  const hours = starts / Number(perHour)
+  const time = hours <= 1 ? 'within an hour' : `in about ${counted(Math.ceil(hours), 'hour')}`
+  return {
+    says: `${more}${counted(people, 'person', 'people')} of “${name}”: ${counted(starts, 'person', 'people')} would enter, ${time}.`,
+    starts,
+    refused: Object.entries(refused).map(([reason, count]) => ({
+      people: Number(count).toLocaleString('en-GB'),
+      why: refusals[reason] ?? reason,
+    })),
+  }
+}

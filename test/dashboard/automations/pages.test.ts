@@ -1,0 +1,175 @@
+// Issue 47: automations in pages, without script: looked at, paused, let go on, started for many, people taken out.
+import t from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+const posthorn = await startPosthorn(t)
+const { store, accountId } = posthorn
+const base = `/a/${accountId}`
+const owner = await logIn(posthorn, accountId, 'owner')
+const viewer = await logIn(posthorn, accountId, 'viewer')
+const call = async (method: string, path: string, body?: object) => {
+  const { status, json } = await posthorn.call(method, path, body === undefined ? {} : { body })
+  if (status >= 300) throw new Error(`${path}: ${JSON.stringify(json)}`)
+  return json
+}
+const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers & <friends>' })
+const { id } = await call('POST', '/v1/automations', {
+  name: 'Greeting <b>',
+  steps: [
+    {
+      key: 'start',
+      type: 'trigger',
+      config: {
+        eventName: '$list.joined',
+        filter: { field: 'trigger.listId', operator: 'eq', value: listId },
+      },
+    },
+    { key: 'paid', type: 'wait_for_event', config: { eventName: 'order.paid', timeout: 'P3D' } },
+    { key: 'known', type: 'condition', config: { field: 'contact.firstName', operator: 'exists' } },
+    { key: 'later', type: 'delay', config: { duration: 'P1DT12H' } },
+    { key: 'gone', type: 'exit', config: { reason: 'silent' } },
+  ],
+  connections: [
+    { from: 'start', to: 'paid', type: 'default' },
+    { from: 'paid', to: 'known', type: 'event_received' },
+    { from: 'paid', to: 'gone', type: 'timeout' },
+    { from: 'known', to: 'later', type: 'condition_met' },
+    { from: 'known', to: 'gone', type: 'condition_not_met' },
+  ],
+  settings: { goal: { eventName: 'done' } },
+})
+const page = `${base}/automations/${id}`
+const people = new Map<string, string>()
+for (const name of ['ann', 'bob', 'eve', 'zoe']) {
+  const made = await call('POST', `/v1/contacts/${listId}`, { email: `${name}@x.test` })
+  people.set(name, made.id)
+}
+await call('POST', `/v1/automations/${id}/enable`)
+const runOf = async (name: string) => {
+  const { runs } = await call('GET', `/v1/automations/${id}/runs`)
+  return runs.find((run: { email: string | null }) => run.email === `${name}@x.test`)
+}
+
+t.test('the list says in words what starts it', async (t) => {
+  const { status, text } = await viewer.get(`${base}/automations`)
+  t.equal(status, 200)
+  t.match(text, /When somebody joins Readers &amp; &lt;friends&gt;/)
+  t.match(text, /Greeting &lt;b&gt;/)
+  t.notMatch(text, /Greeting <b>/)
+})
+
+t.test('many are started: first it is said who would enter, then they do', async (t) => {
+  const whom = `list.${listId}`
+  const nothing = await owner.post(`${page}/start/look`, { whom: '', perHour: '10' })
+  t.equal(nothing.status, 422)
+  const look = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
+  t.match(look.text, /4 people of “Readers &amp; &lt;friends&gt;”: 4 people would enter/)
+  t.equal((await owner.post(`${page}/start`, { whom, perHour: '0' })).status, 422)
+  t.equal((await owner.post(`${page}/start`, { whom, perHour: '36000' })).status, 303)
+  const isOver = async () => (await call('GET', `/v1/automations/${id}/start`)).endedAt !== null
+  await eventually(isOver, 20_000)
+  const over = (await owner.get(`${page}/start`)).text
+  t.match(over, /The last start/)
+  const again = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
+  t.match(again.text, /0 people would enter/)
+  t.match(again.text, /They are in it now/)
+})
+
+t.test('the flow says who is where, in the drawing and in the outline', async (t) => {
+  const { text } = await viewer.get(page)
+  t.match(text, /<svg [\s\S]*4 here now[\s\S]*<\/svg>/)
+  t.match(text, /<ol class="outline card">[\s\S]*<strong>4 here now<\/strong>/)
+  t.match(text, /Wait until “order.paid” comes, 3 days at most/)
+  t.match(text, /It came <a href="#step-3">step 3<\/a>/)
+  t.notMatch(text, /\/pause"/, 'a viewer is offered nothing')
+  t.equal((await viewer.post(`${page}/pause`, {})).status, 403)
+  await call('POST', '/v1/events/send', { event: 'order.paid', email: 'bob@x.test' })
+  await eventually(async () => (await runOf('bob')).status === 'exited', 20_000)
+  const after = (await viewer.get(page)).text
+  t.match(after, /<strong>3 here now<\/strong>/)
+  t.match(after, /It came <a href="#step-3">step 3<\/a> <span class="quiet">1<\/span>/)
+})
+
+t.test('people are found by step, state and reason, each with a sentence', async (t) => {
+  const all = (await viewer.get(`${page}/runs`)).text
+  t.match(all, /ann@x.test/)
+  t.match(
+    all,
+    /Waits for “order.paid” until [^<]*, then goes the way “it did not come”: End: silent/,
+  )
+  const here = (await viewer.get(`${page}/runs?show=step.paid&version=1`)).text
+  t.match(here, /ann@x.test/)
+  t.notMatch(here, /bob@x.test/)
+  const left = (await viewer.get(`${page}/runs?show=exited.silent`)).text
+  t.match(left, /bob@x.test/)
+  t.notMatch(left, /ann@x.test/)
+  t.match(left, /selected>Left: silent/)
+  const none = (await viewer.get(`${page}/runs?show=wait.quota`)).text
+  t.match(none, /Nobody here/)
+  const run = await runOf('bob')
+  const one = (await viewer.get(`${base}/automations/runs/${run.id}`)).text
+  t.match(one, /Left at “End: silent” on/)
+  t.match(one, /It came<\/td>/)
+})
+
+t.test('one is taken out, and then all that fit', async (t) => {
+  const run = await runOf('ann')
+  const cancelled = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
+  t.equal(cancelled.status, 303)
+  const one = (await owner.get(`${base}/automations/runs/${run.id}`)).text
+  t.match(one, /Cancelled at [^<]*somebody of the team cancelled it/)
+  const twice = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
+  t.equal(twice.status, 422)
+  t.match(twice.text, /has ended already/)
+  t.equal((await viewer.post(`${page}/runs/cancel?show=step.paid`, {})).status, 403)
+})
+
+t.test('a pause, and the three ways to go on', async (t) => {
+  t.equal((await owner.post(`${page}/pause`, {})).status, 303)
+  t.match((await owner.get(`${base}/automations`)).text, /Paused/)
+  const asked = (await owner.get(`${page}/resume`)).text
+  t.match(asked, /Nobody’s time has come meanwhile/)
+  t.match(asked, /As if no time had passed[\s\S]*Catch up now[\s\S]*Leave out what was missed/)
+  t.equal((await owner.post(`${page}/resume`, { overdue: 'never' })).status, 422)
+  t.equal((await owner.post(`${page}/resume`, { overdue: 'shift' })).status, 303)
+  const repeated = await owner.post(`${page}/resume`, { overdue: 'shift' })
+  t.equal(repeated.status, 422)
+  t.match(repeated.text, /is not paused/)
+})
+
+t.test('who is in an old version is moved to a new one', async (t) => {
+  t.equal((await owner.post(`${page}/disable`, {})).status, 303)
+  const { steps, connections } = await call('GET', `/v1/automations/${id}`)
+  await call('PATCH', `/v1/automations/${id}`, { steps, connections })
+  await call('POST', `/v1/automations/${id}/enable`)
+  const plan = (await owner.get(`${page}/move`)).text
+  t.match(plan, /2 people would go on by the steps of version 2/)
+  t.equal((await owner.post(`${page}/move`, { version: '2' })).status, 303)
+  t.match((await owner.get(`${page}/move`)).text, /Nobody is in another version/)
+  t.equal((await runOf('eve')).version, 2)
+  t.match((await owner.get(`${page}?version=1`)).text, /Version 2[\s\S]*Version 1/)
+})
+
+t.test('all that fit leave; the log says who did what', async (t) => {
+  t.equal((await owner.post(`${page}/runs/cancel?show=step.paid`, {})).status, 303)
+  const { runs } = await call('GET', `/v1/automations/${id}`)
+  t.match(runs, { running: 0, waiting: 0, cancelled: 3 })
+  t.equal((await owner.post(`${page}/archive`, {})).status, 303)
+  t.match((await owner.get(page)).text, /Archived/)
+  const log = (await owner.get(`${base}/audit`)).text
+  t.match(log, /Automation “Greeting &lt;b&gt;” paused/)
+  t.match(log, /archived/)
+})
+
+t.test('nothing of another account is there', async (t) => {
+  const { accountId: other } = await posthorn.addAccount('Other')
+  const stranger = await logIn(posthorn, other, 'owner')
+  for (const path of ['', '/runs', '/report', '/resume', '/move', '/start']) {
+    t.equal((await stranger.get(`/a/${other}/automations/${id}${path}`)).status, 404, path)
+  }
+  const run = await runOf('eve')
+  t.equal((await stranger.get(`/a/${other}/automations/runs/${run.id}`)).status, 404)
+  t.equal(await store.read.selectFrom('automation_live').select('id').executeTakeFirst(), undefined)
+})
