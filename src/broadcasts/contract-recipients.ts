@@ -9,6 +9,7 @@ import {
 } from '../contract/index.js'
 import { emailStatuses } from '../emails/index.js'
 import { maybe, oneOf, orNull, queryWhole, text, uuid } from '../fields/index.js'
+import { countedReasons } from '../preferences/index.js'
 import { exampleDetail, exampleId, recipientFields } from './contract-answers.js'
 import { campaign } from './contract-course.js'
 import { whoNames } from './report-people.js'
@@ -29,6 +30,7 @@ const whoParams = () => ({
       'With `who=unreached`: only whose mail failed for the reason of this number',
     ),
   ),
+  why: maybe(oneOf(countedReasons, 'With `who=left`: only who said this')),
 })
 
 // Ours beside the contract, whose detail shows the first 1,000 recipients and no more.
@@ -57,11 +59,23 @@ export const listBroadcastRecipients = operation('GET /v1/broadcasts/:id/recipie
             reason: orNull(
               text('Why the mail did not arrive, in the words of the server or ours; null else'),
             ),
+            whyLeft: orNull(
+              text('Of `who=left`: why they left, where they said it', { enum: countedReasons }),
+            ),
+            words: orNull(text('What they wrote last about that')),
           }),
           ...pageFields,
         },
         {
-          recipients: [{ emailId: exampleId, ...exampleDetail.recipients[0], reason: null }],
+          recipients: [
+            {
+              emailId: exampleId,
+              ...exampleDetail.recipients[0],
+              reason: null,
+              whyLeft: null,
+              words: null,
+            },
+          ],
           hasMore: false,
           nextCursor: null,
         },

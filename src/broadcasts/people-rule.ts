@@ -10,9 +10,9 @@ import { isNobody, type Whom, whomOf } from './whom.js'
  */
 export function ruleOfPeople(
   broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
-  { who, link, reason }: PeopleAsked,
+  { who, link, reason, why }: PeopleAsked,
 ): Rule | undefined {
-  if (link !== undefined || reason !== undefined) return undefined
+  if ((link ?? reason ?? why) !== undefined) return undefined
   const did = (what: 'sent' | 'delivered' | 'opened' | 'clicked', value: boolean): Rule => ({
     field: `broadcast.${broadcast.id}.${what}`,
     operator: 'eq',

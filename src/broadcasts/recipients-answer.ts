@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/index.js'
+import type { CountedReason } from '../preferences/index.js'
 import { cursorOf, type EmailStatus, idInCursor, type Read } from '../store/index.js'
 import { pageOfRecipients } from './recipients.js'
 import { pageOfPeople, type Who, withReasons } from './report-people.js'
@@ -9,25 +10,26 @@ interface RecipientsQuery {
   who?: Who | undefined
   link?: number | undefined
   reason?: number | undefined
+  why?: CountedReason | undefined
   limit: number
   cursor?: string | undefined
 }
 
 /** A page of a campaign's recipients: all, those of one status, or the people behind a number of its report. */
 export async function recipientsAnswer(read: Read, id: string, query: RecipientsQuery) {
-  const { status, who, link, reason, limit, cursor } = query
+  const { status, who, link, reason, why, limit, cursor } = query
   if (status !== undefined && who !== undefined) {
     throw new ApiError('validation_error', 'Ask by "status" or by "who", not by both')
   }
-  if (who === undefined && (link ?? reason) !== undefined) {
-    throw new ApiError('validation_error', '"link" and "reason" go with "who" only')
+  if (who === undefined && (link ?? reason ?? why) !== undefined) {
+    throw new ApiError('validation_error', '"link", "reason" and "why" go with "who" only')
   }
-  const scope = `recipients ${[id, status ?? '', who, link, reason].join(' ').trimEnd()}`
+  const scope = `recipients ${[id, status ?? '', who, link, reason, why].join(' ').trimEnd()}`
   const after = cursor === undefined ? undefined : idInCursor(cursor, scope)
   const { recipients, endsAt } =
     who === undefined
       ? await pageOfAll(read, id, { status, after, limit })
-      : await pageOfPeople(read, id, { who, link, reason, after, limit })
+      : await pageOfPeople(read, id, { who, link, reason, why, after, limit })
   return {
     recipients: recipients.map(shownRecipient),
     hasMore: endsAt !== null,

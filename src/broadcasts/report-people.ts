@@ -1,4 +1,6 @@
+import { wordsOfLeaving } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
+import { type CountedReason, countedReasons } from '../preferences/index.js'
 import { type EmailStatus, idsIn, type Read } from '../store/index.js'
 import { type BroadcastRecipient, pageOfRecipients } from './recipients.js'
 
@@ -21,6 +23,8 @@ export interface PeopleAsked {
   link?: number | undefined
   /** Of those who were not reached: the reason's number. */
   reason?: number | undefined
+  /** Of those who left: why, as they said. */
+  why?: CountedReason | undefined
 }
 
 /** One of them. */
@@ -28,6 +32,9 @@ export interface ReportPerson extends BroadcastRecipient {
   emailId: string
   /** Why the mail did not arrive, in the server's words or ours; null where it did, or nobody said. */
   reason: string | null
+  /** Why they left by it, and what they wrote last about that; null where they did not, or did not say. */
+  whyLeft: CountedReason | null
+  words: string | null
 }
 
 interface PeoplePart extends PeopleAsked {
@@ -51,12 +58,15 @@ export async function pageOfPeople(
   broadcastId: string,
   part: PeoplePart,
 ): Promise<PeoplePage> {
-  const { who, link, reason } = part
+  const { who, link, reason, why } = part
   if (link !== undefined && who !== 'clicked') {
     throw new ApiError('validation_error', '"link" goes with "who=clicked" only')
   }
   if (reason !== undefined && !isOfReasons(who)) {
     throw new ApiError('validation_error', '"reason" goes with "who=unreached" only')
+  }
+  if (why !== undefined && who !== 'left') {
+    throw new ApiError('validation_error', '"why" goes with "who=left" only')
   }
   if (isOfContacts(who)) return await pageOfContacts(read, broadcastId, { ...part, who })
   const { after, limit } = part
@@ -68,7 +78,7 @@ export async function pageOfPeople(
 export async function withReasons<R extends { emailId: string; status: EmailStatus }>(
   read: Read,
   recipients: readonly R[],
-): Promise<(R & { reason: string | null })[]> {
+): Promise<(R & Pick<ReportPerson, 'reason' | 'whyLeft' | 'words'>)[]> {
   const isLost = ({ status }: R) => isOfReasons(status)
   const replies = await repliesOf(
     read,
@@ -77,6 +87,8 @@ export async function withReasons<R extends { emailId: string; status: EmailStat
   return recipients.map((one) => ({
     ...one,
     reason: isLost(one) ? (replies.get(one.emailId) ?? null) : null,
+    whyLeft: null,
+    words: null,
   }))
 }
 
@@ -101,17 +113,20 @@ const fitsOf: Record<(typeof whoOfMails)[number], (mail: MailFacts) => boolean> 
 async function pageOfContacts(
   read: Read,
   broadcastId: string,
-  { who, link, reason, after = '', limit }: PeoplePart & { who: WhoOfContacts },
+  { who, link, reason, why, after = '', limit }: PeoplePart & { who: WhoOfContacts },
 ): Promise<PeoplePage> {
   const kind = kindNames.find((name) => name === who)
-  const most = kind === undefined && reason === undefined ? limit + 1 : mostLookedAt
+  const isSome = (kind ?? reason ?? why) !== undefined
+  const most = isSome ? mostLookedAt : limit + 1
   const rows = await (link === undefined
     ? marksOf(read, broadcastId, who, { after, most })
     : clicksOn(read, broadcastId, link, { after, most }))
   const reasons = kind === undefined ? undefined : await reasonsOf(read, broadcastId, kind)
   const fitting = rows.filter(
-    ({ bounce }) =>
-      (reasons === undefined || reasons.has(bounce)) && (reason === undefined || bounce === reason),
+    ({ bounce, why_left }) =>
+      (reasons === undefined || reasons.has(bounce)) &&
+      (reason === undefined || bounce === reason) &&
+      (why === undefined || why_left === why),
   )
   const page = fitting.slice(0, limit)
   const last = fitting.length > limit ? page.at(-1) : rows.at(-1)
@@ -147,7 +162,7 @@ interface Slice {
 const marksOf = (read: Read, broadcastId: string, who: WhoOfContacts, { after, most }: Slice) =>
   read
     .selectFrom('broadcast_people')
-    .select(['contact_id as contactId', 'bounce'])
+    .select(['contact_id as contactId', 'bounce', 'why_left'])
     .where('broadcast_id', '=', broadcastId)
     .where(columnOf[who], 'is not', null)
     .where('contact_id', '>', after)
@@ -165,7 +180,7 @@ async function clicksOn(read: Read, broadcastId: string, link: number, { after, 
     .orderBy('contact_id')
     .limit(most)
     .execute()
-  return rows.map((row) => ({ ...row, bounce: null }))
+  return rows.map((row) => ({ ...row, bounce: null, why_left: null }))
 }
 
 /** The numbers of the reasons of a kind. */
@@ -194,7 +209,8 @@ async function peopleAmong(
         .onRef('broadcast_bounces.broadcast_id', '=', 'broadcast_people.broadcast_id')
         .onRef('broadcast_bounces.number', '=', 'broadcast_people.bounce'),
     )
-    .select(['contacts.address as email', 'broadcast_people.email_id as emailId'])
+    .select(['contacts.address as email', 'contacts.account_id as accountId'])
+    .select(['broadcast_people.email_id as emailId', 'broadcast_people.why_left'])
     .select(['broadcast_people.opened_at', 'broadcast_people.clicked_at', 'unreached_at'])
     .select(['emails.status', 'emails.opens', 'emails.clicks'])
     .select(['broadcast_bounces.kind', 'broadcast_bounces.words'])
@@ -206,6 +222,8 @@ async function peopleAmong(
     read,
     rows.filter(({ unreached_at }) => unreached_at !== null).map(({ emailId }) => emailId),
   )
+  const said = rows.flatMap(({ why_left, email }) => (why_left === null ? [] : [email]))
+  const words = await wordsOfLeaving(read, rows[0]?.accountId ?? '', said)
   return rows.map((row) => ({
     emailId: row.emailId,
     email: row.email,
@@ -216,6 +234,8 @@ async function peopleAmong(
     opensCount: row.opens ?? Number(row.opened_at !== null),
     clicksCount: row.clicks ?? Number(row.clicked_at !== null),
     reason: row.unreached_at === null ? null : (replies.get(row.emailId) ?? row.words),
+    whyLeft: countedReasons.find((one) => one === row.why_left) ?? null,
+    words: words.get(row.email) ?? null,
   }))
 }
 

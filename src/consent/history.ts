@@ -87,6 +87,28 @@ export async function consentHistory(
   }))
 }
 
+/** What people wrote last about why they left, by address; of those who wrote something. */
+export async function wordsOfLeaving(
+  read: Read,
+  accountId: string,
+  addresses: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await read
+    .selectFrom('consent')
+    .select(['id', 'address', 'detail'])
+    .where('account_id', '=', accountId)
+    .where('address', 'in', idsIn([...addresses], 'text'))
+    .where('kind', '=', 'said_why' satisfies ConsentKind)
+    .execute()
+  const said = rows
+    .toSorted((one, other) => one.id - other.id)
+    .map(({ address, detail }): [string, string] => {
+      const { note = '' }: ConsentDetail = JSON.parse(detail)
+      return [address, note]
+    })
+  return new Map([...new Map(said)].filter(([, note]) => note !== ''))
+}
+
 /** The number of the last row of all; 0: there is none. Whatever is recorded from now on has a greater one. */
 export async function lastConsentId(read: Read): Promise<number> {
   const last = await read

@@ -12,4 +12,5 @@ export {
   consentSince,
   lastConsentId,
   recordConsent,
+  wordsOfLeaving,
 } from './history.js'

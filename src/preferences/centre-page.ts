@@ -19,7 +19,7 @@ import type { PreferenceLinks, Recipient } from './link.js'
 import { type EditableField, editableFields, saveFields } from './own-fields.js'
 import { askedReason, isToSayWhy, keepReason, reasonIn } from './reason.js'
 import type { Strings } from './strings.js'
-import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
+import { isBackTooOften, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
 
 /** What the page needs. */
@@ -83,9 +83,10 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
         if (wrong === undefined) return await show(deps, link, part, { after: 'fields' })
         return await show(deps, link, part, { after: 'wrong', wrong, status: 422 })
       }
-      case 'return':
-        await resubscribe(deps, link.recipient)
-        return await show(deps, link, part, { after: 'return' })
+      case 'return': {
+        const isBack = await resubscribe(deps, link.recipient)
+        return await show(deps, link, part, isBack ? { after: 'return' } : {})
+      }
       default:
         return await show(deps, link, part, { status: 400 })
     }
@@ -288,16 +289,17 @@ async function saveChoices(
       if (reasons.some(isLeaving)) return false
     }
     const gone = new Set(await topicsLeftBy(tx, accountId, address))
+    const mayReturn = !(await isBackTooOften(tx, { accountId, address }, at))
     let hasLeft = false
     for (const { id: topicId } of seen) {
       const change = { topicId, address, emailId }
       if (ticked.has(topicId)) {
-        if (gone.has(topicId)) await optIn(tx, accountId, change, at)
+        if (gone.has(topicId) && mayReturn) await optIn(tx, accountId, change, at)
       } else if (!gone.has(topicId)) {
         hasLeft = (await optOut(tx, accountId, change, at)) || hasLeft
       }
     }
-    if (!comesBack) return hasLeft
+    if (!comesBack || !mayReturn) return hasLeft
     const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
     await lift(tx, accountId, address, lifting)
     return hasLeft

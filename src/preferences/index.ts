@@ -29,5 +29,5 @@ export {
   withFooter,
   withOwnLinks,
 } from './marketing-parts.js'
-export { countedReasons, whyLeft } from './reason.js'
+export { type CountedReason, countedReasons, whyLeft } from './reason.js'
 export { sampleFooter } from './sample-footer.js'

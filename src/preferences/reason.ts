@@ -5,6 +5,7 @@ import {
   recordConsent,
 } from '../consent/index.js'
 import type { Form } from '../http/index.js'
+import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { leaveReasons, type WhyLeft } from './leave-reasons.js'
 import type { UnsubscribeTarget } from './link.js'
@@ -14,7 +15,7 @@ import type { ReasonView } from './view.js'
 
 /** How many said what of those who left by a campaign; `words`: they chose no reason, and wrote something. */
 export const countedReasons = [...leaveReasons, 'words'] as const
-type CountedReason = (typeof countedReasons)[number]
+export type CountedReason = (typeof countedReasons)[number]
 
 const maxWords = 500
 const leaving: ReadonlySet<ConsentKind> = new Set(['unsubscribed', 'left_topic'])
@@ -106,7 +107,7 @@ export async function keepReason(
     const by = left.detail.emailId
     if (by === undefined) return true
     const before = answers.findLast((one) => one.emailId === by)?.reason
-    await countReason(tx, by, said, before)
+    await countReason(tx, { accountId, address, emailId: by }, said, before)
     return true
   })
 }
@@ -114,7 +115,7 @@ export async function keepReason(
 /** Counts an answer in the place of the one `before` of the same person by the same mail. */
 async function countReason(
   tx: Tx,
-  emailId: string,
+  { accountId, address, emailId }: { accountId: string; address: string; emailId: string },
   reason: CountedReason,
   before: CountedReason | undefined,
 ): Promise<void> {
@@ -126,6 +127,7 @@ async function countReason(
     .executeTakeFirst()
   // Another kind of mail, or one that is no longer kept.
   if (mail === undefined || mail.broadcast_id === null) return
+  await noteReason(tx, { accountId, address, emailId, broadcastId: mail.broadcast_id }, reason)
   if (before !== undefined) {
     await tx
       .updateTable('broadcast_why_left')
@@ -142,6 +144,38 @@ async function countReason(
       conflict
         .columns(['broadcast_id', 'reason'])
         .doUpdateSet((eb) => ({ said: eb('broadcast_why_left.said', '+', 1) })),
+    )
+    .execute()
+}
+
+/** Notes it of the contact, if they are one: the thread of figures may not have noted yet that they left. */
+async function noteReason(
+  tx: Tx,
+  {
+    accountId,
+    address,
+    emailId,
+    broadcastId,
+  }: Record<'accountId' | 'address' | 'emailId' | 'broadcastId', string>,
+  reason: CountedReason,
+): Promise<void> {
+  const contact = await tx
+    .selectFrom('contacts')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('address', '=', addressKey(address))
+    .executeTakeFirst()
+  if (contact === undefined) return
+  await tx
+    .insertInto('broadcast_people')
+    .values({
+      contact_id: contact.id,
+      broadcast_id: broadcastId,
+      email_id: emailId,
+      why_left: reason,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['contact_id', 'broadcast_id']).doUpdateSet({ why_left: reason }),
     )
     .execute()
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/index.js'
-import type { Read, Store } from '../store/index.js'
+import { consentHistory } from '../consent/index.js'
+import type { Read, Store, Tx } from '../store/index.js'
 import { lift, suppress, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optedOutAmong, optIn, optOut, topicsLeftBy } from '../topics/index.js'
 import type { UnsubscribeTarget } from './link.js'
@@ -42,16 +43,37 @@ export async function unsubscribe(
   })
 }
 
+// Anybody may have the link, and each return lets them leave once more: the record would grow for ever.
+const mostReturnsADay = 20
+const dayMs = 86_400_000
+
+/** Whether an address has come back so often within a day that it has to wait. */
+export async function isBackTooOften(
+  tx: Tx,
+  { accountId, address }: Pick<UnsubscribeTarget, 'accountId' | 'address'>,
+  now: number,
+): Promise<boolean> {
+  const history = await consentHistory(tx, accountId, address)
+  const returns = history.filter(
+    ({ kind, at, detail }) =>
+      at > now - dayMs &&
+      (kind === 'returned_to_topic' || (kind === 'lifted' && detail.by === 'recipient')),
+  )
+  // Several topics at once are one return.
+  return new Set(returns.map(({ at }) => at)).size >= mostReturnsADay
+}
+
 /**
- * Takes it back. Who comes back to one topic comes back to the account (`interface.md`,
+ * Takes it back; resolves with whether it was: not the twenty-first time of a day. Who comes back to one topic comes back to the account (`interface.md`,
  * Suppression); bounces and complaints are not the recipient's to lift.
  */
 export async function resubscribe(
   { store, clock }: SubscriptionDeps,
   { accountId, address, topicId, emailId }: UnsubscribeTarget,
-): Promise<void> {
-  await store.write(async (tx) => {
+): Promise<boolean> {
+  return await store.write(async (tx) => {
     const at = clock.now()
+    if (await isBackTooOften(tx, { accountId, address }, at)) return false
     if (topicId !== undefined) {
       const records = await suppressionsOf(tx, accountId, address)
       // Who had left everything comes back to this topic, and to no other.
@@ -66,5 +88,6 @@ export async function resubscribe(
     }
     const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
     await lift(tx, accountId, address, lifting)
+    return true
   })
 }

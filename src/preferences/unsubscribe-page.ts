@@ -64,8 +64,7 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
         return await show(deps, link, hasGone ? 'done' : 'ask', { isKept })
       }
       case 'resubscribe':
-        await resubscribe(deps, link.target)
-        return await show(deps, link, 'back')
+        return await show(deps, link, (await resubscribe(deps, link.target)) ? 'back' : 'done')
       default:
         return await show(deps, link, 'ask', { status: 400 })
     }

@@ -35,6 +35,7 @@ import { nodesTable } from './migrations/0170-nodes.js'
 import { automationPages } from './migrations/0171-automation-pages.js'
 import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
+import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -81,6 +82,7 @@ const migrations: Record<string, Migration> = {
   '0171-automation-pages': automationPages,
   '0172-event-names': eventNames,
   '0175-automation-drafts': automationDrafts,
+  '0182-why-left-by': whyLeftBy,
 }
 
 /**

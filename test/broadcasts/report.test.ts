@@ -135,9 +135,14 @@ t.test('people and machines, links, and who left', async (t) => {
   }
   await keepReason({ store, clock }, target, { reason: 'too_many', words: 'daily' })
   t.same((await report()).whyLeft, [{ reason: 'too_many', said: 1 }], 'each person once')
-  await keepReason({ store, clock }, target, { reason: 'other', words: '' })
+  await keepReason({ store, clock }, target, { reason: 'other', words: 'I have moved' })
   t.same((await report()).whyLeft, [{ reason: 'other', said: 1 }], 'with their last answer')
   const seen = await until(report, ({ total }) => total.unsubscribed === 1 && total.clicked === 1)
+  t.same(await emailsOf(id, 'who=left&why=other'), ['cat@x.test'])
+  t.same(await emailsOf(id, 'who=left&why=too_many'), [])
+  t.equal(await emailsOf(id, 'who=opened&why=other'), 400)
+  const { json: left1 } = await call('GET', `/v1/broadcasts/${id}/recipients?who=left`)
+  t.match(left1.recipients, [{ email: 'cat@x.test', whyLeft: 'other', words: 'I have moved' }])
   t.match(seen.total, {
     opened: 3,
     openedUnique: 2,

@@ -85,6 +85,24 @@ t.test('who has left may say why, in bounds, and need not', async (t) => {
   t.notMatch((await site.post(url, other)).text, /Thank you/)
 })
 
+t.test(
+  'who comes back and leaves again and again makes the record no longer than a day has room',
+  async (t) => {
+    const site = await open(t)
+    const url = site.url(address)
+    const rows = async () => (await contactHistory(site.store.read, site.accountId, address)).length
+    for (let n = 0; n < 25; n++) {
+      await site.post(url, 'action=unsubscribe')
+      await site.post(url, 'action=resubscribe')
+    }
+    t.match((await site.get(url)).text, '<h1>You are unsubscribed</h1>', 'it stays left')
+    t.equal(await rows(), 41)
+    await site.clock.advance(86_400_001)
+    await site.post(url, 'action=resubscribe')
+    t.notMatch((await site.get(url)).text, '<h1>You are unsubscribed</h1>')
+  },
+)
+
 const untouched = { suppressed: [], topics: 0, unsubscribedAt: null }
 
 t.test('opening the link shows a page with a button and changes nothing', async (t) => {

@@ -10,6 +10,7 @@ import {
 } from '../../broadcasts/index.js'
 import { isoTime } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
+import { countedReasons, leaveWords } from '../../preferences/index.js'
 import type { Read } from '../../store/index.js'
 import { csvLine } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
@@ -27,6 +28,8 @@ interface ReportPeopleView extends BesidePages {
   says: string
   tabs: { label: string; href: string; here: boolean }[]
   hasReasons: boolean
+  /** It is of those who left. */
+  hasWhy: boolean
   /** What makes a segment of them; undefined where no rule says it, or the visitor may not. */
   segment: { action: string; who: Who } | undefined
   /** What makes a draft for them. */
@@ -38,6 +41,7 @@ interface ReportPeopleView extends BesidePages {
     opened: Moment | undefined
     clicked: Moment | undefined
     reason: string
+    why: string
   }[]
   same: { api: string; cli: string }
 }
@@ -49,7 +53,8 @@ export function peopleAsked(query: { get(name: string): string | null | undefine
   const given = query.get('who') ?? 'opened'
   const who = whoNames.find((name) => name === given)
   if (who === undefined) throw new ApiError('validation_error', 'There is no such list of people')
-  return { who, link: numberIn(query, 'link'), reason: numberIn(query, 'reason') }
+  const why = countedReasons.find((one) => one === query.get('why'))
+  return { who, link: numberIn(query, 'link'), reason: numberIn(query, 'reason'), why }
 }
 
 function numberIn(
@@ -82,6 +87,7 @@ export async function showReportPeople(
     who: asked.who,
     link: asked.link?.toString(),
     reason: asked.reason?.toString(),
+    why: asked.why,
   }
   const { rows, newer, older } = await listOf(
     { path: `${report}/people`, query, filters },
@@ -101,7 +107,7 @@ export async function showReportPeople(
     tabs: tabsShown.map((who) => ({
       label: whoWords[who].label,
       href: linkTo(`${report}/people`, { who }),
-      here: who === asked.who && asked.link === undefined && asked.reason === undefined,
+      here: who === asked.who && (asked.link ?? asked.reason ?? asked.why) === undefined,
     })),
     segment: hasRule ? { action: `${report}/segment`, who: asked.who } : undefined,
     again:
@@ -114,13 +120,15 @@ export async function showReportPeople(
           }
         : undefined,
     faults,
+    hasWhy: asked.who === 'left',
     hasReasons: rows.some(({ reason }) => reason !== null),
-    people: rows.map(({ email, emailId, openedAt, clickedAt, reason }) => ({
+    people: rows.map(({ email, emailId, openedAt, clickedAt, reason, whyLeft, words }) => ({
       email,
       mail: `${base}/emails/${emailId}`,
       opened: at(openedAt),
       clicked: at(clickedAt),
       reason: reason ?? '',
+      why: [leaveWords[whyLeft ?? ''], words && `“${words}”`].filter(Boolean).join(': '),
     })),
     newer,
     older,
@@ -134,8 +142,11 @@ export async function showReportPeople(
   })
 }
 
-const saysMore = ({ link, reason }: PeopleAsked) =>
-  link === undefined ? (reason === undefined ? '' : ', for one reason') : ', one of the links'
+function saysMore({ link, reason, why }: PeopleAsked): string {
+  if (link !== undefined) return ', one of the links'
+  if (reason !== undefined) return ', for one reason'
+  return why === undefined ? '' : `: ${leaveWords[why]}`
+}
 
 // People that a file reads at once.
 const perSlice = 500
@@ -146,7 +157,17 @@ export async function* reportPeopleCsv(
   broadcastId: string,
   asked: PeopleAsked,
 ): AsyncGenerator<string> {
-  yield csvLine(['email', 'status', 'openedAt', 'clickedAt', 'opens', 'clicks', 'reason'])
+  yield csvLine([
+    'email',
+    'status',
+    'openedAt',
+    'clickedAt',
+    'opens',
+    'clicks',
+    'reason',
+    'whyLeft',
+    'words',
+  ])
   for (let after: string | undefined; ; ) {
     const found: { recipients: ReportPerson[]; endsAt: string | null } = await pageOfPeople(
       read,
@@ -168,4 +189,6 @@ const csvOf = (one: ReportPerson) =>
     String(one.opensCount),
     String(one.clicksCount),
     one.reason ?? '',
+    one.whyLeft ?? '',
+    one.words ?? '',
   ])

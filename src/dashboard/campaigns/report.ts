@@ -59,7 +59,7 @@ interface CampaignReportView {
   providers: { name: string; cells: string[] }[]
   reasons: { says: string; words: string; kind: string; count: string; who: string }[]
   rest: string | undefined
-  whyLeft: { says: string; said: string }[]
+  whyLeft: { says: string; said: string; who: string }[]
   compared: { name: string; href: string; here: boolean; sent: Moment; cells: string[] }[]
   others: { label: string; href: string }[]
   same: { api: string; cli: string }
@@ -110,6 +110,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     whyLeft: report.whyLeft.map(({ reason, said }) => ({
       says: leaveWords[reason] ?? reason,
       said: shownCount(said),
+      who: linkTo(`${here}/people`, { who: 'left', why: reason }),
     })),
     compared: comparedRows(report, base, now),
     others: (

@@ -101,6 +101,8 @@ const broadcastPeople = table(
     bounce: integer().orNull(),
     /** When a server has taken the mail; noted where `broadcasts.mailed_through` says so. */
     taken_at: integer().orNull(),
+    /** Why they left by it, as they chose; `words`: they chose nothing, and wrote something. */
+    why_left: text().orNull(),
   },
   {
     // By contact first: who asks by campaign asks for those of one kind.
