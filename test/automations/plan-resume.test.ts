@@ -7,7 +7,14 @@ import {
 } from '../../src/automations/index.js'
 import { dayMs, delay, openEngine, passing, send, trigger } from '../support/automation-rig.js'
 
-const steps = [trigger(), delay('first', 'P1D'), send('one'), send('two'), delay('second', 'P20D'), send('three')]
+const steps = [
+  trigger(),
+  delay('first', 'P1D'),
+  send('one'),
+  send('two'),
+  delay('second', 'P20D'),
+  send('three'),
+]
 
 t.test('a dry run says how many mails each way sends at once, and then it is so', async (t) => {
   for (const how of ['shift', 'now', 'skip'] as const) {

@@ -5,8 +5,8 @@ import {
   endReasons,
   findAutomation,
   findRuns,
-  readDefinition,
   type RunsFilter,
+  readDefinition,
 } from '../../src/automations/index.js'
 import { flowView } from '../../src/dashboard/automations/flow.js'
 import { delay, openEngine, trigger } from '../support/automation-rig.js'
@@ -101,6 +101,6 @@ for (const [name, filter] of Object.entries(filters)) {
   await timed(`people: ${name}`, 500, () => findRuns(read, id, filter, asked))
 }
 await timed('who began on which day (all on one)', 3, () =>
-  begunByDay(read, id, { days: 1, now: Number.parseInt('019b00000000', 16) }),
+  begunByDay(read, id, { days: 1, now: 0x019b00000000 }),
 )
 await timed('why runs have ended', 500, () => endReasons(read, id))

@@ -6,8 +6,8 @@ import {
   stepsOfVersion,
   versionsShown,
 } from '../../automations/index.js'
-import type { Chart } from '../shell/chart.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import type { Chart } from '../shell/chart.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
