@@ -2,10 +2,10 @@ import { type Clock, isoTime } from '../clock/index.js'
 import { cursorOf, idInCursor, pageOf, type Read } from '../store/index.js'
 import {
   type Automation,
+  automationWarnings,
   listAutomations,
   readDefinition,
   type Versions,
-  warningsAbout,
 } from './definition/index.js'
 import { explainRun, listRuns, type Run, type RunsAsked } from './runs/index.js'
 import type { AutomationPreview, CohortCounts } from './trial/index.js'
@@ -65,7 +65,7 @@ export const detailAnswer = async (read: Read, automation: Automation) => ({
 
 async function warningsIn(read: Read, { id, account_id, version }: Automation) {
   const { definition } = await readDefinition(read, id, version)
-  return await warningsAbout(read, account_id, definition)
+  return await automationWarnings(read, account_id, definition)
 }
 
 // What a change of state means, for people.
@@ -87,7 +87,7 @@ export const enabledAnswer = async (read: Read, automation: Automation) => ({
 })
 
 /** The answer to a creation. */
-export function shownMade({ id, name, status }: Automation) {
+export function madeAnswer({ id, name, status }: Automation) {
   return { id, name, status, message: 'Automation created; enable it to let its event start it' }
 }
 

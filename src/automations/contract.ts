@@ -57,6 +57,7 @@ import { runStatuses } from './runs/status.js'
 
 export { mostMoved, usualPerHour } from './contract-course.js'
 export {
+  automationName,
   automationStanding,
   cancelRun,
   getCrowdStart,

@@ -7,11 +7,11 @@ import {
   automationsAnswer,
   detailAnswer,
   enabledAnswer,
+  madeAnswer,
   runPage,
   runsAnswer,
   shownCohort,
   shownDetail,
-  shownMade,
   shownPreview,
   shownRun,
   shownState,
@@ -98,17 +98,17 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     const { name, steps, connections, settings } = body
     const given = { name, steps, connections, settings }
     const made = await createAutomation(deps, billing, given, (tx, made) =>
-      remember(tx, shownMade(made), 201),
+      remember(tx, madeAnswer(made), 201),
     )
-    return reply(201, shownMade(made))
+    return reply(201, madeAnswer(made))
   })
 
   serve(api, operations.duplicateAutomation, async ({ account, params: { id }, remember }) => {
     const billing = await billingOf(account.accountId)
     const made = await duplicateAutomation(deps, billing, id, (tx, made) =>
-      remember(tx, shownMade(made), 201),
+      remember(tx, madeAnswer(made), 201),
     )
-    return reply(201, shownMade(made))
+    return reply(201, madeAnswer(made))
   })
 
   serve(

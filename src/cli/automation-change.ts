@@ -10,10 +10,10 @@ import {
   enabledAnswer,
   findAnyAutomation,
   type HeldRelease,
+  madeAnswer,
   pauseAutomation,
   releases,
   resumeAutomation,
-  shownMade,
   shownState,
 } from '../automations/index.js'
 import { readBilling } from '../billing/index.js'
@@ -142,7 +142,7 @@ export const duplicateAutomationRow: CommandRow = {
     const plans = plansOf(place)
     const billing = await readBilling(store.read, plans, account_id)
     const made = await duplicateAutomation({ store, clock, plans }, billing, id)
-    return { json: shownMade(made), say: () => say(`${made.id} is disabled: “${made.name}”`) }
+    return { json: madeAnswer(made), say: () => say(`${made.id} is disabled: “${made.name}”`) }
   }),
 }
 

@@ -1,6 +1,7 @@
 import type { Pages } from '../http/index.js'
 import { sessionCookie } from '../people/index.js'
 import { auditPages } from './audit/routes.js'
+import { automationEditPages } from './automation-edit/routes.js'
 import { automationPages } from './automations/routes.js'
 import { brandPages } from './brand/routes.js'
 import { campaignReportPages } from './campaigns/report-routes.js'
@@ -69,7 +70,10 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     campaignReportPages(shell.account, mail)
     campaignPages(shell.account, mail)
   }
-  if (deps.automations !== undefined) automationPages(shell.account, deps.automations)
+  if (deps.automations !== undefined) {
+    automationEditPages(shell.account, { ...deps.automations, rendered: makeRenderedPages() })
+    automationPages(shell.account, deps.automations)
+  }
   picturePages(shell.account, deps)
   planPages(shell.account, deps)
   settingsPages(shell.account, deps)

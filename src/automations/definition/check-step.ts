@@ -46,7 +46,7 @@ const numberWith = (expected: string, holds: (number: number) => boolean) =>
   rule<number>(expected, (value) => typeof value === 'number' && holds(value))
 
 // The appliance's own events; a client may wait for these but not send them.
-const ownEvents = [
+export const ownEvents = [
   '$list.joined',
   '$contact.created',
   '$segment.joined',

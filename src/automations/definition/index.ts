@@ -18,21 +18,34 @@ export {
   type WrittenAlongside,
 } from './automation.js'
 export { cancelRuns } from './cancel-runs.js'
+export { checkEnabling } from './check-enabling.js'
+export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
 export {
   type AutomationDefinition,
+  type AutomationSettings,
   type Branch,
   limits,
   maxWaitMs,
   type StepDefinition,
   type StepOf,
   type StepType,
+  stepKey,
+  stepTypes,
   type UpdateConfig,
 } from './definition.js'
+export {
+  changedMeanwhile,
+  discardDraft,
+  keepWritten,
+  readWritten,
+  type WrittenAutomation,
+} from './draft.js'
 export { duplicateAutomation } from './duplicate.js'
 export { createAutomation, definitionIn, editAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
+export type { StepFault } from './graph.js'
 export {
   type DomainUse,
   domainUses,
@@ -51,6 +64,16 @@ export {
   makeMailTemplates,
   render,
 } from './mail-template.js'
+export {
+  graphOf,
+  isOutlineStep,
+  type Outline,
+  type OutlineItem,
+  type OutlineStep,
+  type OutlineWay,
+  outlineOf,
+  waysOf,
+} from './outline.js'
 export { holds, judge } from './rule.js'
 export {
   appended,
@@ -74,7 +97,9 @@ export {
   cancelRun,
   disableAutomation,
   enableAutomation,
+  putInForce,
 } from './state.js'
+export { validate } from './validate.js'
 export {
   type FrozenVersion,
   frozenOf,
@@ -82,5 +107,5 @@ export {
   readableVersion,
   type Versions,
 } from './versions.js'
-export { warningsAbout } from './warn.js'
+export { automationWarnings } from './warn.js'
 export { zoneOf } from './zone.js'

@@ -15,7 +15,8 @@ import {
 } from './automation.js'
 import { checkEnabling } from './check-enabling.js'
 import type { AutomationDefinition } from './definition.js'
-import { invalidAutomation } from './edit.js'
+import { becomeVersion, changedMeanwhile, readWritten } from './draft.js'
+import { definitionIn, invalidAutomation } from './edit.js'
 
 /*
  *   (made) ──▶ disabled ──enable──▶ enabled ──disable──▶ disabled
@@ -43,20 +44,59 @@ export async function enableAutomation(
     const automation = await findAutomation(tx, accountId, id)
     refuseArchived(automation)
     if (automation.status === 'enabled') return automation
-    const { definition, frozenAt } = await readDefinition(tx, automation.id, automation.version)
-    const faults = await checkEnabling(tx, billing, definition)
-    if (faults.length > 0) throw invalidAutomation(faults)
-    const event = triggerEventOf(definition)
-    await refuseMoreThan(tx, accountId, event)
-    const now = clock.now()
-    if (frozenAt === null) await freeze(tx, automation, definition, now)
-    const { version } = automation
-    await tx
-      .insertInto('automation_triggers')
-      .values({ account_id: accountId, event, automation_id: automation.id, version })
-      .execute()
-    await setStatus(tx, automation.id, 'enabled', now)
+    await letStart(tx, billing, automation, clock.now())
     return await changed(tx, automation, alongside)
+  })
+}
+
+/** Lets events start runs of the automation's version, which is frozen; throws where it could not run. */
+async function letStart(
+  tx: Tx,
+  billing: AccountBilling,
+  automation: Automation,
+  now: number,
+): Promise<void> {
+  const { accountId } = billing
+  const { definition, frozenAt } = await readDefinition(tx, automation.id, automation.version)
+  const faults = await checkEnabling(tx, billing, definition)
+  if (faults.length > 0) throw invalidAutomation(faults)
+  const event = triggerEventOf(definition)
+  await refuseMoreThan(tx, accountId, event)
+  if (frozenAt === null) await freeze(tx, automation, definition, now)
+  const { version } = automation
+  await tx
+    .insertInto('automation_triggers')
+    .values({ account_id: accountId, event, automation_id: automation.id, version })
+    .execute()
+  await setStatus(tx, automation.id, 'enabled', now)
+}
+
+/**
+ * Puts in force what is written over `revision`: the draft is the version from then on, and whoever enters from now on
+ * enters that; runs stay in theirs. Throws as enabling does, and a 409 where somebody has changed it since.
+ */
+export async function putInForce(
+  { store, clock }: AutomationDeps,
+  billing: AccountBilling,
+  id: string,
+  revision: string,
+): Promise<Automation> {
+  checkOpen(billing)
+  const { accountId } = billing
+  return await store.write(async (tx) => {
+    const automation = await findAutomation(tx, accountId, id)
+    refuseArchived(automation)
+    const written = await readWritten(tx, automation)
+    if (written.revision !== revision) throw changedMeanwhile()
+    const now = clock.now()
+    if (written.isDraft) {
+      const { name } = written
+      const definition = definitionIn(written.definition)
+      await becomeVersion(tx, automation, { name, definition, now })
+    } else if (automation.status === 'enabled') return automation
+    await stopStarting(tx, automation)
+    await letStart(tx, billing, await findAutomation(tx, accountId, id), now)
+    return await findAutomation(tx, accountId, id)
   })
 }
 

@@ -6,7 +6,7 @@ import { makeMailTemplates } from './mail-template.js'
 import { pathFault } from './rule-tree.js'
 
 /** All that an author should know of a definition and that is not wrong. */
-export const warningsAbout = async (
+export const automationWarnings = async (
   read: Read,
   accountId: string,
   definition: AutomationDefinition,

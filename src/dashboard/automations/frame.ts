@@ -17,7 +17,14 @@ export interface AutomationFrame {
   tabs: { label: string; href: string; here: boolean }[]
   mayWrite: boolean
   /** What can be done with it now. */
-  deeds: { pause: boolean; resume: boolean; disable: boolean; archive: boolean; start: boolean }
+  deeds: {
+    write: boolean
+    pause: boolean
+    resume: boolean
+    disable: boolean
+    archive: boolean
+    start: boolean
+  }
 }
 
 /** The head of a page about an automation. */
@@ -52,6 +59,7 @@ export function frameOf(
     deeds: {
       pause: isOpen && found.paused_at === null,
       resume: isOpen && found.paused_at !== null,
+      write: isOpen,
       disable: isOpen && found.status === 'enabled',
       archive: isOpen,
       start: isOpen && found.status === 'enabled',

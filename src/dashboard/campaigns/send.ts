@@ -14,9 +14,10 @@ import { exactIn } from '../format.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
-import type { CampaignCheck } from './check.js'
+import { checkList } from './check-list.js'
 import { checksOf } from './checks.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { contentsOf } from './version-checks.js'
@@ -28,7 +29,7 @@ interface SendCampaignView {
   name: string
   subject: string
   revision: number
-  checks: CampaignCheck[]
+  checks: Html
   /** How many get it; undefined where it cannot be sent. */
   people: string | undefined
   typesNumber: boolean
@@ -116,7 +117,7 @@ async function showChecks(
     name,
     subject: draft.subject,
     revision: draft.revision,
-    checks,
+    checks: checkList(checks),
     people: reachable === undefined ? undefined : shown(reachable),
     typesNumber: (reachable ?? 0) > typedAbove,
     when: at > now ? `at ${exactIn(at, zone)} (${zone})` : 'a minute after you have sent it',

@@ -12,13 +12,14 @@ import {
 } from '../../segments/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
-import { choicesOfRows, type FieldChoice, fieldChoices } from './choices.js'
+import { choicesOfRows, fieldChoices } from './choices.js'
 import type { SegmentPageDeps } from './deps.js'
+import { rulePart } from './rule-part.js'
 import {
   type ConditionRow,
   conditionOf,
-  operatorWords,
   type RuleSentence,
   ruleOfSentence,
   sentenceOf,
@@ -36,13 +37,9 @@ interface EditView {
   back: string
   title: string
   name: string
-  sentence: RuleSentence | undefined
-  /** The fields that each condition offers. */
-  choices: FieldChoice[][]
-  isShort: boolean
-  operators: { value: string; label: string }[]
+  /** The conditions; undefined where this form cannot say the rule. */
+  rule: Html | undefined
   counted: string | undefined
-  mayAdd: boolean
   id: string | undefined
   faults: Faults
 }
@@ -166,18 +163,25 @@ export async function showEdit(
   const offered = choicesOfRows(choices, sentence?.rows ?? [])
   const broken = counted ? await brokenParts(read, account.id, rule) : []
   const here = segment === undefined ? `${base}/segments` : `${base}/segments/${segment.id}`
+  const editAction = segment === undefined ? `${base}/segments/new/draft` : `${here}/draft`
   const view: EditView = {
     base,
     accountId: account.id,
     action: segment === undefined ? `${base}/segments/new` : `${here}/edit`,
-    editAction: segment === undefined ? `${base}/segments/new/draft` : `${here}/draft`,
+    editAction,
     back: here,
     title: segment === undefined ? 'New segment' : `Change “${segment.name}”`,
     name: given.name ?? segment?.name ?? '',
-    sentence,
-    choices: offered,
-    isShort: offered.some((some) => some.length < choices.length),
-    operators: Object.entries(operatorWords).map(([value, label]) => ({ value, label })),
+    rule:
+      sentence &&
+      rulePart({
+        sentence,
+        choices: offered,
+        isShort: offered.some((some) => some.length < choices.length),
+        mayAdd: sentence.rows.length < ruleLimits.conditions,
+        action: editAction,
+        says: 'People for whom',
+      }),
     counted:
       broken.length > 0
         ? `Nobody fits: ${broken.join('; ')}.`
@@ -186,7 +190,6 @@ export async function showEdit(
           : given.isCounted && (fault ?? unknown) !== undefined
             ? `${fault ?? unknown}.`
             : undefined,
-    mayAdd: (sentence?.rows.length ?? 0) < ruleLimits.conditions,
     id: segment?.id,
     faults,
   }

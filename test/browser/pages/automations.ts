@@ -59,6 +59,9 @@ export const place: PlacePages = {
     { path: `${full}/automations`, as: 'owner', name: 'automations' },
     { path: `${empty}/automations`, as: 'empty', name: 'automations-empty' },
     { path: `${full}/automations/${ids.automation}`, as: 'owner', name: 'automations-one' },
+    { path: `${full}/automations/new`, as: 'owner', name: 'automations-new' },
+    { path: `${empty}/automations/new`, as: 'empty', name: 'automations-new-empty' },
+    { path: `${full}/automations/${ids.automation}/edit`, as: 'owner', name: 'automations-edit' },
     { path: `${full}/automations/${ids.automation}`, as: 'viewer', name: 'automations-one-viewer' },
     {
       path: `${full}/automations/${ids.branchedAutomation}`,

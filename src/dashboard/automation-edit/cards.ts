@@ -1,0 +1,174 @@
+import {
+  isOutlineStep,
+  limits,
+  type Outline,
+  type OutlineItem,
+  type OutlineStep,
+  type StepType,
+} from '../../automations/index.js'
+import { edgeWords } from '../automations/words.js'
+import { type Html, html } from '../shell/html.js'
+import { mayStand, stepsOf } from './deeds.js'
+
+/** What the cards stand in. */
+export interface CardsOptions {
+  outline: Outline
+  /** The place of the card that has fields. */
+  open: string
+  /** Where a button leads that changes the outline and saves nothing. */
+  change: string
+  /** What a step does, in words. */
+  says: (item: OutlineStep) => string
+  faults: ReadonlyMap<string, readonly string[]>
+  warnings: ReadonlyMap<string, readonly string[]>
+  fields: (item: OutlineStep) => Html
+}
+
+/** What can be added, as it is offered. */
+export const stepNames: Readonly<Record<Exclude<StepType, 'trigger'>, string>> = {
+  send_email: 'Send a mail',
+  delay: 'Wait',
+  wait_for_event: 'Wait for something to happen',
+  condition: 'Ask: yes or no',
+  split: 'Split by chance',
+  contact_update: 'Change the contact',
+  webhook: 'Tell your application',
+  exit: 'End here',
+}
+
+// Above so many steps only the open card has buttons to add: a page would have too many bytes.
+const mostWithAdd = 25
+
+/** The outline of an automation in a form: a card a step, with buttons that add, move, copy and remove. */
+export function outlineCards(options: CardsOptions): Html {
+  const { outline } = options
+  const isLong = stepsOf(outline).length > mostWithAdd
+  const whole = { ...options, isLong }
+  return html`<div class="blocks">${outline.map((items, at) =>
+    at === 0
+      ? listPart(items, `${at}`, whole)
+      : html`<fieldset class="column"><legend>${at === 1 ? 'Not connected' : `Not connected, ${at}`}</legend>${listPart(items, `${at}`, whole)}</fieldset>`,
+  )}</div>`
+}
+
+type Options = CardsOptions & { isLong: boolean }
+
+function listPart(items: readonly OutlineItem[], list: string, options: Options): Html {
+  return html`${items.length === 0 && adding(`${list}.-1`, 'Begin with', options)}${items.map(
+    (_, at) => cardPart(items, at, `${list}.${at}`, options),
+  )}`
+}
+
+function cardPart(
+  items: readonly OutlineItem[],
+  at: number,
+  place: string,
+  options: Options,
+): Html {
+  const item = items[at]
+  if (item === undefined) return html``
+  if (!isOutlineStep(item)) return endPart(item, place, options)
+  const { step, ways } = item
+  const says = options.says(item)
+  const title = step.name ?? says
+  const isOpen = options.open === place
+  const wrong = options.faults.get(step.key) ?? []
+  const doubtful = options.warnings.get(step.key) ?? []
+  const anchor = isOpen ? 'open' : `step-${place}`
+  return html`<fieldset class="card block" id="${anchor}"><legend>${title}</legend>${
+    title !== says && html`<p class="quiet">${says}</p>`
+  }${wrong.map((one) => html`<p class="fault">${one}</p>`)}${doubtful.map(
+    (one) => html`<p class="hint">${one}</p>`,
+  )}${moves(items, at, { place, title, isOpen, options })}${isOpen && options.fields(item)}${ways.map(
+    (way, n) =>
+      html`<fieldset class="column"><legend>${wayTitle(way.type, way.branch)}</legend>${
+        way.items.length === 0 &&
+        html`<p class="quiet">${items.length > at + 1 ? 'Goes on below.' : 'Goes on, or ends here.'}</p>`
+      }${listPart(way.items, `${place}.${n}`, options)}</fieldset>`,
+  )}</fieldset>${step.type !== 'exit' && (!options.isLong || isOpen) && adding(place, 'Then', options, title)}`
+}
+
+const wayTitle = (type: string, branch: string | undefined): string => {
+  const says = edgeWords(type, branch) ?? 'then'
+  return branch === undefined
+    ? `If ${says === 'yes' || says === 'no' ? says : says}`
+    : `Way ${branch}`
+}
+
+function endPart(item: { to: string } | { end: true }, place: string, options: Options): Html {
+  if ('end' in item) return html`<p class="quiet">Ends here.</p>`
+  const target = stepWith(options.outline, item.to)
+  const called = target === undefined ? item.to : (target.step.name ?? options.says(target))
+  return html`<p>Goes on at “${called}”. ${button('gone', place, 'Remove', 'this link', options.change)}</p>`
+}
+
+function stepWith(outline: Outline, key: string): OutlineStep | undefined {
+  for (const items of outline) {
+    for (const item of items) {
+      if (!isOutlineStep(item)) continue
+      const found =
+        item.step.key === key
+          ? item
+          : stepWith(
+              item.ways.map((way) => way.items),
+              key,
+            )
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+function moves(
+  items: readonly OutlineItem[],
+  at: number,
+  {
+    place,
+    title,
+    isOpen,
+    options,
+  }: { place: string; title: string; isOpen: boolean; options: Options },
+): Html {
+  const item = items[at]
+  const isTrigger = isOutlineStep(item) && item.step.type === 'trigger'
+  const { change } = options
+  const hasWays = isOutlineStep(item) && item.ways.some((way) => way.items.length > 0)
+  return html`<p class="buttons">${
+    isOpen
+      ? button('close', place, 'Done', title, change)
+      : button('open', place, 'Change', title, change, 'open')
+  }${!isTrigger && mayStand(items, at) && mayStand(items, at - 1) && button('up', place, 'Up', title, change)}${
+    !isTrigger &&
+    mayStand(items, at) &&
+    mayStand(items, at + 1) &&
+    button('down', place, 'Down', title, change)
+  }${!isTrigger && button('copy', place, 'Duplicate', title, change)}${
+    !isTrigger && button('gone', place, hasWays ? 'Remove with its ways' : 'Remove', title, change)
+  }</p>`
+}
+
+const button = (
+  deed: string,
+  place: string,
+  label: string,
+  name: string,
+  change: string,
+  anchor = `step-${place}`,
+): Html =>
+  html`<button name="do" value="${deed}:${place}" formaction="${change}#${anchor}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
+
+/** What is added below a card, or at the beginning of a way. */
+function adding(
+  place: string,
+  says: string,
+  { change, outline }: Options,
+  after = 'nothing',
+): Html {
+  const id = `kind-${place}`
+  if (stepsOf(outline).length >= limits.steps) return html``
+  return html`<p class="buttons add"><label for="${id}">${says}<span class="hidden"> after ${after}</span></label><select id="${id}" name="kind.${place}">${Object.entries(
+    stepNames,
+  ).map(
+    ([type, name]) => html`<option value="${type}">${name}</option>`,
+  )}</select><button name="do" value="add:${place}" formaction="${change}#open" formnovalidate>Add<span class="hidden"> after ${after}</span></button></p>`
+}

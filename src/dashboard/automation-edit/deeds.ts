@@ -1,0 +1,168 @@
+import {
+  isOutlineStep,
+  limits,
+  type Outline,
+  type OutlineItem,
+  type OutlineStep,
+  type StepDefinition,
+  type StepType,
+  stepTypes,
+  waysOf,
+} from '../../automations/index.js'
+
+/*
+ * What the buttons of the outline do. A place is the number of a list, that of an item, and then in turn that of a way and
+ * of an item in it: `0.3`, `0.3.1.0`. A last number of -1 is the beginning of a list.
+ */
+
+/** The item at a place. */
+export function itemAt(outline: Outline, place: string): OutlineItem | undefined {
+  const found = listAt(outline, place)
+  return found?.items[found.at]
+}
+
+function listAt(outline: Outline, place: string): { items: OutlineItem[]; at: number } | undefined {
+  if (!/^\d+\.-?\d+(\.\d+\.-?\d+)*$/.test(place)) return undefined
+  const [first = 0, at = 0, ...deeper] = place.split('.').map(Number)
+  let items = outline[first]
+  let here = at
+  for (let n = 0; n < deeper.length; n += 2) {
+    const item = items?.[here]
+    items = isOutlineStep(item) ? item.ways[deeper[n] ?? 0]?.items : undefined
+    here = deeper[n + 1] ?? 0
+  }
+  return items === undefined ? undefined : { items, at: here }
+}
+
+const besides = (place: string, at: number) => [...place.split('.').slice(0, -1), at].join('.')
+
+/**
+ * `open:0.3`, `close:`, `up:0.3`, `down:0.3`, `copy:0.3`, `gone:0.3`, `add:0.3` (what is added is `kind`). Answers which
+ * place is open then; undefined where that stays.
+ */
+export function changeOutline(
+  outline: Outline,
+  pressed: string,
+  { kind, from }: { kind: string | undefined; from: string },
+): string | undefined {
+  const [, deed = '', place = ''] =
+    /^(open|close|up|down|copy|gone|add|way):(.*)$/.exec(pressed) ?? []
+  if (deed === 'open') return place
+  if (deed === 'close') return ''
+  const found = listAt(outline, place)
+  if (found === undefined) return undefined
+  const { items, at } = found
+  const isFull = stepsOf(outline).length >= limits.steps
+  if (deed === 'add') {
+    const type = stepTypes.find((one) => one === kind && one !== 'trigger')
+    if (type === undefined || isFull) return undefined
+    const made = newStep(type, { keys: keysOf(outline), from })
+    items.splice(at + 1, 0, made)
+    return besides(place, at + 1)
+  }
+  const item = items[at]
+  if (item === undefined) return undefined
+  if (deed === 'gone') {
+    items.splice(at, 1)
+    dropLinks(outline)
+    return ''
+  }
+  if (deed === 'copy' && isOutlineStep(item)) {
+    if (stepsOf(outline).length + stepsOf([[item]]).length > limits.steps) return undefined
+    items.splice(at + 1, 0, copied(item, keysOf(outline)))
+    return besides(place, at + 1)
+  }
+  const target = deed === 'up' ? at - 1 : deed === 'down' ? at + 1 : -1
+  if (!mayStand(items, at) || !mayStand(items, target)) return undefined
+  items.splice(at, 1)
+  items.splice(target, 0, item)
+  return besides(place, target)
+}
+
+/** Nothing stands above the trigger, and an end stays one. */
+export function mayStand(items: readonly OutlineItem[], at: number): boolean {
+  const item = items[at]
+  return isOutlineStep(item) && item.step.type !== 'trigger' && item.step.type !== 'exit'
+}
+
+/** All steps of an outline, from above to below. */
+export const stepsOf = (outline: Outline): StepDefinition[] =>
+  outline.flatMap((items) =>
+    items.flatMap((item) =>
+      isOutlineStep(item) ? [item.step, ...stepsOf(item.ways.map((way) => way.items))] : [],
+    ),
+  )
+
+const keysOf = (outline: Outline) => new Set(stepsOf(outline).map(({ key }) => key))
+
+/** Links to steps that are gone lead nowhere. */
+function dropLinks(outline: Outline): void {
+  const keys = keysOf(outline)
+  const clean = (lists: OutlineItem[][]): void => {
+    for (const items of lists) {
+      for (let at = items.length - 1; at >= 0; at--) {
+        const item = items[at]
+        if (item !== undefined && 'to' in item && !keys.has(item.to)) items.splice(at, 1)
+        else if (isOutlineStep(item)) clean(item.ways.map((way) => way.items))
+      }
+    }
+  }
+  clean(outline)
+}
+
+/** The same once more, each step with a key of its own. */
+function copied(item: OutlineStep, keys: Set<string>): OutlineStep {
+  const renamed = new Map<string, string>()
+  for (const { key } of stepsOf([[item]]))
+    renamed.set(key, freeKey(`${key.replace(/-\d+$/, '')}`, keys))
+  const copy = (one: OutlineItem): OutlineItem => {
+    if ('to' in one) return { to: renamed.get(one.to) ?? one.to }
+    if (!isOutlineStep(one)) return one
+    const step = structuredClone(one.step)
+    step.key = renamed.get(step.key) ?? step.key
+    return { step, ways: one.ways.map((way) => ({ ...way, items: way.items.map(copy) })) }
+  }
+  return copy(item) as OutlineStep
+}
+
+/** A key that no other step has. */
+export function freeKey(wanted: string, keys: Set<string>): string {
+  const base = wanted.slice(0, 60) || 'step'
+  for (let n = 1; ; n++) {
+    const key = n === 1 ? base : `${base}-${n}`
+    if (keys.has(key)) continue
+    keys.add(key)
+    return key
+  }
+}
+
+const usualKey: Record<StepType, string> = {
+  trigger: 'start',
+  send_email: 'mail',
+  delay: 'wait',
+  wait_for_event: 'heard',
+  condition: 'if',
+  contact_update: 'set',
+  split: 'split',
+  webhook: 'tell',
+  exit: 'end',
+}
+
+/** A step as it is added: with what most people choose, and without what nobody can guess. */
+function newStep(type: StepType, { keys, from }: { keys: Set<string>; from: string }): OutlineStep {
+  const config: Record<StepType, object> = {
+    trigger: { eventName: '' },
+    send_email: { template: '', from },
+    delay: { duration: 'P3D' },
+    wait_for_event: { eventName: '', timeout: 'P3D' },
+    condition: {
+      all: [{ field: 'contact.email', operator: 'contains', value: '', ignoreCase: true }],
+    },
+    contact_update: { metadata: {} },
+    split: { branches: ['a', 'b'].map((key) => ({ key, percent: 50 })) },
+    webhook: { endpointId: '' },
+    exit: {},
+  }
+  const step = { key: freeKey(usualKey[type], keys), type, config: config[type] } as StepDefinition
+  return { step, ways: waysOf(step).map((way) => ({ ...way, items: [] })) }
+}

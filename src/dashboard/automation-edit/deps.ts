@@ -1,0 +1,5 @@
+import type { AutomationPageDeps } from '../automations/deps.js'
+import type { RenderedPages } from '../templates/rendered.js'
+
+/** What writing automations needs. `rendered`: keeps previews for as long as a frame needs to ask for them. */
+export type AutomationEditDeps = AutomationPageDeps & { rendered: RenderedPages }

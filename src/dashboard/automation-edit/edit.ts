@@ -1,0 +1,216 @@
+import {
+  type Automation,
+  automationWarnings,
+  findAutomation,
+  limits,
+  type OutlineStep,
+  outlineOf,
+  readWritten,
+  type StepDefinition,
+  type StepFault,
+  seenEvents,
+  validate,
+} from '../../automations/index.js'
+import { verifiedDomains } from '../../domains/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Read } from '../../store/index.js'
+import { wordBook } from '../automations/word-book.js'
+import { stepWords } from '../automations/words.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import { type Html, html } from '../shell/html.js'
+import type { Visit } from '../shell/visit.js'
+import { outlineCards } from './cards.js'
+import { itemAt, stepsOf } from './deeds.js'
+import type { AutomationEditDeps } from './deps.js'
+import { faultWords } from './fault-words.js'
+import { mailPreview } from './mail-preview.js'
+import { settingsPart, settingsWords } from './settings-part.js'
+import { stepChoices } from './step-choices.js'
+import { stepFields } from './step-fields.js'
+import { definitionOf, stepOf, type TypedAutomation, typedIn } from './typed.js'
+
+interface EditAutomationView {
+  page: string
+  id: string
+  title: string
+  name: string
+  revision: string
+  /** The outline, as the form sends it along. */
+  outline: string
+  open: string
+  cards: Html
+  settings: Html
+  /** How many steps there are, and how many there may be. */
+  room: string
+  state: { says: string; isDraft: boolean }
+  faults: Faults
+  /** What is wrong with no single step. */
+  wrong: string[]
+  /** How much is in the way of enabling it. */
+  count: string
+  isConflict: boolean
+}
+
+/** The account's automation, which can be written: throws a 409 for one that is archived. */
+export async function writable(
+  read: Read,
+  { account, params }: Pick<Visit, 'account' | 'params'>,
+): Promise<Automation> {
+  const found = await findAutomation(read, account.id, params.id ?? '')
+  if (found.status !== 'archived') return found
+  throw new ApiError(
+    'conflict',
+    'This automation is archived and can no longer be changed; duplicate it',
+  )
+}
+
+/** What is in the form, or what is kept of the automation. */
+export async function typedOrKept(
+  { store: { read } }: AutomationEditDeps,
+  { account, fields }: Pick<Visit, 'account' | 'fields'>,
+  automation: Automation,
+): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
+  const { name, definition, revision, isDraft } = await readWritten(read, automation)
+  const kept = stepsKept(definition.steps)
+  const typed = typedIn(fields, await senderOf(read, account, kept))
+  if (typed !== undefined) {
+    return {
+      ...typed,
+      revision: fields.get('over') ? revision : (fields.get('revision') ?? ''),
+      isDraft,
+    }
+  }
+  const outline = outlineOf({ steps: kept, connections: definition.connections })
+  return { name, outline, settings: definition.settings, open: '', revision, isDraft }
+}
+
+const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>
+  steps.flatMap((step) => stepOf(step) ?? [])
+
+/** What a new mail is from: what the others are from, else what campaigns are. */
+async function senderOf(
+  read: Read,
+  account: { id: string; name: string },
+  steps: readonly StepDefinition[],
+): Promise<string> {
+  for (const { type, config } of steps) if (type === 'send_email') return config.from
+  return await usualSender(read, account)
+}
+
+/** The sender of the last campaign; without one an address of the first domain. */
+export async function usualSender(
+  read: Read,
+  { id, name }: { id: string; name: string },
+): Promise<string> {
+  const before = await read
+    .selectFrom('broadcasts')
+    .select('from_header')
+    .where('account_id', '=', id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (before !== undefined) return before.from_header
+  const [domain] = await verifiedDomains(read, id)
+  return domain === undefined ? '' : `${name} <news@${domain}>`
+}
+
+/** The editor of an automation, with what was typed last. */
+export async function showEdit(
+  deps: AutomationEditDeps,
+  visit: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { read } = deps.store
+  const { account, base } = visit
+  const automation = await writable(read, visit)
+  const typed = await typedOrKept(deps, visit, automation)
+  const { outline, open, settings } = typed
+  const definition = definitionOf(typed)
+  const { faults: found } = validate(definition)
+  const valid = found.length === 0
+  const warned = valid ? await automationWarnings(read, account.id, definition) : []
+  const item = itemAt(outline, open)
+  const step = item !== undefined && 'step' in item ? item.step : undefined
+  const steps = stepsOf(outline)
+  const book = await wordBook(read, account.id, [definition])
+  const choices = await stepChoices(read, account.id, {
+    step,
+    steps,
+    events: await seenEvents(read, account.id),
+  })
+  const here = `${base}/automations/${automation.id}`
+  const change = `${here}/edit/draft`
+  const domains = (await verifiedDomains(read, account.id)).join(', ')
+  const preview =
+    step?.type === 'send_email'
+      ? await mailPreview(deps, { accountId: account.id, base }, step.config.template)
+      : undefined
+  const says = (one: OutlineStep) => stepWords(one.step, book, definition)
+  const cards = outlineCards({
+    outline,
+    open,
+    change,
+    says,
+    faults: byStep(found),
+    warnings: byStep(warned),
+    fields: (one) =>
+      html`<div id="fields">${nameFields(one.step)}${stepFields(one.step, { choices, change, preview, domains })}</div>`,
+  })
+  const view: EditAutomationView = {
+    page: here,
+    id: automation.id,
+    title: `Write “${automation.name}”`,
+    name: typed.name,
+    revision: typed.revision,
+    outline: JSON.stringify({ lists: outline, settings }),
+    open,
+    cards,
+    settings: settingsPart({ settings, open, change, steps, says: settingsWords(settings) }),
+    room: `${steps.length} of at most ${limits.steps} steps`,
+    state: stateWords(automation, typed.isDraft),
+    faults,
+    wrong: found.filter(({ key }) => key === null).map(faultWords),
+    count: countWords(found.length),
+    isConflict: faults.message?.startsWith('Somebody else') === true,
+  }
+  return page('automation-edit/edit', view, { title: view.title })
+}
+
+/** The name, and the key where somebody asks for it. */
+const nameFields = (step: StepDefinition): Html =>
+  html`<input type="hidden" name="s.key" value="${step.key}"><div class="field"><label for="step-name">Name <span class="quiet">(optional)</span></label><p class="hint" id="step-name-hint">Only your team sees it. Empty: what the step does.</p><input type="text" id="step-name" name="s.name" value="${step.name ?? ''}" maxlength="100" aria-describedby="step-name-hint"></div><details><summary>For the API</summary><p>Its key is <code>${step.key}</code>: rules and reports know the step by it.</p></details>`
+
+function byStep(found: readonly StepFault[]): Map<string, string[]> {
+  const faults = new Map<string, string[]>()
+  for (const one of found) {
+    if (one.key === null) continue
+    const words = faultWords(one)
+    const before = faults.get(one.key) ?? []
+    if (!before.includes(words)) faults.set(one.key, [...before, words])
+  }
+  return faults
+}
+
+const countWords = (count: number): string =>
+  count === 0
+    ? ''
+    : count === 1
+      ? 'One thing is not right yet.'
+      : `${count} things are not right yet.`
+
+function stateWords({ status }: Automation, isDraft: boolean): EditAutomationView['state'] {
+  if (isDraft) {
+    const says =
+      status === 'enabled'
+        ? 'This is a draft. The automation goes on as it was until you put the draft in force.'
+        : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
+    return { says, isDraft }
+  }
+  return status === 'enabled'
+    ? {
+        says: 'It is on. What you save is kept as a draft, and people go on as before until you put it in force.',
+        isDraft,
+      }
+    : { says: 'It is off: nobody enters it before you enable it.', isDraft }
+}

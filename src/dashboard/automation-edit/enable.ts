@@ -1,0 +1,235 @@
+import { string, type } from 'superstruct'
+import * as operations from '../../automations/contract.js'
+import {
+  type Automation,
+  type AutomationDefinition,
+  automationWarnings,
+  checkEnabling,
+  moveFor,
+  newestVersion,
+  planMove,
+  putInForce,
+  readWritten,
+  type StepFault,
+  seenEvents,
+  validate,
+} from '../../automations/index.js'
+import { type AccountBilling, readBilling } from '../../billing/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Read } from '../../store/index.js'
+import { wordBook } from '../automations/word-book.js'
+import { durationWords, startWords, stepWords, type WordBook } from '../automations/words.js'
+import type { CampaignCheck } from '../campaigns/check.js'
+import { checkList } from '../campaigns/check-list.js'
+import { plural } from '../format.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { AutomationEditDeps } from './deps.js'
+import { writable } from './edit.js'
+import { faultWords } from './fault-words.js'
+
+interface EnableView {
+  page: string
+  id: string
+  name: string
+  revision: string
+  checks: Html
+  /** What the button says; undefined where there is nothing to put in force, or something is in the way. */
+  button: string | undefined
+  says: string
+  /** People in older versions, by the step where they are; undefined where there are none. */
+  older: { step: string; people: string; next: string }[] | undefined
+  mayMove: boolean
+  faults: Faults
+}
+
+const RevisionForm = type({ revision: string() })
+
+// Moved while somebody waits; the others by pressing the button again.
+const movedAtOnce = 5_000
+
+/** The checklist of an automation, its enabling, and what becomes of who is in an older version. */
+export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void {
+  const { read } = deps.store
+  const action = 'automations.write' as const
+  const show = (visit: Visit, faults: Faults) => showEnable(deps, visit, faults)
+  pages.get('/automations/:id/enable', action, (visit) => show(visit, noFaults))
+  const enabling = { action, form: RevisionForm, again: show } as const
+  pages.post('/automations/:id/enable', enabling, async (visit) => {
+    const { account, base, form } = visit
+    const { id } = await writable(read, visit)
+    const billing = await readBilling(read, deps.plans, account.id)
+    const { name } = await putInForce(deps, billing, id, form.revision)
+    return redirect(`${base}/automations/${id}/enable`, {
+      flash: `“${name}” is on as it is written here`,
+      audit: auditOf(operations.enableAutomation, { target: id }),
+    })
+  })
+  pages.post('/automations/:id/enable/move', { action, again: show }, async (visit) => {
+    const found = await writable(read, visit)
+    const { moved, left } = await moveFor(deps, found, {}, movedAtOnce)
+    const more = left === 0 ? '' : `; ${plural(left, 'other')} still to move: press it again`
+    return redirect(`${visit.base}/automations/${found.id}/enable`, {
+      flash: `${plural(moved, 'run')} moved to the newest version${more}`,
+      audit: auditOf(operations.moveRuns, { target: found.id, detail: { moved } }),
+    })
+  })
+}
+
+async function showEnable(
+  deps: AutomationEditDeps,
+  visit: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { read } = deps.store
+  const { account, base } = visit
+  const found = await writable(read, visit)
+  const { name, definition, revision, isDraft } = await readWritten(read, found)
+  const book = await wordBook(read, account.id, [definition])
+  const billing = await readBilling(read, deps.plans, account.id)
+  const here = `${base}/automations/${found.id}`
+  const checks = await checksOf(read, { billing, base, here }, definition, book)
+  const isOn = found.status === 'enabled'
+  const isReady = checks.every(({ tone }) => tone !== 'bad')
+  const older = await olderPeople(read, found, { definition, book })
+  const view: EnableView = {
+    page: here,
+    id: found.id,
+    name,
+    revision,
+    checks: checkList(checks),
+    button:
+      !isReady || (isOn && !isDraft) ? undefined : isOn ? 'Put the draft in force' : 'Turn it on',
+    says: saysOf({ isOn, isDraft, isReady }),
+    older,
+    mayMove: older?.some(({ next }) => next === goesOn) === true,
+    faults,
+  }
+  return page('automation-edit/enable', view, { title: `Check “${name}”` })
+}
+
+function saysOf({
+  isOn,
+  isDraft,
+  isReady,
+}: {
+  isOn: boolean
+  isDraft: boolean
+  isReady: boolean
+}): string {
+  if (!isReady) return 'It cannot be turned on yet: mend what is in the way, then come back.'
+  if (isOn && !isDraft) return 'It is on as it is written; there is no draft.'
+  if (isOn) {
+    return 'Whoever enters from now on goes by the draft. Who is in it stays in the version in which they began, until you move them here.'
+  }
+  return 'From then on whoever fits enters it. You can turn it off, or pause it, at any time.'
+}
+
+interface CheckedAt {
+  billing: AccountBilling
+  base: string
+  here: string
+}
+
+/** What speaks for and against turning it on as it is written. */
+async function checksOf(
+  read: Read,
+  { billing, base, here }: CheckedAt,
+  definition: AutomationDefinition,
+  book: WordBook,
+): Promise<CampaignCheck[]> {
+  const edit = { label: 'Write it', href: `${here}/edit` }
+  const { definition: valid, faults } = validate(definition)
+  const called = (key: string | null) => {
+    const step = definition.steps.find((one) => one.key === key)
+    return step === undefined ? '' : `“${step.name ?? stepWords(step, book, definition)}”: `
+  }
+  const told =
+    (tone: 'bad' | 'doubt') =>
+    (one: StepFault): CampaignCheck => ({
+      tone,
+      says: `${called(one.key)}${faultWords(one)}`,
+      mend: edit,
+    })
+  if (valid === undefined) return faults.map(told('bad'))
+  const checks: CampaignCheck[] = [
+    { tone: 'none', says: `${startWords(valid, book)}. ${reentryWords(valid)}` },
+    { tone: 'good', says: `All ${valid.steps.length} steps fit together.` },
+  ]
+  try {
+    const lacking = await checkEnabling(read, billing, valid)
+    checks.push(...lacking.map(told('bad')))
+    if (lacking.length === 0) {
+      checks.push({
+        tone: 'good',
+        says: 'Its templates, senders and topics are there, and your plan has room.',
+      })
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    checks.push({
+      tone: 'bad',
+      says: error.message,
+      mend: { label: 'Your plan', href: `${base}/plan` },
+    })
+  }
+  checks.push(...(await automationWarnings(read, billing.accountId, valid)).map(told('doubt')))
+  checks.push(...(await unheard(read, billing.accountId, valid)))
+  return checks
+}
+
+/** Events that never came: most of them are mistyped. */
+async function unheard(
+  read: Read,
+  accountId: string,
+  { steps }: AutomationDefinition,
+): Promise<CampaignCheck[]> {
+  const names = steps.flatMap((step) =>
+    step.type === 'trigger' || step.type === 'wait_for_event' ? [step.config.eventName] : [],
+  )
+  const own = new Set(names.filter((name) => !name.startsWith('$')))
+  if (own.size === 0) return []
+  const seen = new Set((await seenEvents(read, accountId)).map(({ name }) => name))
+  return [...own]
+    .filter((name) => !seen.has(name))
+    .map((name) => ({
+      tone: 'doubt',
+      says: `The event “${name}” has not come lately. Look whether your application sends it under this name.`,
+    }))
+}
+
+/** How often one person may go through it. */
+function reentryWords({ steps }: AutomationDefinition): string {
+  const trigger = steps.find((step) => step.type === 'trigger')
+  const reentry = trigger?.type === 'trigger' ? trigger.config.reentry : undefined
+  if (reentry === 'once') return 'One person goes through it once, and never again.'
+  if (typeof reentry === 'object') {
+    return `One person goes through it again, but not before ${durationWords(reentry.after)} have gone by.`
+  }
+  return 'One person may go through it again each time, once they are through.'
+}
+
+const goesOn = 'Goes on at the same step'
+
+async function olderPeople(
+  read: Read,
+  found: Automation,
+  { definition, book }: { definition: AutomationDefinition; book: WordBook },
+): Promise<EnableView['older']> {
+  if (found.running + found.waiting === 0) return undefined
+  const groups = await planMove(read, found, await newestVersion(read, found))
+  if (groups.length === 0) return undefined
+  return groups.map(({ step, version, runs, stays }) => {
+    const known = definition.steps.find(({ key }) => key === step)
+    const words = known === undefined ? step : (known.name ?? stepWords(known, book, definition))
+    return {
+      step: `${words} (version ${version})`,
+      people: runs.toLocaleString('en-GB'),
+      next: stays === null ? goesOn : `Stays: ${stays}`,
+    }
+  })
+}

@@ -1,0 +1,37 @@
+import type { StepFault } from '../../automations/index.js'
+
+// What the engine says of a field, as the form calls it; what has no row is said as it is.
+const words: readonly (readonly [RegExp, string])[] = [
+  [/^template: |^config\.template/, 'Choose a template.'],
+  [/^from: /, 'From: an address such as Shop <news@shop.example>.'],
+  [/^subject: /, 'Subject: 1 to 998 characters in one line.'],
+  [/^replyTo/, 'Answers go to: an address such as help@shop.example.'],
+  [/^duration: /, 'How long: a whole number, and 90 days at most.'],
+  [/^timeout: /, 'How long at most: a whole number, and 90 days at most.'],
+  [/^reentry/, 'That time: a whole number, and ten years at most.'],
+  [/^until\.time/, 'Until: a time of day such as 09:00.'],
+  [/^until\.zone/, 'In which time zone: a name such as Africa/Lagos.'],
+  [/^eventName: /, 'Name of the event: 1 to 100 letters, digits, and _ . : -.'],
+  [/^endpointId: Expected/, 'Choose where it is told.'],
+  [/^endpointId: the account has/, 'This webhook is deleted; choose another.'],
+  [/^branches: Expected percents/, 'The ways are not 100 % together.'],
+  [/^branches/, 'A split has two to twenty ways, each from 0 to 100 %.'],
+  [/^metadata/, 'Fields: a line each, such as: plan = pro, 16 KiB at most.'],
+  [/^config: Expected/, 'Say what is changed.'],
+  [
+    /^No connections lead from the trigger/,
+    'Nobody comes here: it stands below an end. Move the end down, or remove this.',
+  ],
+  [/^The trigger is not connected/, 'Nothing follows yet: add a step.'],
+]
+
+/** What is wrong at a step, in the words of its card. */
+export function faultWords({ error }: StepFault): string {
+  const found = words.find(([form]) => form.test(error))
+  if (found !== undefined) return found[1]
+  const [, place, says = ''] =
+    /^(?:filter\.?)?((?:all|any|\[\d+\]|\.|not)+)[^:]*: (.*)$/s.exec(error) ?? []
+  if (place === undefined) return error
+  const numbers = [...place.matchAll(/\[(\d+)\]/g)].map(([, n]) => Number(n) + 1)
+  return numbers.length === 0 ? `Conditions: ${says}` : `Condition ${numbers.join('.')}: ${says}`
+}

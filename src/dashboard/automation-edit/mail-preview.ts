@@ -1,0 +1,28 @@
+import { ApiError } from '../../errors/index.js'
+import { findTemplate, samplesOf } from '../../templates/index.js'
+import { type Html, html } from '../shell/html.js'
+import { previewOf } from '../templates/preview.js'
+import type { AutomationEditDeps } from './deps.js'
+
+/** A template as it is sent with its sample values; nothing where there is none of that name. */
+export async function mailPreview(
+  deps: AutomationEditDeps,
+  { accountId, base }: { accountId: string; base: string },
+  slug: string,
+): Promise<Html | undefined> {
+  if (slug === '') return undefined
+  const { read } = deps.store
+  try {
+    const { subject, html: source, textBody } = await findTemplate(read, accountId, slug)
+    const samples = await samplesOf(read, accountId, slug)
+    const draft = { subject, html: source, textBody: textBody ?? '' }
+    const { mail, fault } = await previewOf(deps, accountId, draft, samples)
+    const change = html`<a href="${base}/templates/${slug}">Write it</a>`
+    if (mail === undefined)
+      return html`<p class="fault">${fault?.message ?? 'It cannot be shown.'} ${change}</p>`
+    return html`<p class="inbox-line"><b>${mail.subject}</b> <span class="quiet">${mail.snippet}</span> ${change}</p><iframe class="mail" title="The mail “${slug}”" src="${base}/automations/mail/${mail.id}" sandbox="allow-popups allow-popups-to-escape-sandbox" loading="lazy"></iframe>`
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
+    return undefined
+  }
+}

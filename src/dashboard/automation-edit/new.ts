@@ -1,0 +1,53 @@
+import { optional, string, type } from 'superstruct'
+import { recipes } from '../../automations/index.js'
+import { readBilling } from '../../billing/index.js'
+import { listPage } from '../../contacts/index.js'
+import { verifiedDomains } from '../../domains/index.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { Visit } from '../shell/visit.js'
+import type { AutomationEditDeps } from './deps.js'
+import { usualSender } from './edit.js'
+
+interface NewAutomationView {
+  base: string
+  accountId: string
+  recipes: { value: string; label: string; hint: string }[]
+  lists: { value: string; label: string }[]
+  from: string
+  domains: string
+  noPlan: boolean
+  faults: Faults
+}
+
+/** What the form of a new one sends. */
+export const NewForm = type({
+  recipe: optional(string()),
+  name: optional(string()),
+  from: optional(string()),
+  list: optional(string()),
+})
+
+const mostLists = 100
+
+/** What an automation can begin with. */
+export async function showNew(
+  deps: AutomationEditDeps,
+  { account, base }: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { read } = deps.store
+  const { page: lists } = await listPage(read, account.id, { limit: mostLists })
+  const billing = await readBilling(read, deps.plans, account.id)
+  const view: NewAutomationView = {
+    base,
+    accountId: account.id,
+    recipes: recipes.map(({ name, title, about }) => ({ value: name, label: title, hint: about })),
+    lists: lists.map(({ id, name }) => ({ value: id, label: name })),
+    from: await usualSender(read, account),
+    domains: (await verifiedDomains(read, account.id)).join(', '),
+    noPlan: billing.marketingPlan === null,
+    faults,
+  }
+  return page('automation-edit/new', view, { title: 'New automation' })
+}

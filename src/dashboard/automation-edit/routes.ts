@@ -1,0 +1,108 @@
+import { optional, string, type } from 'superstruct'
+import * as operations from '../../automations/contract.js'
+import {
+  beginAutomation,
+  discardDraft,
+  duplicateAutomation,
+  keepWritten,
+} from '../../automations/index.js'
+import { readBilling } from '../../billing/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { check, structOf, table } from '../../fields/index.js'
+import { redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { sampleFrame } from '../templates/rendered.js'
+import type { AutomationEditDeps } from './deps.js'
+import { showEdit, typedOrKept, writable } from './edit.js'
+import { enablePages } from './enable.js'
+import { NewForm, showNew } from './new.js'
+import { definitionOf } from './typed.js'
+
+// A definition may have 256 KiB, and a form's encoding makes up to three of each byte.
+const maxBodyBytes = 1024 * 1024
+
+const EditForm = type({
+  name: optional(string()),
+  revision: optional(string()),
+  outline: optional(string()),
+  next: optional(string()),
+  over: optional(string()),
+})
+
+/** Automations as they are written: begun, changed step by step, tried, and put in force. */
+export function automationEditPages(pages: AccountPages, deps: AutomationEditDeps): void {
+  beginningPages(pages, deps)
+  writingPages(pages, deps)
+  enablePages(pages, deps)
+  pages.get('/automations/mail/:frame', 'automations.read', async ({ account, params, query }) => {
+    const html = deps.rendered.find(account.id, params.frame ?? '')
+    if (html === undefined) throw new ApiError('not_found', 'This preview is over; show it again')
+    return sampleFrame(html, query)
+  })
+}
+
+function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
+  const action = 'automations.write' as const
+  const show = (visit: Visit, faults: Faults) => showNew(deps, visit, faults)
+  pages.get('/automations/new', action, (visit) => show(visit, noFaults))
+  const making = { action, form: NewForm, again: show } as const
+  pages.post('/automations/new', making, async ({ account, base, form }) => {
+    const { recipe = '', name = '', from = '', list } = form
+    const billing = await readBilling(deps.store.read, deps.plans, account.id)
+    const made = await beginAutomation(deps, billing, { recipe, name, from, listId: list })
+    return redirect(`${base}/automations/${made.id}/edit`, {
+      flash: `“${made.name}” is made. Nobody enters it before you enable it`,
+      audit: auditOf(operations.createAutomation, { target: made.id }),
+    })
+  })
+  pages.post('/automations/:id/duplicate', { action }, async ({ account, base, params }) => {
+    const billing = await readBilling(deps.store.read, deps.plans, account.id)
+    const made = await duplicateAutomation(deps, billing, params.id ?? '')
+    return redirect(`${base}/automations/${made.id}/edit`, {
+      flash: 'This is a copy; nobody enters it before you enable it',
+      audit: auditOf(operations.duplicateAutomation, { target: made.id }),
+    })
+  })
+}
+
+const Name = structOf(table({ name: operations.automationName }))
+
+function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
+  const { read } = deps.store
+  const action = 'automations.write' as const
+  const show = (visit: Visit, faults: Faults) => showEdit(deps, visit, faults)
+  pages.get('/automations/:id/edit', action, (visit) => show(visit, noFaults))
+  const drafting = { action, form: EditForm, reads: true, maxBodyBytes, again: show } as const
+  pages.post('/automations/:id/edit/draft', drafting, (visit) =>
+    show({ ...visit, form: undefined }, noFaults),
+  )
+  const saving = { action, form: EditForm, maxBodyBytes, again: show } as const
+  pages.post('/automations/:id/edit', saving, async (visit) => {
+    const { account, base, form } = visit
+    const automation = await writable(read, visit)
+    const typed = await typedOrKept(deps, visit, automation)
+    const { name } = check({ name: typed.name }, Name)
+    const billing = await readBilling(read, deps.plans, account.id)
+    const kept = await keepWritten(deps, billing, automation.id, {
+      name,
+      definition: definitionOf(typed),
+      revision: typed.revision,
+    })
+    const here = `${base}/automations/${automation.id}`
+    return redirect(form.next === 'enable' ? `${here}/enable` : `${here}/edit`, {
+      flash: kept.isDraft ? 'Kept as a draft' : 'Saved',
+      audit: auditOf(operations.updateAutomation, { target: automation.id }),
+    })
+  })
+  pages.post('/automations/:id/edit/discard', { action, again: show }, async (visit) => {
+    const automation = await writable(read, visit)
+    await discardDraft(deps, visit.account.id, automation.id)
+    return redirect(`${visit.base}/automations/${automation.id}/edit`, {
+      flash: 'The draft is thrown away',
+      audit: auditOf(operations.updateAutomation, { target: automation.id }),
+    })
+  })
+}

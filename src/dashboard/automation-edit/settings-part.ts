@@ -1,0 +1,101 @@
+import type { AutomationSettings, StepDefinition } from '../../automations/index.js'
+import type { Form } from '../../http/index.js'
+import { field, fieldSet } from '../shell/field.js'
+import { type Html, html } from '../shell/html.js'
+
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+
+/** What holds for the whole automation: its hours, how many mails an hour, what ends it for somebody. */
+export function settingsPart({
+  settings = {},
+  open,
+  change,
+  steps,
+  says,
+}: {
+  settings: AutomationSettings | undefined
+  open: string
+  change: string
+  steps: readonly StepDefinition[]
+  says: string
+}): Html {
+  if (open !== 'settings') {
+    return html`<section class="card" aria-labelledby="whole"><h2 id="whole">For all steps</h2><p>${says}</p><p class="buttons"><button name="do" value="open:settings" formaction="${change}#whole" formnovalidate>Change what holds for all steps</button></p></section>`
+  }
+  const { goal, exitOn = [], sendWindow, maxPerHour, timeZone, onUnsubscribe } = settings
+  const text = (name: string, label: string, value: string, hint: string) =>
+    field({ name: `w.${name}`, label, value, hint, required: false, autocomplete: 'off' })
+  return html`<section class="card" aria-labelledby="whole"><h2 id="whole">For all steps</h2><input type="hidden" name="w.here" value="on">
+${text('exitOn', 'Events that end it for somebody', exitOn.map(({ eventName }) => eventName).join(', '), 'Wherever they are in it, such as order.paid; several with commas, 20 at most.')}
+${text('goal', 'The event that is its goal', goal?.eventName ?? '', 'Who does it is counted as having reached the goal, and leaves.')}
+${field({ name: 'w.goalTo', label: 'Where the goal leads', type: 'select', value: goal?.to ?? '', options: [{ value: '', label: 'It ends' }, ...steps.filter(({ type }) => type !== 'trigger').map((step) => ({ value: step.key, label: step.name ?? step.key }))] })}
+${text('timeZone', 'Time zone', timeZone ?? '', 'Such as Africa/Lagos, for people whose own is not known. Empty: UTC.')}
+<div class="tools">${field({ name: 'w.from', label: 'Mail leaves from', hint: 'Empty: at any hour.', type: 'time', value: sendWindow?.from ?? '' })}${field({ name: 'w.to', label: 'until', type: 'time', value: sendWindow?.to ?? '' })}</div>
+${fieldSet({ name: 'w.days', label: 'On these days', hint: 'None ticked: on any.', options: weekdays.map((label, at) => ({ value: String(at + 1), label })), value: (sendWindow?.days ?? []).map(String) })}
+${text('maxPerHour', 'Mails in any hour at most', maxPerHour === undefined ? '' : String(maxPerHour), 'The others wait. Empty: as many as there are.')}
+${field({ name: 'w.stays', label: 'Who unsubscribes stays in it', hint: 'Only where every mail is something they must know.', type: 'checkbox', value: onUnsubscribe === 'continue' ? 'on' : '' })}
+<p class="buttons"><button name="do" value="close:" formaction="${change}#whole" formnovalidate>Done</button></p></section>`
+}
+
+/** The same in a sentence or two. */
+export function settingsWords(settings: AutomationSettings = {}): string {
+  const { goal, exitOn = [], sendWindow, maxPerHour, timeZone } = settings
+  const parts = [
+    sendWindow === undefined
+      ? 'Mail leaves at any hour.'
+      : `Mail leaves from ${sendWindow.from} to ${sendWindow.to}.`,
+    maxPerHour === undefined ? '' : `At most ${maxPerHour} an hour.`,
+    exitOn.length === 0
+      ? ''
+      : `${exitOn.map(({ eventName }) => `“${eventName}”`).join(' or ')} ends it.`,
+    goal === undefined ? '' : `Its goal is “${goal.eventName}”.`,
+    timeZone === undefined ? '' : `Times are those in ${timeZone}.`,
+  ]
+  return parts.filter((one) => one !== '').join(' ')
+}
+
+/** What a form says of it; where its fields are not there, it stays. */
+export function settingsIn(
+  before: AutomationSettings | undefined,
+  fields: Form,
+): AutomationSettings | undefined {
+  if (fields.get('w.here') === undefined) return before
+  const said = (name: string) => (fields.get(`w.${name}`) ?? '').trim()
+  const exits = said('exitOn')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  const days = fields.all('w.days').map(Number)
+  const most = said('maxPerHour')
+  const zone = before?.sendWindow?.zone
+  const hasWindow = said('from') !== '' || said('to') !== ''
+  const settings: AutomationSettings = {
+    // A rule that the API gave to such an event stays with it.
+    ...(exits.length > 0 && {
+      exitOn: exits.map(
+        (eventName) => before?.exitOn?.find((one) => one.eventName === eventName) ?? { eventName },
+      ),
+    }),
+    ...(said('goal') !== '' && {
+      goal: {
+        ...(before?.goal?.eventName === said('goal') &&
+          before.goal.filter !== undefined && { filter: before.goal.filter }),
+        eventName: said('goal'),
+        ...(said('goalTo') !== '' && { to: said('goalTo') }),
+      },
+    }),
+    ...(said('timeZone') !== '' && { timeZone: said('timeZone') }),
+    ...(hasWindow && {
+      sendWindow: {
+        from: said('from'),
+        to: said('to'),
+        ...(days.length > 0 && { days }),
+        ...(zone !== undefined && { zone }),
+      },
+    }),
+    // What is no number is refused later, with its words.
+    ...(most !== '' && { maxPerHour: Number(most) }),
+    ...(said('stays') !== '' && { onUnsubscribe: 'continue' as const }),
+  }
+  return Object.keys(settings).length === 0 ? undefined : settings
+}

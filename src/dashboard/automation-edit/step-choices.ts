@@ -1,0 +1,143 @@
+import type { SeenEvent, StepDefinition } from '../../automations/index.js'
+import { listPage } from '../../contacts/index.js'
+import { listForms } from '../../forms/index.js'
+import { comparisonsOf, type Rule } from '../../rules/index.js'
+import { listSegments } from '../../segments/index.js'
+import type { Read } from '../../store/index.js'
+import { listTemplates } from '../../templates/index.js'
+import { listTopics } from '../../topics/index.js'
+import { listEndpoints } from '../../webhooks/index.js'
+import { type FieldChoice, fieldChoices } from '../segments/choices.js'
+
+/** What the fields of a step offer. */
+export interface StepChoices {
+  templates: FieldChoice[]
+  lists: FieldChoice[]
+  segments: FieldChoice[]
+  forms: FieldChoice[]
+  topics: FieldChoice[]
+  endpoints: FieldChoice[]
+  /** Events that really came, or that another automation hears. */
+  events: string[]
+  /** What a condition may be about, of the contact, of events and of the mails before. */
+  fields: FieldChoice[]
+}
+
+// What a page has room for.
+const mostTemplates = 100
+const mostLists = 50
+
+/** What one step may choose from; only what its type asks for is looked up. */
+export async function stepChoices(
+  read: Read,
+  accountId: string,
+  {
+    step,
+    steps,
+    events,
+  }: {
+    step: StepDefinition | undefined
+    steps: readonly StepDefinition[]
+    events: readonly SeenEvent[]
+  },
+): Promise<StepChoices> {
+  const is = (...types: StepDefinition['type'][]) => step !== undefined && types.includes(step.type)
+  const hears = is('trigger', 'wait_for_event')
+  const named = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
+  const [templates, lists, segments, forms, topics, endpoints] = await Promise.all([
+    is('send_email') ? listTemplates(read, accountId, { limit: mostTemplates }) : [],
+    hears ? listPage(read, accountId, { limit: mostLists }).then(({ page }) => page) : [],
+    hears ? listSegments(read, accountId) : [],
+    hears ? listForms(read, accountId) : [],
+    is('send_email') ? listTopics(read, accountId) : [],
+    is('webhook') ? listEndpoints(read, accountId) : [],
+  ])
+  const fields =
+    step === undefined ? [] : await ruleFields(read, accountId, { step, steps, events })
+  return {
+    templates: templates.map(({ slug }) => ({ value: slug, label: slug })),
+    lists: lists.map(named),
+    segments: segments.map(named),
+    forms: forms.map(named),
+    topics: topics.map(named),
+    endpoints: endpoints.map(({ id, url }) => ({ value: id, label: url })),
+    events: events.map(({ name }) => name),
+    fields,
+  }
+}
+
+/** What rules of a step may be about: the account's contacts, what began the run, what was heard, and mails before. */
+async function ruleFields(
+  read: Read,
+  accountId: string,
+  {
+    step,
+    steps,
+    events,
+  }: {
+    step: StepDefinition
+    steps: readonly StepDefinition[]
+    events: readonly SeenEvent[]
+  },
+): Promise<FieldChoice[]> {
+  if (step.type !== 'condition' && step.type !== 'trigger' && step.type !== 'wait_for_event')
+    return []
+  const propertiesOf = (name: string) => events.find((one) => one.name === name)?.properties ?? []
+  const rule = ruleOf(step)
+  const used = rule === undefined ? [] : comparisonsOf(rule).map(({ field }) => field)
+  // Rules of automations ask for less of a contact than segments do.
+  const known = (await fieldChoices(read, accountId)).filter(({ value }) =>
+    /^(contact\.|segment\.|broadcast\.[^.]+\.(opened|clicked)$)/.test(value),
+  )
+  const own =
+    step.type === 'condition'
+      ? []
+      : propertiesOf(step.config.eventName).map((name) => ({
+          value: `event.${name}`,
+          label: `“${name}” of the event`,
+        }))
+  const others =
+    step.type === 'trigger' ? [] : steps.flatMap((one) => fieldsOf(one, step, propertiesOf))
+  const choices = [...own, ...others, ...known]
+  const values = new Set(choices.map(({ value }) => value))
+  return [
+    ...choices,
+    ...[...new Set(used)]
+      .filter((value) => !values.has(value))
+      .map((value) => ({ value, label: value })),
+  ]
+}
+
+function fieldsOf(
+  one: StepDefinition,
+  self: StepDefinition,
+  propertiesOf: (event: string) => string[],
+): FieldChoice[] {
+  if (one.key === self.key) return []
+  const called = one.name ?? one.key
+  if (one.type === 'send_email') {
+    const what = { opened: 'was opened', clicked: 'was clicked in', delivered: 'arrived' }
+    return Object.entries(what).map(([field, says]) => ({
+      value: `email.${one.key}.${field}`,
+      label: `The mail “${one.name ?? one.config.template}” ${says}`,
+    }))
+  }
+  if (one.type === 'trigger') {
+    return propertiesOf(one.config.eventName).map((name) => ({
+      value: `trigger.${name}`,
+      label: `“${name}” of what began it`,
+    }))
+  }
+  if (one.type !== 'wait_for_event') return []
+  return propertiesOf(one.config.eventName).map((name) => ({
+    value: `waits.${one.key}.${name}`,
+    label: `“${name}” of what came at “${called}”`,
+  }))
+}
+
+export const ruleOf = (step: StepDefinition): Rule | undefined =>
+  step.type === 'condition'
+    ? step.config
+    : step.type === 'trigger' || step.type === 'wait_for_event'
+      ? step.config.filter
+      : undefined

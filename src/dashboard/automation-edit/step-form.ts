@@ -1,0 +1,224 @@
+import type { StepDefinition } from '../../automations/index.js'
+import type { Form } from '../../http/index.js'
+import { isJsonObject, type Json } from '../../json/index.js'
+import type { Comparison, Rule } from '../../rules/index.js'
+import { changed, sentenceIn } from '../segments/edit.js'
+import { ruleOfSentence } from '../segments/sentence.js'
+import { durationOf } from './durations.js'
+
+/** The events of the appliance that are about one thing, and the field in which they name it. */
+export const placeFields: Readonly<Record<string, string>> = {
+  '$list.joined': 'listId',
+  '$segment.joined': 'segmentId',
+  '$segment.left': 'segmentId',
+  '$form.confirmed': 'formId',
+}
+
+/** A step as its card says it, in place of what it was. Buttons of its rule are done, too. */
+export function configIn(step: StepDefinition, fields: Form): StepDefinition {
+  const said = (name: string) => (fields.get(`s.${name}`) ?? '').trim()
+  // A card that was not in the form says nothing.
+  if (fields.get('s.key') !== step.key) return step
+  const { name: _, ...rest } = step
+  const name = said('name').slice(0, 100)
+  const made = withConfig(rest as StepDefinition, said, fields)
+  return name === '' ? made : { ...made, name }
+}
+
+type Said = (name: string) => string
+
+function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinition {
+  switch (step.type) {
+    case 'trigger': {
+      const { filter: _, reentry: __, eventName: ___, ...rest } = step.config
+      const heard = heardIn(said, fields, step.config)
+      const how = said('reentry')
+      const again = durationOf({ amount: said('again'), unit: said('againUnit') })
+      const reentry = how === 'after' ? { after: again } : how === 'once' ? how : undefined
+      return {
+        ...step,
+        config: { ...rest, ...heard, ...(reentry !== undefined && { reentry }) },
+      }
+    }
+    case 'send_email':
+      return { ...step, config: mailIn(step.config, said) }
+    case 'delay':
+      return { ...step, config: delayIn(said, fields) }
+    case 'wait_for_event': {
+      const { filter: _, since: __, timeout: ___, eventName: ____, ...rest } = step.config
+      const timeout = durationOf({ amount: said('amount'), unit: said('unit') })
+      const since = said('since') === '' ? undefined : ('step' as const)
+      const heard = heardIn(said, fields, step.config)
+      return { ...step, config: { ...rest, ...heard, timeout, ...(since && { since }) } }
+    }
+    case 'condition':
+      return { ...step, config: ruleIn(fields) ?? step.config }
+    case 'contact_update':
+      return { ...step, config: updateIn(said) }
+    case 'split': {
+      const percents = fields.all('s.percent')
+      const branches = step.config.branches.map((branch, at) => ({
+        ...branch,
+        percent: numberOr(percents[at], branch.percent),
+      }))
+      return { ...step, config: { branches: waysChanged(branches, fields.get('do') ?? '') } }
+    }
+    case 'webhook':
+      return { ...step, config: { ...step.config, endpointId: said('endpointId') } }
+    case 'exit':
+      return { ...step, config: said('reason') === '' ? {} : { reason: said('reason') } }
+  }
+}
+
+/** `rule:add.0` and what else a button asks of the rule; undefined where the form has none. */
+function ruleIn(fields: Form): Rule | undefined {
+  if (fields.get('mode') === undefined) return undefined
+  const [, wish = ''] = /^rule:(.*)$/.exec(fields.get('do') ?? '') ?? []
+  return ruleOfSentence(changed(sentenceIn(fields), wish))
+}
+
+/** The event that is heard, and of which list, segment or form, and when: the filter of a trigger or wait. */
+function heardIn(
+  said: Said,
+  fields: Form,
+  before: { eventName: string; filter?: Rule },
+): { eventName: string; filter?: Rule } {
+  const when = said('when')
+  const eventName = when === 'event' || when === '' ? said('event') : when
+  const field = placeFields[eventName]
+  // What was chosen is a list; of another event it would be a segment.
+  const place = placeFields[before.eventName] === field ? said('place') : ''
+  // A rule that the form cannot show stays as it is.
+  const rule = ruleIn(fields) ?? withoutPlace(before.filter)
+  const parts = rule === undefined ? [] : 'all' in rule ? rule.all : [rule]
+  const all: Rule[] = [
+    ...(field !== undefined && place !== ''
+      ? [{ field: `event.${field}`, operator: 'eq', value: place } as const]
+      : []),
+    ...parts,
+  ]
+  return { eventName, ...(all.length > 0 && { filter: { all } }) }
+}
+
+const isPlace = (rule: Rule): rule is Comparison & { value: string } =>
+  'field' in rule &&
+  rule.operator === 'eq' &&
+  typeof rule.value === 'string' &&
+  Object.values(placeFields).some((name) => rule.field === `event.${name}`)
+
+/** The list, segment or form that a filter names; empty for any. */
+export function placeIn(filter: Rule | undefined): string {
+  const parts = filter === undefined ? [] : 'all' in filter ? filter.all : [filter]
+  return parts.find(isPlace)?.value ?? ''
+}
+
+/** What a filter asks beside that. */
+export function withoutPlace(filter: Rule | undefined): Rule | undefined {
+  if (filter === undefined) return undefined
+  const parts = 'all' in filter ? filter.all : [filter]
+  const others = parts.filter((one) => !isPlace(one))
+  return others.length === parts.length ? filter : others.length === 0 ? undefined : { all: others }
+}
+
+type MailConfig = Extract<StepDefinition, { type: 'send_email' }>['config']
+
+function mailIn(before: MailConfig, said: Said): MailConfig {
+  const {
+    template: _,
+    from: __,
+    subject: ___,
+    replyTo: ____,
+    type: _____,
+    topicId: ______,
+    ...rest
+  } = before
+  const isTransactional = said('kind') === 'transactional'
+  return {
+    ...rest,
+    template: said('template'),
+    from: said('from'),
+    ...(said('subject') !== '' && { subject: said('subject') }),
+    ...(said('replyTo') !== '' && { replyTo: said('replyTo') }),
+    ...(isTransactional && { type: 'transactional' as const }),
+    ...(!isTransactional && said('topicId') !== '' && { topicId: said('topicId') }),
+  }
+}
+
+function delayIn(said: Said, fields: Form): Extract<StepDefinition, { type: 'delay' }>['config'] {
+  if (said('how') !== 'until') {
+    return { duration: durationOf({ amount: said('amount'), unit: said('unit') }) }
+  }
+  const days = fields.all('s.days').map(Number)
+  return {
+    until: {
+      time: said('time'),
+      ...(days.length > 0 && { days }),
+      ...(said('zone') !== '' && { zone: said('zone') }),
+    },
+  }
+}
+
+function updateIn(said: Said): Extract<StepDefinition, { type: 'contact_update' }>['config'] {
+  const lines = said('fields')
+    .split('\n')
+    .map((line) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(line))
+    .filter((found) => found !== null)
+  const metadata = Object.fromEntries(
+    lines.map(([, key = '', value = '']) => [key, valueTyped(value)]),
+  )
+  return {
+    ...(said('firstName') !== '' && { firstName: valueTyped(said('firstName')) as string }),
+    ...(said('lastName') !== '' && { lastName: valueTyped(said('lastName')) as string }),
+    ...(lines.length > 0 && { metadata }),
+  }
+}
+
+/** `{{ trigger.town }}` is that field, a number a number, what stands in quotes a text, and all else too. */
+export function valueTyped(typed: string): Json | { var: string } {
+  const [, path] = /^\{\{\s*([\w.-]+)\s*\}\}$/.exec(typed) ?? []
+  if (path !== undefined) return { var: path }
+  if (!/^(-?\d+(\.\d+)?|true|false|null|".*"|\[.*\]|\{.*\})$/.test(typed)) return typed
+  try {
+    return JSON.parse(typed) as Json
+  } catch {
+    return typed
+  }
+}
+
+/** The same as it is typed. */
+export function typedValue(value: unknown): string {
+  if (isJsonObject(value) && typeof value.var === 'string') return `{{ ${value.var} }}`
+  if (typeof value === 'string' && valueTyped(value) === value) return value
+  return JSON.stringify(value)
+}
+
+const numberOr = (typed: string | undefined, other: number): number => {
+  const number = Number(typed?.trim().replace(',', '.'))
+  return typed === undefined || typed.trim() === '' || Number.isNaN(number) ? other : number
+}
+
+interface TypedBranch {
+  key: string
+  percent: number
+}
+
+/** `way:more` and `way:less`: one way more or less, and all of them alike. */
+function waysChanged(branches: TypedBranch[], pressed: string): TypedBranch[] {
+  if (pressed !== 'way:more' && pressed !== 'way:less') return branches
+  const least = 2
+  const most = 20
+  const count = Math.min(most, Math.max(least, branches.length + (pressed === 'way:more' ? 1 : -1)))
+  const keys = new Set(branches.map(({ key }) => key))
+  const kept = branches.slice(0, count)
+  while (kept.length < count) {
+    const key =
+      [...'abcdefghijklmnopqrstuvwxyz'].find((letter) => !keys.has(letter)) ?? `w${keys.size}`
+    keys.add(key)
+    kept.push({ key, percent: 0 })
+  }
+  const even = Math.floor(100 / count)
+  return kept.map((branch, at) => ({
+    key: branch.key,
+    percent: at === 0 ? 100 - even * (count - 1) : even,
+  }))
+}

@@ -1,0 +1,242 @@
+// Issue 47: an automation written by pages, without script.
+import t from 'tap'
+import { recipes } from '../../../src/automations/index.js'
+import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
+import { packageFile } from '../../../src/config/index.js'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+const posthorn = await startPosthorn(t)
+const { store, accountId } = posthorn
+const base = `/a/${accountId}`
+const owner = await logIn(posthorn, accountId, 'owner')
+const call = async (method: string, path: string, body?: object) =>
+  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
+const plans = loadPlans(packageFile('config/plans.toml'))
+await store.write((tx) =>
+  setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Plus')),
+)
+const from = 'Shop <news@sender.test>'
+
+/** The fields of a page's form, as a browser would send them. */
+export function fieldsOf(html: string): Record<string, string> {
+  const decode = (text: string) =>
+    text
+      .replace(/&quot;/g, '"')
+      .replace(/&#39;/g, "'")
+      .replace(/&lt;/g, '<')
+      .replace(/&gt;/g, '>')
+      .replace(/&amp;/g, '&')
+  const form = /<form[^>]*id="editor"[\s\S]*?<\/form>/.exec(html)?.[0] ?? ''
+  const fields: Record<string, string> = {}
+  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+    const name = / name="([^"]*)"/.exec(tag)?.[1]
+    if (name === undefined) continue
+    if (/type="(checkbox|radio)"/.test(tag) && !/ checked/.test(tag)) continue
+    fields[name] = decode(/ value="([^"]*)"/.exec(tag)?.[1] ?? (/checkbox/.test(tag) ? 'on' : ''))
+  }
+  for (const [, name = '', inner = ''] of form.matchAll(
+    /<select[^>]* name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g,
+  )) {
+    const chosen =
+      /<option value="([^"]*)" selected/.exec(inner) ?? /<option value="([^"]*)"/.exec(inner)
+    fields[name] = decode(chosen?.[1] ?? '')
+  }
+  for (const [, name = '', inner = ''] of form.matchAll(
+    /<textarea[^>]* name="([^"]*)"[^>]*>\n?([\s\S]*?)<\/textarea>/g,
+  )) {
+    fields[name] = decode(inner)
+  }
+  return fields
+}
+
+/** Somebody with the editor of one automation before them. */
+async function editor(path: string) {
+  let html = (await owner.get(path)).text
+  const draft = path.replace(/\/edit$/, '/edit/draft')
+  const fields = () => fieldsOf(html)
+  return {
+    html: () => html,
+    fields,
+    async press(wish: string, typed: Record<string, string> = {}) {
+      const got = await owner.post(draft, { ...fields(), ...typed, do: wish })
+      html = got.text
+      return html
+    },
+    async save(typed: Record<string, string> = {}) {
+      const got = await owner.post(path, { ...fields(), ...typed })
+      if (got.to === '') html = got.text
+      else html = (await owner.get(path)).text
+      return got
+    },
+  }
+}
+
+t.test('each recipe makes an automation that is right, and its templates once', async (t) => {
+  t.match(
+    (await owner.get(`${base}/automations/new`)).text,
+    /Welcome series[\s\S]*Abandoned basket/,
+  )
+  for (const { name, mails } of recipes) {
+    const made = await owner.post(`${base}/automations/new`, { recipe: name, from, name: '' })
+    t.equal(made.status, 303, made.text.slice(0, 400))
+    const page = (await owner.get(made.to)).text
+    t.notMatch(page, /class="fault"/, name)
+    t.ok(Buffer.byteLength(page) < 60_000, `${name}: ${Buffer.byteLength(page)} bytes`)
+    for (const { slug } of mails) t.equal((await call('GET', `/v1/templates/${slug}`)).slug, slug)
+    const id = made.to.split('/').at(-2) ?? ''
+    const enabled = await posthorn.call('POST', `/v1/automations/${id}/enable`)
+    t.equal(enabled.status, 200, enabled.text)
+  }
+  const again = await owner.post(`${base}/automations/new`, {
+    recipe: 'welcome',
+    from,
+    name: 'Mine',
+  })
+  t.equal(again.status, 303, again.text.slice(0, 300))
+  const wrong = await owner.post(`${base}/automations/new`, {
+    recipe: 'welcome',
+    from: 'x',
+    name: 'Mine',
+  })
+  t.equal(wrong.status, 422)
+  t.match(wrong.text, /value="Mine"/, 'what was typed is kept')
+})
+
+t.test(
+  'steps are added, changed, moved, copied and removed, and nothing typed is lost',
+  async (t) => {
+    const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name: 'Own' })
+    const path = made.to
+    const id = path.split('/').at(-2) ?? ''
+    const it = await editor(path)
+    t.match(it.html(), /Somebody joins a list|somebody joins a list/)
+    await it.press('add:0.0', { 'kind.0.0': 'send_email' })
+    t.match(it.html(), /Choose a template\./, 'what is not right stands at the step')
+    await it.press('show:', { 's.template': 'welcome-1', 's.from': from, 's.name': 'Hello' })
+    t.match(it.html(), /<iframe class="mail"/)
+    await it.press('add:0.1', { 'kind.0.1': 'condition', name: 'Renamed' })
+    t.match(it.html(), /The mail “Hello” was opened/)
+    await it.press('show:', { field: 'email.mail.opened', operator: 'yes', value: '' })
+    t.match(it.html(), /<legend>If yes<\/legend>[\s\S]*<legend>If no<\/legend>/)
+    await it.press('add:0.2.0.-1', { 'kind.0.2.0.-1': 'delay' })
+    await it.press('close:', { 's.how': 'for', 's.amount': '2', 's.unit': 'W' })
+    t.match(it.html(), /Wait 2 weeks/)
+    await it.press('copy:0.2.0.0')
+    t.equal(it.html().split('Wait 2 weeks</legend>').length - 1, 2)
+    await it.press('gone:0.2.0.1')
+    await it.press('up:0.2')
+    t.match(
+      it.html(),
+      /no connections lead|Condition|was opened|not right/,
+      'asked before its mail',
+    )
+    await it.press('down:0.1')
+    t.equal((await it.save()).status, 303)
+    t.match(it.html(), /It is off/)
+    const saved = await call('GET', `/v1/automations/${id}`)
+    t.equal(saved.name, 'Renamed')
+    t.match(saved.steps, [
+      { key: 'start', type: 'trigger' },
+      { key: 'mail', name: 'Hello', config: { template: 'welcome-1' } },
+      { key: 'if', config: { all: [{ field: 'email.mail.opened', operator: 'eq', value: true }] } },
+      { type: 'delay', config: { duration: 'P2W' } },
+      { key: 'end', type: 'exit' },
+    ])
+    t.same(
+      saved.connections
+        .map(({ from, to, type }: Record<string, string>) => `${from} ${type} ${to}`)
+        .sort(),
+      [
+        'if condition_met wait',
+        'if condition_not_met end',
+        'mail default if',
+        'start default mail',
+        'wait default end',
+      ],
+    )
+  },
+)
+
+t.test('what is on goes on while its draft is written, and two at once are told', async (t) => {
+  const made = await owner.post(`${base}/automations/new`, { recipe: 'review', from, name: 'Two' })
+  const path = made.to
+  const id = path.split('/').at(-2) ?? ''
+  await call('POST', `/v1/automations/${id}/enable`)
+  const one = await editor(path)
+  const two = await editor(path)
+  await one.press('open:0.1')
+  t.equal((await one.save({ 's.amount': '9' })).status, 303)
+  t.match(one.html(), /This is a draft/)
+  t.match((await call('GET', `/v1/automations/${id}`)).steps[1].config, { duration: 'P7D' })
+  await two.press('open:0.1')
+  const refused = await two.save({ 's.amount': '11' })
+  t.equal(refused.status, 422)
+  t.match(refused.text, /Somebody else has changed this automation/)
+  t.match(refused.text, /value="11"/, 'what was typed is kept')
+  t.equal((await two.save({ over: 'on' })).status, 303)
+  t.match(two.html(), /Wait 11 days/)
+  t.equal((await owner.post(`${path}/discard`)).status, 303)
+  t.match((await owner.get(path)).text, /Wait 1 week|Wait 7 days/)
+})
+
+t.test('a draft is put in force after a look, and who is in it is moved', async (t) => {
+  const made = await owner.post(`${base}/automations/new`, {
+    recipe: 'review',
+    from,
+    name: 'Force',
+  })
+  const path = made.to
+  const here = path.replace(/\/edit$/, '')
+  const id = here.split('/').at(-1) ?? ''
+  const check = (await owner.get(`${here}/enable`)).text
+  t.match(check, /All 4 steps fit together/)
+  t.match(check, /order\.delivered” has not come lately/)
+  t.match(check, /not before 30 days have gone by/)
+  const revisionOf = (html: string) => / name="revision" value="([^"]*)"/.exec(html)?.[1] ?? ''
+  const stale = await owner.post(`${here}/enable`, { revision: '1.1.1' })
+  t.equal(stale.status, 422, 'somebody else has changed it')
+  t.equal((await owner.post(`${here}/enable`, { revision: revisionOf(check) })).status, 303)
+  t.equal((await call('GET', `/v1/automations/${id}`)).status, 'enabled')
+  for (const name of ['ann', 'bob', 'eve']) {
+    await call('POST', '/v1/events/send', { event: 'order.delivered', email: `${name}@x.test` })
+  }
+  const it = await editor(path)
+  await it.press('open:0.1')
+  t.equal((await it.save({ 's.amount': '9' })).status, 303)
+  const asked = (await owner.get(`${here}/enable`)).text
+  t.match(asked, /Put the draft in force/)
+  t.equal((await owner.post(`${here}/enable`, { revision: revisionOf(asked) })).status, 303)
+  t.match((await call('GET', `/v1/automations/${id}`)).steps[1].config, { duration: 'P9D' })
+  const older = (await owner.get(`${here}/enable`)).text
+  t.match(older, /Who is in an older version[\s\S]*Goes on at the same step/)
+  t.equal((await owner.post(`${here}/enable/move`, {})).status, 303)
+  t.notMatch((await owner.get(`${here}/enable`)).text, /Who is in an older version/)
+  const { runs } = await call('GET', `/v1/automations/${id}/runs`)
+  t.same(
+    runs.map(({ version }: { version: number }) => version),
+    [2, 2, 2],
+  )
+  const later = await editor(path)
+  await later.press('open:0.3')
+  t.equal((await later.save({ 's.template': '' })).status, 303)
+  const broken = (await owner.get(`${here}/enable`)).text
+  t.match(broken, /In the way[\s\S]*Choose a template/)
+  t.notMatch(broken, /Put the draft in force/)
+})
+
+t.test('hostile names and payloads stay text', async (t) => {
+  const evil = '"><script>alert(1)</script>'
+  const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name: evil })
+  const it = await editor(made.to)
+  await it.press('add:0.0', { 'kind.0.0': 'exit' })
+  const html = await it.press('show:', { 's.name': evil, 's.reason': evil })
+  t.notMatch(html, /<script>alert/)
+  t.match(html, /Nobody comes here/)
+  const bare = await owner.post(`${made.to}/draft`, {
+    outline: '[[[',
+    open: '0.0.9.9',
+    do: 'gone:9.9',
+  })
+  t.equal(bare.status, 200)
+})
