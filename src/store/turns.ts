@@ -17,7 +17,8 @@
  * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`). Then come counts of
  * commits: those that changed what other threads remember (`remembered.ts`), those that changed anything, and those
- * that changed more than the signs of life; then a file descriptor of the process (`checkpoint.ts`). The last are a word
+ * that changed more than the signs of life; then a file descriptor of the process (`checkpoint.ts`), and how many
+ * transactions a server was asked for. The last are a word
  * a slot: how many of its threads have died.
  */
 const maxSlots = 22
@@ -29,7 +30,8 @@ const changesAt = passedAt + maxSlots
 const commitsAt = changesAt + 1
 const deedsAt = changesAt + 2
 const fileAt = changesAt + 3
-const deathsAt = fileAt + 1
+const transactionsAt = fileAt + 1
+const deathsAt = fileAt + 2
 const maxPassed = 3
 const clientsSlot = 0
 
@@ -53,6 +55,9 @@ export interface WriteTurns {
   /** This thread has committed a change: a deed, or nothing but the sign that the appliance is alive. */
   noteCommit(isDeed: boolean): void
   commits(): { all: number; deeds: number }
+  /** The threads of this process ask a server for a transaction; -1: it gave none. */
+  noteTransaction(count: 1 | -1): void
+  transactions(): number
   /** What `open` gave to whichever thread of the process asked first. */
   sharedFile(open: () => number): number
 }
@@ -93,6 +98,8 @@ export function joinTurns(
       if (isDeed) Atomics.add(words, deedsAt, 1)
     },
     commits: () => ({ all: Atomics.load(words, commitsAt), deeds: Atomics.load(words, deedsAt) }),
+    noteTransaction: (count) => void Atomics.add(words, transactionsAt, count),
+    transactions: () => Atomics.load(words, transactionsAt),
     sharedFile(open) {
       const known = Atomics.load(words, fileAt)
       if (known !== 0) return known

@@ -10,7 +10,7 @@ import type { TrustedNetwork } from '../config/index.js'
 import { liesWithin } from '../dns/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import { makeQuota, Refusal } from '../smtpd/index.js'
-import type { Read } from '../store/index.js'
+import { isPassing, type Read } from '../store/index.js'
 import { refusalOf } from './replies.js'
 
 /** Who hands mail in, and what they may. */
@@ -65,7 +65,8 @@ export function makeClients(deps: ClientDeps) {
             deps.countMail(principal.keyId)
           } catch (error) {
             if (!(error instanceof ApiError)) throw error
-            if (error.code === 'rate_limit_exceeded') throw refusalOf(error)
+            // What passes says nothing of the key.
+            if (error.code === 'rate_limit_exceeded' || isPassing(error)) throw refusalOf(error)
             throw new Refusal('421 4.7.0 The key may not send any more')
           }
         },

@@ -8,6 +8,7 @@ import { jobNames } from '../../src/config/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { startCalendar } from '../support/calendar.js'
 import { FakeClock } from '../support/clock.js'
+import { isPostgres } from '../support/postgres.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 const at = (time: string) => Date.parse(time)
@@ -92,6 +93,8 @@ for (const [name, error] of [
   ['fillsdisk', /ENOSPC: no space left on device/],
 ] as const) {
   t.test(`a job whose writes fail (${name}) is a failed run, and all else goes on`, async (t) => {
+    if (isPostgres && name === 'fillsdatabase')
+      return t.comment('SQLite: by its own bound of pages')
     const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
     const jobs = { [name]: '30 * * * *', works: '30 2 * * *', workslong: '30 2 * * *' }
     const { until, store } = await startCalendar(t, jobs, { clock })

@@ -13,6 +13,7 @@ import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
 import { makeTurns, type Store } from '../../src/store/index.js'
 import { FakeClock } from './clock.js'
+import { databaseSettings } from './postgres.js'
 import { makeTempDir, openTestStore } from './store.js'
 
 export interface CalendarOptions {
@@ -46,7 +47,7 @@ export async function startCalendar(
   const jobs = Object.entries(crons).map(([name, cron]): CalendarJob => {
     return { name, cron, limitMs, lane: name.endsWith('long') ? 'long' : 'short' }
   })
-  const env = { POSTHORN_LOG_LEVEL: 'error' }
+  const env = { POSTHORN_LOG_LEVEL: 'error', ...databaseSettings(dataDir) }
   const threads = openJobThreads({
     config: loadConfig({ env }),
     dataDir,

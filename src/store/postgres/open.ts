@@ -12,8 +12,8 @@ import { makeWriter } from './writer.js'
 
 // Queries of a thread that run at once; the others wait.
 const mostReaders = 4
-/** The table in which the appliance writes every some seconds that it is alive. */
-const signOfLife = 'appliance'
+/** The tables in which the appliance writes every some seconds that it is alive, and holds the database. */
+const signsOfLife = ['appliance', 'nodes']
 // Others' commits are asked for this often, and only while somebody wants to know.
 const askedEveryMs = 250
 
@@ -27,6 +27,7 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     watch: () => watch(turns),
     onCommit: options.onCommit,
     wayThere: options.wayThere,
+    noteTransaction: turns.noteTransaction,
   })
   const readers = openReaders(server, options)
   const read = kyselyOver<Tables>(readers)
@@ -38,7 +39,7 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     await readers.end()
     throw error
   })
-  const foreign = countForeign(readers)
+  const foreign = countForeign(readers, turns)
   return {
     read,
     write: writer.write,
@@ -65,7 +66,7 @@ function watch(turns: Pick<WriteTurns, 'noteChange' | 'noteCommit'>) {
   let isChanging = false
   return {
     onRows(table: string) {
-      if (table !== signOfLife) changed = 'more'
+      if (!signsOfLife.includes(table)) changed = 'more'
       else if (changed === 'nothing') changed = 'alive'
       if (remembered.some((name) => name === table)) isChanging = true
     },
@@ -134,15 +135,27 @@ async function ask(
   }
 }
 
-/** Another number some time after a commit of anybody: the server is asked now and then, while somebody asks here. */
-function countForeign(readers: Queries): () => number {
+/**
+ * Another number some time after a commit of another process: the server is asked now and then, while somebody asks here.
+ * One of them may be missed after a transaction of our own of which nobody knows whether it began.
+ */
+function countForeign(
+  readers: Queries,
+  { transactions }: Pick<WriteTurns, 'transactions'>,
+): () => number {
   let known = 0
+  let first: number | undefined
   let askedAt = Number.NEGATIVE_INFINITY
   const ask = async () => {
     const { rows } = await readers.query<{ next: number }>(
       'select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next',
     )
-    known = rows[0]?.next ?? known
+    const next = rows[0]?.next
+    if (next === undefined) return
+    // The appliance's own are counted as they are committed, and its signs of life are no news.
+    const others = next - transactions()
+    first ??= others
+    known = Math.max(known, others - first)
   }
   return () => {
     const now = performance.now()

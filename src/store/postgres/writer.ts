@@ -13,6 +13,8 @@ export interface WriterOptions {
   server: Server
   /** Asked for each connection: what it is told of the transaction that runs there. */
   watch: () => Watch
+  /** Before each transaction, and again where the server gave none. */
+  noteTransaction: (count: 1 | -1) => void
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
   wayThere?: WayThere | undefined
@@ -168,7 +170,11 @@ type Line = ReturnType<typeof openLine>
 type Isolation = 'serializable' | 'read committed'
 
 /** A connection that is made when it is needed, and made anew when it is lost. */
-function openLine({ server, wayThere }: Pick<WriterOptions, 'server' | 'wayThere'>) {
+function openLine({
+  server,
+  wayThere,
+  noteTransaction,
+}: Pick<WriterOptions, 'server' | 'wayThere' | 'noteTransaction'>) {
   let client: Promise<pg.Client> | undefined
   /** That of the transaction under way: what is left of one that is lost must not run on another connection. */
   let held: pg.Client | undefined
@@ -216,10 +222,16 @@ function openLine({ server, wayThere }: Pick<WriterOptions, 'server' | 'wayThere
       const asked = performance.now()
       held = await current()
       wayThere?.waited((performance.now() - asked) / 1_000)
-      const results = (await query(
-        `begin isolation level ${isolation}; select pg_current_xact_id()::text as number`,
-      )) as unknown as pg.QueryResult<{ number: string }>[]
-      return results[1]?.rows[0]?.number ?? ''
+      noteTransaction(1)
+      try {
+        const results = (await query(
+          `begin isolation level ${isolation}; select pg_current_xact_id()::text as number`,
+        )) as unknown as pg.QueryResult<{ number: string }>[]
+        return results[1]?.rows[0]?.number ?? ''
+      } catch (error) {
+        noteTransaction(-1)
+        throw error
+      }
     },
     /** True: it is committed. False: it is not, and may run again. Throws where nobody can know. */
     async commit(number: string): Promise<boolean> {
