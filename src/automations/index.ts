@@ -135,6 +135,7 @@ export {
   type AutomationPreview,
   type PreviewDeps,
   previewAutomation,
+  previewCohort,
   readHappening,
 } from './trial/index.js'
 export {
