@@ -1,10 +1,11 @@
 import { stoppedBy } from '../billing/index.js'
 import { findDeliveries } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
-import { type Page, type Pages, standalonePage } from '../http/index.js'
+import type { Pages } from '../http/index.js'
 import { frameDocument, frameHeaders } from '../mime/index.js'
 import { type PreferenceLinks, shownToken } from '../preferences/index.js'
 import type { Read } from '../store/index.js'
+import { noEmail } from './words.js'
 
 /** Makes a mail's HTML as its recipient got it; undefined: its content is gone. */
 export type ViewedCopy = (copy: {
@@ -26,11 +27,12 @@ const mostAtOnce = 8
 /** A campaign's mail in a browser, behind the link that stands in it: with the recipient's own links, as they got it. */
 export function ownView(pages: Pages, { read, viewLinks, viewedCopy }: OwnViewDeps): void {
   let making = 0
-  pages.get('/view/:token', async ({ params: { token = '' } }) => {
-    if (token === shownToken) return says(404, 'This link is only for show', onlyShown)
+  pages.get('/view/:token', async ({ params: { token = '' }, header }) => {
+    const browser = header('accept-language')
+    if (token === shownToken) return noEmail(404, 'onlyShown', browser)
     const target = viewLinks.read(token)
     const copy = target && (await copyOf(read, target))
-    if (copy === undefined) return says(404, 'There is no email here', notHere)
+    if (copy === undefined) return noEmail(404, 'notHere', browser)
     const make = viewedCopy()
     if (make === undefined || making >= mostAtOnce) {
       const message = 'Too much is asked for at once; try again in a moment'
@@ -39,7 +41,7 @@ export function ownView(pages: Pages, { read, viewLinks, viewedCopy }: OwnViewDe
     making++
     try {
       const html = await make(copy)
-      if (html === undefined) return says(410, 'This email is no longer kept', tooOld)
+      if (html === undefined) return noEmail(410, 'tooOld', browser)
       const headers = Object.assign(frameHeaders({ remotePictures: true }), noindex)
       return { html: frameDocument(html), headers }
     } finally {
@@ -49,17 +51,6 @@ export function ownView(pages: Pages, { read, viewLinks, viewedCopy }: OwnViewDe
 }
 
 const noindex = { 'X-Robots-Tag': 'noindex' }
-const onlyShown =
-  'It stands in a copy of an email that is not the recipient’s own. In the email itself it leads to that email.'
-const notHere =
-  'Perhaps the link was cut off: open it from the email again, or copy all of it. Or its sender does not show it any more.'
-const tooOld =
-  'Its content was deleted, as emails are after some time. The email in your inbox is not.'
-
-function says(status: number, title: string, text: string): Page {
-  const { html, headers } = standalonePage(title, [text])
-  return { status, html, headers: Object.assign({}, headers, noindex) }
-}
 
 /** The delivery of a campaign's mail to whom the link is of, where its account shows it. */
 async function copyOf(

@@ -10,19 +10,13 @@ import {
 import { stoppedBy } from '../billing/index.js'
 import { type ArchivedCampaign, archivedCampaigns } from '../broadcasts/index.js'
 import { isoTime } from '../clock/index.js'
-import {
-  compiledView,
-  type Page,
-  type PageRequest,
-  type Pages,
-  standalonePage,
-} from '../http/index.js'
+import { compiledView, type Page, type PageRequest, type Pages } from '../http/index.js'
 import { frameDocument, frameHeaders } from '../mime/index.js'
 import { coloursPath, filledForNobody } from '../preferences/index.js'
 import type { Read } from '../store/index.js'
 import { feedOf, feedTime } from './feed.js'
 import type { Shelf } from './shelf.js'
-import { archiveWords } from './words.js'
+import { archiveWords, noEmail } from './words.js'
 
 export interface PublicPageDeps {
   read: Read
@@ -51,18 +45,18 @@ export function publicPages(pages: Pages, deps: PublicPageDeps): void {
   const { read, shelf, publicUrl } = deps
   pages.get('/a/:public', async (request) => {
     const found = await archiveAt(read, request)
-    return found === undefined ? gone() : await listPage(deps, found, request)
+    return found === undefined ? gone(request) : await listPage(deps, found, request)
   })
 
   pages.get('/a/:public/feed.xml', async (request) => {
     const found = await archiveAt(read, request)
-    return found === undefined ? gone() : await feed(deps, found, request)
+    return found === undefined ? gone(request) : await feed(deps, found, request)
   })
 
   pages.get('/a/:public/:campaign', async (request) => {
     const found = await archiveAt(read, request)
     const shown = found && (await shelf.campaign(found.accountId, request.params.campaign ?? ''))
-    if (found === undefined || shown === undefined) return gone()
+    if (found === undefined || shown === undefined) return gone(request)
     const { path, brand } = found
     const url = `${publicUrl()}${path}/${request.params.campaign}`
     const { postalAddress } = brand
@@ -100,12 +94,7 @@ async function archiveAt(read: Read, { params }: PageRequest): Promise<FoundArch
 }
 
 /** The same whatever is wrong with the address. */
-function gone(): Page {
-  const { html, headers } = standalonePage('There is no email here', [
-    'Whoever sent it does not show it any more, or the address is not whole.',
-  ])
-  return { status: 404, html, headers: Object.assign({}, headers, { 'X-Robots-Tag': 'noindex' }) }
-}
+const gone = ({ header }: PageRequest) => noEmail(404, 'notHere', header('accept-language'))
 
 const robots = ({ archiveListed }: Brand): Record<string, string> =>
   archiveListed ? {} : { 'X-Robots-Tag': 'noindex' }

@@ -17,11 +17,14 @@ const mark =
 export function standalonePage(
   title: string,
   paragraphs: readonly string[],
-  small = '',
-  home = '',
+  {
+    small = '',
+    home = '',
+    language = 'en',
+  }: { small?: string; home?: string; language?: string } = {},
 ) {
   const html = `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -44,12 +47,10 @@ ${small === '' ? '' : `<p><small>${escapeHtml(small)}</small></p>`}
 export function errorPage(error: unknown, requestId: string) {
   const known = publicError(error)
   const title = STATUS_CODES[known.status] ?? 'Error'
-  const { html, headers } = standalonePage(
-    title,
-    [known.message],
-    `Request ${requestId}`,
-    'To the front page',
-  )
+  const { html, headers } = standalonePage(title, [known.message], {
+    small: `Request ${requestId}`,
+    home: 'To the front page',
+  })
   return { status: known.status, headers: { ...headers, ...known.headers }, html }
 }
 

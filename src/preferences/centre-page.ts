@@ -53,17 +53,17 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
   }
 
   pages.get(path, async (request) => {
-    const { params, query } = request
+    const { query } = request
     const link = await opened(request)
-    return link === undefined ? deadLink(params.token) : await show(deps, link, partIn(query))
+    return link === undefined ? deadLink(request) : await show(deps, link, partIn(query))
   })
 
   // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
   // of it: sending it twice is as once.
   pages.post(path, { crossSite: true, maxBodyBytes }, async (request) => {
-    const { params, query, form } = request
+    const { query, form } = request
     const link = await opened(request)
-    if (link === undefined) return deadLink(params.token)
+    if (link === undefined) return deadLink(request)
     const part = partIn(query)
     switch (form.get('action')) {
       case 'save': {

@@ -21,21 +21,21 @@ const logoHeaders = {
 /** The pages behind the links of a marketing mail, for the public listener. */
 export function preferenceRoutes(pages: Pages, deps: PreferenceDeps): void {
   pages.file('/preferences.css', { read: styleSheet, contentType: 'text/css; charset=utf-8' })
-  pages.get('/logo/:id', async ({ params }) => {
-    const logo = await logoById(deps.store.read, params.id ?? '')
-    return logo === undefined ? deadLink() : { ...logo, headers: logoHeaders }
+  pages.get('/logo/:id', async (request) => {
+    const logo = await logoById(deps.store.read, request.params.id ?? '')
+    return logo === undefined ? deadLink(request) : { ...logo, headers: logoHeaders }
   })
-  pages.get('/colours/:colours', ({ params }) => {
-    const text = coloursSheet(params.colours ?? '')
+  pages.get('/colours/:colours', (request) => {
+    const text = coloursSheet(request.params.colours ?? '')
     const headers = { 'Cache-Control': 'public, max-age=86400' }
     return text === undefined
-      ? deadLink()
+      ? deadLink(request)
       : { text, contentType: 'text/css; charset=utf-8', headers }
   })
   unsubscribePage(pages, deps)
   centrePage(pages, deps)
   // What is left of a link that was cut off.
   for (const path of ['/unsubscribe', '/unsubscribe/', '/preferences', '/preferences/']) {
-    pages.get(path, () => deadLink())
+    pages.get(path, deadLink)
   }
 }

@@ -37,17 +37,16 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
 
   // Scanners and previews follow links: opening it must change nothing.
   pages.get(path, async (request) => {
-    const { params } = request
     const link = await opened(request)
-    if (link === undefined) return deadLink(params.token)
+    if (link === undefined) return deadLink(request)
     return await show(deps, link, (await hasLeft(deps.store.read, link.target)) ? 'done' : 'ask')
   })
 
   // No cookie takes part and the link itself is the proof, so a post may come from anywhere.
   pages.post(path, { crossSite: true }, async (request) => {
-    const { params, form } = request
+    const { form } = request
     const link = await opened(request)
-    if (link === undefined) return deadLink(params.token)
+    if (link === undefined) return deadLink(request)
     // RFC 8058 §3.2: the mail client posts this for the recipient, and expects no redirect.
     if (form.get('List-Unsubscribe') === 'One-Click') {
       await unsubscribe(deps, link.target, 'One-click unsubscribe')

@@ -1,5 +1,6 @@
-import { compiledView, type Page } from '../http/index.js'
-import { english } from './english.js'
+import { languageCodes, languageFor } from '../accounts/index.js'
+import { compiledView, type Page, type PageRequest } from '../http/index.js'
+import { stringsIn } from './languages.js'
 import { shownToken } from './link.js'
 
 /** Why they left, which they may say. */
@@ -83,8 +84,16 @@ export const page = (html: string, status = 200): Page => ({
   headers: { 'X-Robots-Tag': 'noindex' },
 })
 
-/** For every link that does not act: the same whatever is wrong with it, but for those that are only shown. */
-export const deadLink = (token = ''): Page => {
-  const says = token === shownToken ? english.shown : english.unknown
-  return page(renderNotice({ language: english.language, ...says }), 404)
+/**
+ * For every link that does not act, in the language of the browser: the same whatever is wrong with it, but for those
+ * that are only shown.
+ */
+export function deadLink({
+  params: { token },
+  header,
+}: Pick<PageRequest, 'params' | 'header'>): Page {
+  const browser = header('accept-language')
+  const strings = stringsIn(languageFor({ browser, account: null, offered: languageCodes }))
+  const says = token === shownToken ? strings.shown : strings.unknown
+  return page(renderNotice({ language: strings.language, ...says }), 404)
 }

@@ -86,6 +86,10 @@ t.test('each recipient sees theirs, with links that work, and a GET changes noth
   ]) {
     t.equal((await get(url)).status, 404, url)
   }
+  const german = { 'accept-language': 'de-AT,de;q=0.9' }
+  const cut = await get(`${viewUrl.slice(0, -2)}AA`, german)
+  t.match(cut.text, /<html lang="de">[\s\S]*Hier ist keine E-Mail/)
+  t.match((await get(`${publicUrl}/unsubscribe/x`, german)).text, /<html lang="de">/)
 })
 
 t.test('everybody sees it as somebody of whom nothing is known', async (t) => {
