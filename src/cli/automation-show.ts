@@ -22,7 +22,7 @@ export const showAutomationRows: readonly CommandRow[] = [
   {
     usage: 'show <automation>',
     does: getAutomation,
-    adds: ['accountId', 'pausedAt', 'standing', 'waits', 'backfill'],
+    adds: ['accountId', 'standing', 'waits', 'backfill'],
     about: 'show what an automation does, and how many runs are at each step',
     help: `Example:
   $ posthorn automation show Welcome
@@ -47,7 +47,6 @@ async function show({ store: { read } }: CommandDeps, named: string) {
     json: {
       ...answer,
       accountId: account.id,
-      pausedAt: jsonTime(one.paused_at),
       standing: steps.map(stepForMachines),
       waits,
       backfill: backfill === undefined ? null : backfillForMachines(backfill),
