@@ -103,6 +103,8 @@ export {
 export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './recipes/index.js'
 export {
   automationStanding,
+  type BegunDay,
+  begunByDay,
   countHeld,
   endingWords,
   endReasons,
