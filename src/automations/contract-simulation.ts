@@ -48,12 +48,14 @@ const afters = (what: string) =>
     ),
   )
 
+export const simulatedAddress = addressThat(
+  'The address of a contact of the account, or any other; this or `listId`',
+)
+
 /** The world that is walked through: who, when, and what happens on the way. */
 const world = table(
   {
-    email: maybe(
-      addressThat('The address of a contact of the account, or any other; this or `listId`'),
-    ),
+    email: maybe(simulatedAddress),
     listId: maybe(
       bodyId(
         'A contact list: the 100 contacts who came to it last go through, and the answer has only counts',

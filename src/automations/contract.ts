@@ -52,7 +52,7 @@ import {
   usualPage,
 } from './contract-parts.js'
 import { cancelRun, getRun, listRuns, startRun } from './contract-runs.js'
-import { simulateAutomation } from './contract-simulation.js'
+import { simulateAutomation, simulatedAddress } from './contract-simulation.js'
 import { runStatuses } from './runs/status.js'
 
 export { mostMoved, usualPerHour } from './contract-course.js'
@@ -70,6 +70,7 @@ export {
   sendEvent,
   sendEvents,
   simulateAutomation,
+  simulatedAddress,
   startForCrowd,
   startRun,
   stopCrowdStart,

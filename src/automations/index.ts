@@ -103,6 +103,8 @@ export {
 export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './recipes/index.js'
 export {
   automationStanding,
+  type BegunDay,
+  begunByDay,
   countHeld,
   endingWords,
   endReasons,
@@ -133,6 +135,7 @@ export {
   type AutomationPreview,
   type PreviewDeps,
   previewAutomation,
+  previewCohort,
   readHappening,
 } from './trial/index.js'
 export {

@@ -2,7 +2,7 @@ import { type AccountBilling, checkSending, countTogether, readBilling } from '.
 import type { StreamDue } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
-import type { Tx } from '../store/index.js'
+import { isRemote, type Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { type EmailDeps, oncePerDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
@@ -116,7 +116,9 @@ async function writeAll(
   await insertEmails(deps, tx, emails)
   await enterIfLate(tx, deps.clock, emails.flat())
   // One that throws is found by halving, and is refused alone.
-  for (const { alongside } of accepted) await alongside(tx)
+  // What several say at once goes to a server as one statement.
+  if (isRemote(tx)) await Promise.all(accepted.map(({ alongside }) => alongside(tx)))
+  else for (const { alongside } of accepted) await alongside(tx)
   return requests.map((request) => outcomes.get(request) ?? announcementOf([]))
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { AnsweredOnce, Remember, Repeats } from '../http/index.js'
 import type { Store } from '../store/index.js'
-import { findAnswer, forgetExpired, keepAnswer } from './kept-answer.js'
+import { forgetExpired, keepAnswer, makeFindAnswer } from './kept-answer.js'
 
 /**
  * `Idempotency-Key` (`interface.md`, Idempotency behaviour), for every POST of the API. The key's row
@@ -23,6 +23,7 @@ export interface Idempotency extends Repeats<Pick<Principal, 'accountId'>> {
 export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }): Idempotency {
   /** By account and key; undefined for a file, of which more is known once it was read. */
   const inFlight = new Map<string, string | undefined>()
+  const findAnswer = makeFindAnswer({ store, clock })
 
   return {
     async once({ account: { accountId }, key, fingerprint }, work): Promise<AnsweredOnce> {
@@ -44,7 +45,7 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
       const given = async () =>
         typeof fingerprint === 'string' ? fingerprint : await fingerprint()
       const earlierAnswer = async (): Promise<AnsweredOnce | undefined> => {
-        const earlier = await findAnswer(store.read, accountId, key, clock.now())
+        const earlier = await findAnswer({ accountId, key })
         if (earlier === undefined) return undefined
         if (earlier.fingerprint !== (await given())) throw usedOtherwise()
         return { status: earlier.status, body: JSON.parse(earlier.response), replayed: true }

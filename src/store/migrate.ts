@@ -131,7 +131,11 @@ export async function migrateStore(
   if (url !== undefined) {
     const { withConnection } = await import('./postgres/server.js')
     const { postgresTables } = await import('./postgres/make-tables.js')
-    await withConnection(url, (db) => bringUp(db, dueFor(postgresTables), place))
+    const { careForTables } = await import('./postgres/table-care.js')
+    await withConnection(url, async (db) => {
+      await bringUp(db, dueFor(postgresTables), place)
+      await careForTables(db)
+    })
     return facts
   }
   const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))

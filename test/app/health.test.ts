@@ -8,6 +8,7 @@ import t from 'tap'
 import { type HealthDeps, healthRoutes, openHealth } from '../../src/app/health.js'
 import { databaseFile } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite, isPostgres } from '../support/postgres.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { cliEntry } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
@@ -53,22 +54,26 @@ t.test('all is well: ok without a key, on the private listener alone', async (t)
   t.ok(last - first < 20 * 5_000, 'those who poll share a write')
 })
 
-t.test('while somebody holds the database both answer, and it is well again after', async (t) => {
-  const posthorn = await startPosthorn(t)
-  const other = new BetterSqlite3(databaseFile(posthorn.dataDir))
-  t.teardown(() => other.close())
-  other.exec('begin immediate')
-  const unready = await until(posthorn, '/readyz', 503)
-  t.match(unready.reasons, [
-    { what: 'database', says: /^The database has not taken a write for \d/ },
-  ])
-  const unhealthy = await until(posthorn, '/healthz', 503)
-  const says = 'The database cannot be written: database is locked'
-  t.match(unhealthy.reasons, [{ what: 'database', says }])
-  other.exec('rollback')
-  t.match(await until(posthorn, '/healthz', 200), { text: 'ok\n' })
-  t.match(await until(posthorn, '/readyz', 200), { text: 'ok\n' })
-})
+t.test(
+  'while somebody holds the database both answer, and it is well again after',
+  aboutSqlite,
+  async (t) => {
+    const posthorn = await startPosthorn(t)
+    const other = new BetterSqlite3(databaseFile(posthorn.dataDir))
+    t.teardown(() => other.close())
+    other.exec('begin immediate')
+    const unready = await until(posthorn, '/readyz', 503)
+    t.match(unready.reasons, [
+      { what: 'database', says: /^The database has not taken a write for \d/ },
+    ])
+    const unhealthy = await until(posthorn, '/healthz', 503)
+    const says = 'The database cannot be written: database is locked'
+    t.match(unhealthy.reasons, [{ what: 'database', says }])
+    other.exec('rollback')
+    t.match(await until(posthorn, '/healthz', 200), { text: 'ok\n' })
+    t.match(await until(posthorn, '/readyz', 200), { text: 'ok\n' })
+  },
+)
 
 t.test(
   'a write that waits for minutes is told to whoever would start the process anew',
@@ -158,9 +163,12 @@ const skip =
   spawnSync('unshare', ['-rm', 'true']).status !== 0 &&
   'no name spaces for users here (unshare -rm)'
 
-t.test('on a disk that is really full both answer, the one by saying so', { skip }, async (t) => {
-  const folder = makeTempDir(t)
-  const script = `
+t.test(
+  'on a disk that is really full both answer, the one by saying so',
+  isPostgres ? aboutSqlite : { skip },
+  async (t) => {
+    const folder = makeTempDir(t)
+    const script = `
     set -e
     mkdir "$1/disk" && mount -t tmpfs -o size=300m none "$1/disk"
     "$2" "$3" init --sandbox --json --data "$1/disk/data" >/dev/null
@@ -168,31 +176,34 @@ t.test('on a disk that is really full both answer, the one by saying so', { skip
       touch "$1/filled"
       while [ ! -e "$1/room" ]; do sleep 0.1; done; rm "$1/disk/fill"; } &
     exec "$2" "$3" serve --json --data "$1/disk/data"`
-  const names = ['HTTP_PRIVATE_PORT', 'HTTP_PUBLIC_PORT', 'SANDBOX_SMTP_PORT', 'INBOUND_PORT']
-  const ports = Object.fromEntries(names.map((name) => [`POSTHORN_${name}`, '0']))
-  const args = ['-rm', 'sh', '-c', script, '-', folder, process.execPath, cliEntry]
-  const child = spawn('unshare', args, {
-    env: { ...process.env, ...ports },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const exited = once(child, 'exit')
-  const [line] = await once(createInterface({ input: child.stdout }), 'line')
-  const { privateUrl: url } = JSON.parse(line) as { privateUrl: string }
-  const wait = async (status: number) => {
-    for (;;) {
-      const answered = await ask(url, '/readyz')
-      if (answered.status === status) return answered
-      await new Promise((resolve) => setTimeout(resolve, 50))
+    const names = ['HTTP_PRIVATE_PORT', 'HTTP_PUBLIC_PORT', 'SANDBOX_SMTP_PORT', 'INBOUND_PORT']
+    const ports = Object.fromEntries(names.map((name) => [`POSTHORN_${name}`, '0']))
+    const args = ['-rm', 'sh', '-c', script, '-', folder, process.execPath, cliEntry]
+    const child = spawn('unshare', args, {
+      env: { ...process.env, ...ports },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    const exited = once(child, 'exit')
+    const [line] = await once(createInterface({ input: child.stdout }), 'line')
+    const { privateUrl: url } = JSON.parse(line) as { privateUrl: string }
+    const wait = async (status: number) => {
+      for (;;) {
+        const answered = await ask(url, '/readyz')
+        if (answered.status === status) return answered
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
     }
-  }
-  await wait(200)
-  writeFileSync(join(folder, 'full'), '')
-  const { reasons } = await wait(503)
-  t.ok(reasons.some(({ what, says }) => what === 'disk' && / MiB are left on the disk/.test(says)))
-  t.ok([200, 503].includes((await ask(url, '/healthz')).status), 'it answers')
-  writeFileSync(join(folder, 'room'), '')
-  await wait(200)
-  child.kill('SIGTERM')
-  t.same(await exited, [0, null])
-})
+    await wait(200)
+    writeFileSync(join(folder, 'full'), '')
+    const { reasons } = await wait(503)
+    t.ok(
+      reasons.some(({ what, says }) => what === 'disk' && / MiB are left on the disk/.test(says)),
+    )
+    t.ok([200, 503].includes((await ask(url, '/healthz')).status), 'it answers')
+    writeFileSync(join(folder, 'room'), '')
+    await wait(200)
+    child.kill('SIGTERM')
+    t.same(await exited, [0, null])
+  },
+)

@@ -17,6 +17,7 @@ import { openNotices, pastNotices, type Raised } from '../../src/notices/index.j
 import { databaseFile, type Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 const minuteMs = 60_000
@@ -207,31 +208,35 @@ t.test('what cannot be written is told from memory, once, and noted afterwards',
   t.match(await pastNotices(store.read, 5), [{ kind: 'database' }])
 })
 
-t.test('a database that another process holds keeps nothing from the operator', async (t) => {
-  const { look, sees, clock, mx, dataDir, mails, store } = await openChore(t)
-  const program = fileURLToPath(new URL('../support/hold-lock.js', import.meta.url))
-  const holder = fork(program, [databaseFile(dataDir)])
-  t.teardown(() => holder.kill('SIGKILL'))
-  await once(holder, 'message')
-  sees({ raised: [burns] })
-  // Each look waits ten seconds for the lock, as every write does.
-  await look()
-  await clock.advance(minuteMs)
-  await look()
-  t.equal(mx.messages.length, 1)
-  t.match(textOf(mx)[0], /database is locked/)
-  t.match(textOf(mx)[0], /outbound-0/)
-  t.same(await mails(), [], 'nothing could be written down')
-  holder.send('free')
-  await once(holder, 'exit')
-  for (let looks = 0; looks < 2; looks++) {
+t.test(
+  'a database that another process holds keeps nothing from the operator',
+  aboutSqlite,
+  async (t) => {
+    const { look, sees, clock, mx, dataDir, mails, store } = await openChore(t)
+    const program = fileURLToPath(new URL('../support/hold-lock.js', import.meta.url))
+    const holder = fork(program, [databaseFile(dataDir)])
+    t.teardown(() => holder.kill('SIGKILL'))
+    await once(holder, 'message')
+    sees({ raised: [burns] })
+    // Each look waits ten seconds for the lock, as every write does.
+    await look()
     await clock.advance(minuteMs)
     await look()
-  }
-  t.equal(mx.messages.length, 1, 'not told again')
-  t.match(await openNotices(store.read), [{ kind: 'thread', key: 'outbound-0' }])
-  t.match(await pastNotices(store.read, 1), [{ kind: 'database' }])
-})
+    t.equal(mx.messages.length, 1)
+    t.match(textOf(mx)[0], /database is locked/)
+    t.match(textOf(mx)[0], /outbound-0/)
+    t.same(await mails(), [], 'nothing could be written down')
+    holder.send('free')
+    await once(holder, 'exit')
+    for (let looks = 0; looks < 2; looks++) {
+      await clock.advance(minuteMs)
+      await look()
+    }
+    t.equal(mx.messages.length, 1, 'not told again')
+    t.match(await openNotices(store.read), [{ kind: 'thread', key: 'outbound-0' }])
+    t.match(await pastNotices(store.read, 1), [{ kind: 'database' }])
+  },
+)
 
 t.test('a database that cannot even be read is told as well', async (t) => {
   const { look, sees, clock, mx } = await openChore(t)

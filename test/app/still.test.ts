@@ -5,6 +5,7 @@ import { silentLog } from '../../src/log/index.js'
 import { startRollUp } from '../../src/stats/index.js'
 import { sinceCommit } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { answered } from '../support/postgres.js'
 import { countStatements } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
 
@@ -98,6 +99,7 @@ t.test('figures are not looked for as long as nobody writes', async (t) => {
     for (let i = 0; i < ms / 1_000; i++) {
       await clock.advance(1_000)
       await store.write(async () => {})
+      await answered()
     }
   }
   await settle(5_000)

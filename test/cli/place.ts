@@ -1,13 +1,15 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { databaseSettings, isPostgres, makeEmptyDatabase } from '../support/postgres.js'
 import { makeTempDir } from '../support/store.js'
 import { jsonOf, type RunOptions, runCli } from './run.js'
 
 /** An initialised data directory whose DNS is a table in its settings, and commands upon it. */
 export async function openPlace(t: Test) {
   const data = join(makeTempDir(t), 'data')
-  const options: RunOptions = { env: { POSTHORN_DATA: data } }
+  if (isPostgres) makeEmptyDatabase(data)
+  const options: RunOptions = { env: { POSTHORN_DATA: data, ...databaseSettings(data) } }
   await jsonOf(t, ['init'], options)
   const settings = join(data, 'posthorn.toml')
   writeFileSync(

@@ -210,7 +210,7 @@ t.test('the last conversation is shown, and cannot play with the terminal', asyn
   t.match(await json('queue', 'show', uuid(1)), [{ transcript: null }, { transcript: said }])
   const whole = (await run('queue', 'show', uuid(1))).stdout
   t.match(whole, `\n\nThe last conversation:\n  ${safe.replaceAll('\n', '\n  ').trimEnd()}\n`)
-  t.match((await store.read.selectFrom('emails').selectAll().execute())[0], {
+  t.match((await store.read.selectFrom('emails').selectAll().orderBy('id').execute())[0], {
     failed: 1,
     waiting: 1,
   })

@@ -39,8 +39,9 @@ export function startCli(args: readonly string[], options: RunOptions = {}): Chi
 }
 
 export function environment({ env }: RunOptions): NodeJS.ProcessEnv {
+  // Over PostgreSQL the database of the test's appliance is named there (test/support/posthorn.ts).
   const ours =
-    /^(POSTHORN_|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$|CI$|NODE_OPTIONS$|NODE_V8_COVERAGE$|_TAPJS_)/
+    /^(POSTHORN_(?!STORE_)|STATE_DIRECTORY$|NO_COLOR$|FORCE_COLOR$|NOTIFY_SOCKET$|CI$|NODE_OPTIONS$|NODE_V8_COVERAGE$|_TAPJS_)/
   const inherited = Object.entries(process.env).filter(([name]) => !ours.test(name))
   return { ...Object.fromEntries(inherited), ...env }
 }

@@ -1,6 +1,6 @@
 // interface.md, Idempotency behaviour: a key is kept in the transaction of what it tells of.
-import { sql } from 'kysely'
 import t from 'tap'
+import { poison } from '../support/poison.js'
 import { startPosthorn } from '../support/posthorn.js'
 
 const posthorn = await startPosthorn(t)
@@ -78,13 +78,11 @@ const post = (path: string, body: object | undefined, key: string) =>
   call('POST', path, { ...(body && { body }), headers: { 'idempotency-key': key } })
 /** While `work` runs, no key can be kept. */
 const withoutKeys = async <T>(work: () => Promise<T>): Promise<T> => {
-  const refuse = sql`create trigger no_keys before insert on idempotency_keys
-    begin select raise(abort, 'no keys'); end`
-  await store.write((tx) => refuse.execute(tx))
+  const heal = await poison(store, 'insert on idempotency_keys', 'new.key is not null')
   try {
     return await work()
   } finally {
-    await store.write((tx) => sql`drop trigger no_keys`.execute(tx))
+    await heal()
   }
 }
 

@@ -823,6 +823,9 @@ t.test('automations', async (t) => {
   const id = await automationOf(t)
   const at = `/v1/automations/${id}`
   await answers(t, `GET ${at}`, {}, 200)
+  await answers(t, 'GET /v1/events/names', {}, 200)
+  await answers(t, 'GET /v1/events/names?limit=0', {}, 400)
+  await answers(t, 'GET /v1/events/names?cursor=x', {}, 400, 'validation_error')
   await answers(t, 'GET /v1/automations?limit=1', {}, 200)
   await answers(t, 'GET /v1/automations?limit=0', {}, 400)
   await answers(t, 'GET /v1/automations?cursor=x', {}, 400, 'validation_error')

@@ -1,4 +1,6 @@
-import { type Read, storedObject } from '../../store/index.js'
+import { listEventNames } from '../../events/index.js'
+import { isJsonObject } from '../../json/index.js'
+import type { Read } from '../../store/index.js'
 
 /** An event of an account that came, with the names of its payload's fields. */
 export interface SeenEvent {
@@ -6,36 +8,19 @@ export interface SeenEvent {
   properties: string[]
 }
 
-// The newest events of all accounts that are looked at: a walk along the key, some milliseconds.
-const looked = 2_000
-const mostNames = 50
+const mostNames = 100
 const mostProperties = 30
 
-/** Which of an account's own events came lately, the latest first: an editor offers them, so that nobody mistypes one. */
+/** An account's own events that really came: an editor offers them, so that nobody mistypes one. */
 export async function seenEvents(read: Read, accountId: string): Promise<SeenEvent[]> {
-  const rows = await read
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('automation_events')
-        .select(['id', 'account_id', 'name', 'payload'])
-        .orderBy('id', 'desc')
-        .limit(looked)
-        .as('latest'),
-    )
-    .select(['name', 'payload'])
-    .where('account_id', '=', accountId)
-    .orderBy('id', 'desc')
-    .execute()
-  const seen = new Map<string, Set<string>>()
-  for (const { name, payload } of rows) {
-    if (name.startsWith('$') || (!seen.has(name) && seen.size >= mostNames)) continue
-    const properties = seen.get(name) ?? new Set<string>()
-    seen.set(name, properties)
-    for (const property of payload === null ? [] : Object.keys(storedObject(payload))) {
+  const names = await listEventNames(read, accountId, { limit: mostNames })
+  return names
+    .filter(({ name }) => !name.startsWith('$'))
+    .map(({ name, sample }) => ({
+      name,
       // A dot would be a path within it.
-      if (properties.size < mostProperties && /^[\w-]{1,60}$/.test(property))
-        properties.add(property)
-    }
-  }
-  return [...seen].map(([name, properties]) => ({ name, properties: [...properties] }))
+      properties: (isJsonObject(sample) ? Object.keys(sample) : [])
+        .filter((property) => /^[\w-]{1,60}$/.test(property))
+        .slice(0, mostProperties),
+    }))
 }

@@ -4,6 +4,7 @@
  */
 
 export { meetAudience } from './audience.js'
+export { type BegunDay, begunByDay } from './begun-by-day.js'
 export { inLastHour, refusalOf } from './entry.js'
 export { endingWords, explainRun } from './explain.js'
 export { endReasons, findRuns, type RunsFilter, stepIdsOf } from './find-runs.js'

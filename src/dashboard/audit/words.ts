@@ -56,7 +56,7 @@ const verbs: Record<string, string> = {
   language: 'has another language',
   lift: 'lifted',
   notice: 'made what everybody must get, or no more',
-  move: 'moved on: people of older versions',
+  move: 'moved to another version',
   pause: 'paused',
   promote: 'is an operator now',
   release: 'released',

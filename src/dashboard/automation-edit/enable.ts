@@ -11,12 +11,12 @@ import {
   putInForce,
   readWritten,
   type StepFault,
-  seenEvents,
   validate,
 } from '../../automations/index.js'
 import { type AccountBilling, readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
+import { namesAmong } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
 import { wordBook } from '../automations/word-book.js'
 import { durationWords, startWords, stepWords, type WordBook } from '../automations/words.js'
@@ -193,12 +193,12 @@ async function unheard(
   )
   const own = new Set(names.filter((name) => !name.startsWith('$')))
   if (own.size === 0) return []
-  const seen = new Set((await seenEvents(read, accountId)).map(({ name }) => name))
+  const seen = await namesAmong(read, accountId, [...own])
   return [...own]
     .filter((name) => !seen.has(name))
     .map((name) => ({
       tone: 'doubt',
-      says: `The event “${name}” has not come lately. Look whether your application sends it under this name.`,
+      says: `The event “${name}” has never come. Look whether your application sends it under this name.`,
     }))
 }
 

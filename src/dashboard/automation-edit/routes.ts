@@ -19,6 +19,7 @@ import type { AutomationEditDeps } from './deps.js'
 import { showEdit, typedOrKept, writable } from './edit.js'
 import { enablePages } from './enable.js'
 import { NewForm, showNew } from './new.js'
+import { simulatePages } from './simulate.js'
 import { definitionOf } from './typed.js'
 
 // A definition may have 256 KiB, and a form's encoding makes up to three of each byte.
@@ -37,6 +38,7 @@ export function automationEditPages(pages: AccountPages, deps: AutomationEditDep
   beginningPages(pages, deps)
   writingPages(pages, deps)
   enablePages(pages, deps)
+  simulatePages(pages, deps)
   pages.get('/automations/mail/:frame', 'automations.read', async ({ account, params, query }) => {
     const html = deps.rendered.find(account.id, params.frame ?? '')
     if (html === undefined) throw new ApiError('not_found', 'This preview is over; show it again')

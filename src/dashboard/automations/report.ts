@@ -1,10 +1,13 @@
 import {
+  type BegunDay,
+  begunByDay,
   findAutomation,
   readDefinition,
   stepsOfVersion,
   versionsShown,
 } from '../../automations/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import type { Chart } from '../shell/chart.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
@@ -13,6 +16,7 @@ import { wordBook } from './word-book.js'
 import { stepTitle } from './words.js'
 
 interface ReportView extends AutomationFrame {
+  chart: Chart | undefined
   figures: { label: string; value: string }[]
   versions: {
     name: string
@@ -57,6 +61,7 @@ export async function showAutomationReport(
     })
     versions.push({ name: `Version ${version}`, rows })
   }
+  const begun = await begunByDay(read, found.id, { days, now })
   const entered = found.completed + found.exited + found.failed + found.cancelled
   const view: ReportView = {
     ...frameOf(visit, found, { here: 'report', definition, book }),
@@ -71,8 +76,32 @@ export async function showAutomationReport(
       { label: 'Left before it', value: shown(found.exited) },
     ],
     versions,
+    chart: chartOf(begun),
   }
   return page('automations/report', view, { title: `${found.name}: report` })
+}
+
+const days = 30
+
+/** Who began on which day, by where they are now. Undefined before anybody did. */
+function chartOf(begun: readonly BegunDay[]): Chart | undefined {
+  if (begun.every(({ live, completed, left }) => live + completed + left === 0)) return undefined
+  const format = new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    // Days are those of UTC, as they are counted.
+    timeZone: 'UTC',
+  })
+  return {
+    title: 'Who began in the last 30 days, and where they are now',
+    kind: 'bars',
+    labels: begun.map(({ at }) => format.format(at)),
+    series: [
+      { label: 'In it now', tone: 'c1', values: begun.map((day) => day.live) },
+      { label: 'Came to the end', tone: 'c2', values: begun.map((day) => day.completed) },
+      { label: 'Left before it', tone: 'c3', values: begun.map((day) => day.left) },
+    ],
+  }
 }
 
 const shown = (count: number) => count.toLocaleString('en-GB')

@@ -62,6 +62,16 @@ export const place: PlacePages = {
     { path: `${full}/automations/new`, as: 'owner', name: 'automations-new' },
     { path: `${empty}/automations/new`, as: 'empty', name: 'automations-new-empty' },
     { path: `${full}/automations/${ids.automation}/edit`, as: 'owner', name: 'automations-edit' },
+    {
+      path: `${full}/automations/${ids.automation}/enable`,
+      as: 'owner',
+      name: 'automations-enable',
+    },
+    {
+      path: `${full}/automations/${ids.automation}/simulate`,
+      as: 'owner',
+      name: 'automations-simulate',
+    },
     { path: `${full}/automations/${ids.automation}`, as: 'viewer', name: 'automations-one-viewer' },
     {
       path: `${full}/automations/${ids.branchedAutomation}`,

@@ -191,7 +191,7 @@ t.test('a draft is put in force after a look, and who is in it is moved', async 
   const id = here.split('/').at(-1) ?? ''
   const check = (await owner.get(`${here}/enable`)).text
   t.match(check, /All 4 steps fit together/)
-  t.match(check, /order\.delivered” has not come lately/)
+  t.match(check, /order\.delivered” has never come/)
   t.match(check, /not before 30 days have gone by/)
   const revisionOf = (html: string) => / name="revision" value="([^"]*)"/.exec(html)?.[1] ?? ''
   const stale = await owner.post(`${here}/enable`, { revision: '1.1.1' })
@@ -224,6 +224,52 @@ t.test('a draft is put in force after a look, and who is in it is moved', async 
   t.match(broken, /In the way[\s\S]*Choose a template/)
   t.notMatch(broken, /Put the draft in force/)
 })
+
+t.test(
+  'it is tried as it is written, for one and for a list, and nothing is written',
+  async (t) => {
+    const made = await owner.post(`${base}/automations/new`, {
+      recipe: 'basket',
+      from,
+      name: 'Try',
+    })
+    const path = made.to
+    const at = path.replace(/\/edit$/, '/simulate')
+    const it = await editor(path)
+    await it.press('open:0.1')
+    const typed = it.fields()
+    const unsaved = { ...typed, 's.amount': '6', go: 'on', email: 'new@x.test', listId: '' }
+    const never = await owner.post(at, unsaved)
+    t.equal(never.status, 200)
+    t.match(never.text, /As it is written now, which is not saved/)
+    t.match(
+      never.text,
+      /Have they paid\?: it did not come[\s\S]*First reminder[\s\S]*You have left something/,
+    )
+    const world = { event: 'order.paid', after: '1', unit: 'H' }
+    const paid = (await owner.post(at, { ...unsaved, ...world })).text
+    t.match(paid, /it came\. Because “order\.paid” came/)
+    t.notMatch(paid, /You have left something/)
+    t.match(paid, /bought/)
+    const back = (
+      await owner.post(
+        path.replace(/edit$/, 'edit/draft'),
+        fieldsOf(paid.replace('class="card form"', 'id="editor"')),
+      )
+    ).text
+    t.match(back, /6 hours|for 6/, 'the way back loses nothing')
+    const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Many' })
+    for (const name of ['a', 'b', 'c']) {
+      await call('POST', `/v1/contacts/${listId}`, { email: `${name}@many.test` })
+    }
+    const many = (await owner.post(at, { ...unsaved, listId })).text
+    t.match(many, /3 people who came to the list last; it begins for 3 of them/)
+    const wrong = await owner.post(at, { ...unsaved, email: 'nobody' })
+    t.equal(wrong.status, 422)
+    const { runs } = await call('GET', `/v1/automations/${path.split('/').at(-2)}/runs`)
+    t.same(runs, [])
+  },
+)
 
 t.test('hostile names and payloads stay text', async (t) => {
   const evil = '"><script>alert(1)</script>'

@@ -114,6 +114,13 @@ t.test('people are found by step, state and reason, each with a sentence', async
   t.match(one, /It came<\/td>/)
 })
 
+t.test('the report tells who began on which day, and where they are', async (t) => {
+  const { status, text } = await viewer.get(`${page}/report`)
+  t.equal(status, 200)
+  t.match(text, /Who began in the last 30 days/)
+  t.match(text, /<td class="number">3<\/td><td class="number">0<\/td><td class="number">1<\/td>/)
+})
+
 t.test('one is taken out, and then all that fit', async (t) => {
   const run = await runOf('ann')
   const cancelled = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})

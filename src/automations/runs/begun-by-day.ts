@@ -1,0 +1,96 @@
+import { nextTurn } from '../../bounded/index.js'
+import { dayMs } from '../../clock/index.js'
+import { firstUuidAt, prepared, type Read } from '../../store/index.js'
+
+/** The runs of an automation that began on a day, by what became of them: still in it, at the end, or gone before. */
+export interface BegunDay {
+  /** When the day begins, UTC. */
+  at: number
+  live: number
+  completed: number
+  left: number
+}
+
+// A millisecond or two of the thread.
+const perLook = 2_000
+
+/** The last days, the oldest first; ids rise with the beginning of runs, so each day is a stretch of two indexes. */
+export async function begunByDay(
+  read: Read,
+  automationId: string,
+  { days, now }: { days: number; now: number },
+): Promise<BegunDay[]> {
+  const today = now - (now % dayMs)
+  const found: BegunDay[] = []
+  for (let back = days - 1; back >= 0; back--) {
+    const at = today - back * dayMs
+    const stretch = { automationId, from: firstUuidAt(at), to: firstUuidAt(at + dayMs) }
+    const live = await countStatuses(stretch, (look) => liveBetween(read, look))
+    const ended = await countStatuses(stretch, (look) => endedBetween(read, look))
+    const { completed = 0, ...left } = Object.fromEntries(ended)
+    const sum = (counts: Iterable<number>) => [...counts].reduce((all, runs) => all + runs, 0)
+    found.push({ at, live: sum(live.values()), completed, left: sum(Object.values(left)) })
+  }
+  return found
+}
+
+interface Stretch {
+  automationId: string
+  from: string
+  to: string
+}
+
+interface Counted {
+  status: string
+  runs: number
+  last: string
+}
+
+/** By status, a slice after the other, with turns for others in between: a million may have begun on one day. */
+async function countStatuses(
+  stretch: Stretch,
+  look: (stretch: Stretch) => Promise<Counted[]>,
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>()
+  for (let from = stretch.from; ; ) {
+    const rows = await look({ ...stretch, from })
+    for (const { status, runs } of rows) counts.set(status, runs + (counts.get(status) ?? 0))
+    const last = rows
+      .map((row) => row.last)
+      .sort()
+      .at(-1)
+    if (last === undefined || rows.reduce((sum, { runs }) => sum + runs, 0) < perLook) return counts
+    from = last
+    await nextTurn()
+  }
+}
+
+const liveBetween = prepared<Stretch, Counted>((db, stretch) =>
+  counted(db, some(db, 'automation_live', stretch)),
+)
+
+const endedBetween = prepared<Stretch, Counted>((db, stretch) =>
+  counted(db, some(db, 'automation_runs', stretch)),
+)
+
+/** The next of those behind one; the first id of a day is nobody's. */
+const some = (
+  db: Read,
+  table: 'automation_live' | 'automation_runs',
+  { automationId, from, to }: Stretch,
+) =>
+  db
+    .selectFrom(table)
+    .select(['id', 'status'])
+    .where('automation_id', '=', automationId)
+    .where('id', '>', from)
+    .where('id', '<', to)
+    .orderBy('id')
+    .limit(perLook)
+
+const counted = (db: Read, those: ReturnType<typeof some>) =>
+  db
+    .selectFrom(those.as('some'))
+    .select('status')
+    .select((eb) => [eb.fn.countAll<number>().as('runs'), eb.fn.max<string>('id').as('last')])
+    .groupBy('status')
