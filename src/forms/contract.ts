@@ -44,12 +44,18 @@ const fieldName = textThat(
     description: '`firstName`, `lastName`, or that of a field of your own (`metadata`)',
   },
 )
-const ofField = {
+const label = line(1, 80, 'What people read beside it')
+const fieldType = oneOf(fieldTypes, 'What it takes')
+const required = flag('Nobody can leave it empty')
+const choices = maybe(list(line(1, 80, 'A choice'), { most: 50, about: 'For a `choice`' }))
+const ofField = { name: fieldName, label, type: fieldType, required, choices }
+// What `/v1/contact-fields` says of a field is not said again.
+const givenField = {
   name: fieldName,
-  label: line(1, 80, 'What people read beside it'),
-  type: oneOf(fieldTypes, 'What it takes'),
-  required: flag('Nobody can leave it empty'),
-  choices: maybe(list(line(1, 80, 'A choice'), { most: 50, about: 'For a `choice`' })),
+  label: maybe(label),
+  type: maybe(fieldType),
+  required: maybe(required),
+  choices,
 }
 const origin = textThat('an origin: "https://www.example.com"', isOrigin, {
   type: 'string',
@@ -59,7 +65,11 @@ const origin = textThat('an origin: "https://www.example.com"', isOrigin, {
 const settings = {
   lists: list(bodyId('The id of a list'), { least: 1, most: 20, about: 'Who confirms is on them' }),
   topics: list(bodyId('The id of a topic'), { most: 20, about: 'Offered as ticks' }),
-  fields: list(table(ofField), { most: 20, about: 'Asked beside the address' }),
+  fields: list(table(givenField), {
+    most: 20,
+    about:
+      'Asked beside the address. `label`, `type` and `choices` of a field that the account has described, and of names, may be left out',
+  }),
   consent: line(1, 1_000, 'What they agree to; another text is another version'),
   language: oneOf(['en', 'fr', 'de', 'es', 'pt'], 'Of the page and the mail'),
   from: line(0, 320, 'The sender of the confirmation; empty: that of the brand'),
@@ -95,6 +105,7 @@ const known = {
   address: text('Where the hosted page is'),
   submissions: text('Where it is sent in without a key; empty: with a key alone'),
   ...settings,
+  fields: list(table(ofField), { most: 20, about: 'Asked beside the address' }),
   version: count('Of the consent text'),
   state: {
     type: 'string',

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock/index.js'
+import {
+  type ContactField,
+  type FieldType,
+  isNameField,
+  listContactFields,
+} from '../contact-fields/index.js'
 import { requireList } from '../contacts/index.js'
 import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
@@ -9,10 +15,19 @@ import { findTopic } from '../topics/index.js'
 import type * as operations from './contract.js'
 
 /** What a form asks, and what it does with the answers; stored as JSON. */
-export type FormSettings = Required<
-  Omit<BodyOf<typeof operations.createForm>, 'name' | 'acceptRisk'>
->
-export type AskedField = FormSettings['fields'][number]
+export interface FormSettings
+  extends Required<Omit<BodyOf<typeof operations.createForm>, 'name' | 'acceptRisk' | 'fields'>> {
+  fields: AskedField[]
+}
+
+/** What a form asks beside the address. */
+export interface AskedField {
+  name: string
+  label: string
+  type: FieldType
+  required: boolean
+  choices?: readonly string[] | undefined
+}
 
 /** A form by which people ask for an account's mail. */
 export interface SignupForm {
@@ -60,10 +75,11 @@ export const usualSettings: Omit<FormSettings, 'lists' | 'consent'> = {
 export async function createForm(
   { store, clock }: FormDeps,
   accountId: string,
-  { name, acceptRisk, ...given }: BodyOf<typeof operations.createForm>,
+  { name, acceptRisk, fields = [], ...given }: BodyOf<typeof operations.createForm>,
   alongside: (tx: Tx, form: SignupForm) => Promise<void> = async () => {},
 ): Promise<SignupForm> {
-  const settings: FormSettings = { ...usualSettings, ...given }
+  const asked = askedFields(fields, await listContactFields(store.read, accountId))
+  const settings: FormSettings = { ...usualSettings, ...given, fields: asked }
   checkSettings(settings, acceptRisk)
   const row = {
     id: store.ids.uuid(),
@@ -97,11 +113,15 @@ export async function updateForm(
   { store, clock }: FormDeps,
   accountId: string,
   id: string,
-  { name, archived, acceptRisk, ...given }: BodyOf<typeof operations.updateForm>,
+  { name, archived, acceptRisk, fields, ...given }: BodyOf<typeof operations.updateForm>,
 ): Promise<SignupForm> {
   return await store.write(async (tx) => {
     const form = await pageForm(tx, accountId, id)
-    const changes = Object.entries(given).filter(([, value]) => value !== undefined)
+    const own = fields && (await listContactFields(tx, accountId))
+    const asked = own && askedFields(fields, own)
+    const changes = Object.entries({ ...given, fields: asked }).filter(
+      ([, value]) => value !== undefined,
+    )
     const settings: FormSettings = { ...form.settings, ...Object.fromEntries(changes) }
     if (changes.length > 0) {
       checkSettings(settings, acceptRisk ?? !form.settings.doubleOptIn)
@@ -141,6 +161,29 @@ export async function resumeForm(
 
 const wrongField = (field: string, message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field } })
+
+const namesAsked: Readonly<Record<string, string>> = {
+  firstName: 'First name',
+  lastName: 'Last name',
+}
+
+/** What is asked, with what the account has said of its fields where the form does not say it. Throws a 422. */
+function askedFields(
+  given: NonNullable<BodyOf<typeof operations.createForm>['fields']>,
+  described: readonly ContactField[],
+): AskedField[] {
+  return given.map(({ name, required = false, ...said }) => {
+    const known = described.find((one) => one.name === name)
+    const type = said.type ?? known?.type ?? (isNameField(name) ? 'text' : undefined)
+    const label = said.label ?? known?.label ?? namesAsked[name]
+    if (type === undefined || label === undefined) {
+      const message = `The field ${name} is described nowhere: give it a label and a type`
+      throw wrongField('fields', message)
+    }
+    const choices = said.choices ?? (type === 'choice' ? known?.choices : undefined)
+    return { name, label, type, required, ...(choices !== undefined && { choices }) }
+  })
+}
 
 function checkSettings(settings: FormSettings, acceptRisk = false): void {
   const { fields, thanksUrl, doubleOptIn, from } = settings

@@ -20,6 +20,27 @@ const stampIn = (html: string) => /name="stamp" value="([^"]+)"/.exec(html)?.[1]
 const mails = async ({ store }: Posthorn) =>
   await store.read.selectFrom('emails').select(['id', 'to_list', 'subject', 'body_id']).execute()
 
+t.test('what is said of a field of contacts is not said again by a form', async (t) => {
+  const posthorn = await startWithForms(t)
+  const { call } = posthorn
+  const size = { name: 'size', label: 'T-shirt <size>', type: 'choice', choices: ['S', 'M'] }
+  await call('POST', '/v1/contact-fields', { body: size })
+  const asked = [{ name: 'firstName' }, { name: 'size', required: true }]
+  const form = await makeForm(posthorn, { fields: asked })
+  const { json } = await call('GET', `/v1/forms/${form.id}`)
+  t.same(json.fields, [
+    { name: 'firstName', label: 'First name', type: 'text', required: false },
+    { ...size, required: true },
+  ])
+  const page = await (await fetch(form.page)).text()
+  t.match(page, /T-shirt &lt;size&gt;[\s\S]*<option>S/)
+  const wrong = await call('PATCH', `/v1/forms/${form.id}`, {
+    body: { fields: [{ name: 'shoe', required: true }] },
+  })
+  t.equal(wrong.status, 422)
+  t.match(JSON.stringify(wrong.json), /shoe is described nowhere: give it a label and a type/)
+})
+
 t.test('a stranger signs up, confirms, and is on the list with what they agreed to', async (t) => {
   const posthorn = await startWithForms(t)
   const { store, accountId } = posthorn

@@ -1,11 +1,11 @@
 import { string, type } from 'superstruct'
+import { counted } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
   type Automation,
   type AutomationDefinition,
   automationWarnings,
   checkEnabling,
-  moveFor,
   newestVersion,
   planMove,
   putInForce,
@@ -22,7 +22,6 @@ import { wordBook } from '../automations/word-book.js'
 import { durationWords, startWords, stepWords, type WordBook } from '../automations/words.js'
 import type { CampaignCheck } from '../campaigns/check.js'
 import { checkList } from '../campaigns/check-list.js'
-import { plural } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
@@ -41,18 +40,14 @@ interface EnableView {
   /** What the button says; undefined where there is nothing to put in force, or something is in the way. */
   button: string | undefined
   says: string
-  /** People in older versions, by the step where they are; undefined where there are none. */
-  older: { step: string; people: string; next: string }[] | undefined
-  mayMove: boolean
+  /** How many are in older versions; undefined where nobody is. */
+  older: string | undefined
   faults: Faults
 }
 
 const RevisionForm = type({ revision: string() })
 
-// Moved while somebody waits; the others by pressing the button again.
-const movedAtOnce = 5_000
-
-/** The checklist of an automation, its enabling, and what becomes of who is in an older version. */
+/** The checklist of an automation, and its enabling. */
 export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void {
   const { read } = deps.store
   const action = 'automations.write' as const
@@ -67,15 +62,6 @@ export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void
     return redirect(`${base}/automations/${id}/enable`, {
       flash: `“${name}” is on as it is written here`,
       audit: auditOf(operations.enableAutomation, { target: id }),
-    })
-  })
-  pages.post('/automations/:id/enable/move', { action, again: show }, async (visit) => {
-    const found = await writable(read, visit)
-    const { moved, left } = await moveFor(deps, found, {}, movedAtOnce)
-    const more = left === 0 ? '' : `; ${plural(left, 'other')} still to move: press it again`
-    return redirect(`${visit.base}/automations/${found.id}/enable`, {
-      flash: `${plural(moved, 'run')} moved to the newest version${more}`,
-      audit: auditOf(operations.moveRuns, { target: found.id, detail: { moved } }),
     })
   })
 }
@@ -95,7 +81,6 @@ async function showEnable(
   const checks = await checksOf(read, { billing, base, here }, definition, book)
   const isOn = found.status === 'enabled'
   const isReady = checks.every(({ tone }) => tone !== 'bad')
-  const older = await olderPeople(read, found, { definition, book })
   const view: EnableView = {
     page: here,
     id: found.id,
@@ -105,8 +90,7 @@ async function showEnable(
     button:
       !isReady || (isOn && !isDraft) ? undefined : isOn ? 'Put the draft in force' : 'Turn it on',
     says: saysOf({ isOn, isDraft, isReady }),
-    older,
-    mayMove: older?.some(({ next }) => next === goesOn) === true,
+    older: await olderPeople(read, found),
     faults,
   }
   return page('automation-edit/enable', view, { title: `Check “${name}”` })
@@ -213,23 +197,10 @@ function reentryWords({ steps }: AutomationDefinition): string {
   return 'One person may go through it again each time, once they are through.'
 }
 
-const goesOn = 'Goes on at the same step'
-
-async function olderPeople(
-  read: Read,
-  found: Automation,
-  { definition, book }: { definition: AutomationDefinition; book: WordBook },
-): Promise<EnableView['older']> {
+/** How many are in versions before the newest. */
+async function olderPeople(read: Read, found: Automation): Promise<string | undefined> {
   if (found.running + found.waiting === 0) return undefined
   const groups = await planMove(read, found, await newestVersion(read, found))
-  if (groups.length === 0) return undefined
-  return groups.map(({ step, version, runs, stays }) => {
-    const known = definition.steps.find(({ key }) => key === step)
-    const words = known === undefined ? step : (known.name ?? stepWords(known, book, definition))
-    return {
-      step: `${words} (version ${version})`,
-      people: runs.toLocaleString('en-GB'),
-      next: stays === null ? goesOn : `Stays: ${stays}`,
-    }
-  })
+  const people = groups.reduce((sum, { runs }) => sum + runs, 0)
+  return people === 0 ? undefined : counted(people, 'person is', 'people are')
 }

@@ -100,16 +100,7 @@ function fieldsBy(form: EditedForm, own: readonly ContactField[]): object[] {
     const kind = form.fieldType[at] ?? 'text'
     const required = form.fieldRequired[at] === 'yes'
     const ours = own.find(({ name }) => ownKind(name) === kind)
-    if (ours !== undefined) {
-      const { name, type, choices } = ours
-      return {
-        name,
-        label: label || ours.label,
-        type,
-        required,
-        ...(type === 'choice' && { choices }),
-      }
-    }
+    if (ours !== undefined) return { name: ours.name, required, ...(label !== '' && { label }) }
     if (label === '') return []
     const isName = isNameField(kind)
     const known = form.fieldName[at] ?? ''
