@@ -1,4 +1,4 @@
-// Issue 47: a welcome series of four mails with a branch is built by keyboard alone, without script.
+// Thorough, turn 1: a browser builds a welcome series of four mails with a branch by keyboard alone, without script too.
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
