@@ -59,7 +59,7 @@ interface AddOptions {
 }
 
 /**
- * What else happens when some become contacts or join a list, in the same transaction: only queries on
+ * What else happens when some become contacts, join a list or confirm a form, in the same transaction: only queries on
  * `tx` are awaited.
  */
 export type ContactEffect = (
@@ -68,13 +68,15 @@ export type ContactEffect = (
   news: readonly ContactNews[],
 ) => Promise<void>
 
-/** Somebody who has become a contact or joined a list. */
+/** Somebody who has become a contact, joined a list or confirmed a form. */
 export interface ContactNews {
   contact: Contact
   /** The account did not know the address before. */
   added: boolean
   /** Which list it has joined, if any. */
   listId: string | undefined
+  /** Which form it has confirmed, if any. */
+  form?: { id: string; name: string }
 }
 
 /** What an addition came to. */

@@ -39,6 +39,7 @@ export {
   addContactIn,
   type Contact,
   type ContactEffect,
+  type ContactNews,
   findContact,
   type NewContact,
 } from './contact.js'

@@ -73,6 +73,12 @@ export async function signUp(
       await countConfirmed(tx, form.id)
     }
     if (topics !== undefined) await chooseTopics(tx, entry, { ticked: topics, offered, now })
+    // Last, as nobody is suppressed any more by what was just taken back. Whom the account adds itself fills in no form.
+    if (how === 'confirmed' && starts && form.kind === 'page') {
+      const { id, name } = form
+      const news = { contact: done.contact, added: false, listId: undefined, form: { id, name } }
+      await follow(tx, accountId, [news])
+    }
     return true
   })
   if (isNew) followed()

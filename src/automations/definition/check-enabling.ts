@@ -8,10 +8,11 @@ import { findTopic } from '../../topics/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
 import { checkAudience } from './check-audience.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
+import { formFaults } from './forms.js'
 import type { StepFault } from './graph.js'
 
 /**
- * What a definition names and the account has not: a template, a verified sender, a topic, a segment, a
+ * What a definition names and the account has not: a template, a verified sender, a topic, a segment, a form, a
  * webhook endpoint. Throws the 402 of marketing mail without a plan.
  */
 export async function checkEnabling(
@@ -19,7 +20,10 @@ export async function checkEnabling(
   billing: AccountBilling,
   definition: AutomationDefinition,
 ): Promise<StepFault[]> {
-  const faults = await checkAudience(read, billing.accountId, definition)
+  const faults = [
+    ...(await checkAudience(read, billing.accountId, definition)),
+    ...(await formFaults(read, billing.accountId, definition)),
+  ]
   const marketing: string[] = []
   for (const { key, type, config } of definition.steps) {
     const say = (error: string) => faults.push({ key, error })

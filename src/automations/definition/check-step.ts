@@ -51,6 +51,7 @@ export const ownEvents = [
   '$contact.created',
   '$segment.joined',
   '$segment.left',
+  '$form.confirmed',
   '$email.opened',
   '$email.clicked',
   '$email.bounced',

@@ -1,6 +1,7 @@
 import type { Read } from '../../store/index.js'
 import { isCopyTag } from '../../templates/index.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
+import { formWarnings } from './forms.js'
 import { type StepFault, stepsBefore } from './graph.js'
 import { makeMailTemplates } from './mail-template.js'
 import { pathFault } from './rule-tree.js'
@@ -13,6 +14,7 @@ export const automationWarnings = async (
 ): Promise<StepFault[]> => [
   ...(await templateWarnings(read, accountId, definition)),
   ...bounceWarnings(definition),
+  ...(await formWarnings(read, accountId, definition)),
 ]
 
 /** A bounce that suppresses its address ends the contact's runs, so that few are heard. */

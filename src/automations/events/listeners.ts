@@ -1,5 +1,5 @@
 import { isRecent } from '../../clock/index.js'
-import type { ContactEffect } from '../../contacts/index.js'
+import type { ContactEffect, ContactNews } from '../../contacts/index.js'
 import type { JsonObject } from '../../json/index.js'
 import { idsOf, newUuid, prepared, type Read, type Tx } from '../../store/index.js'
 import { asRunContact, readableVersion, type Versions } from '../definition/index.js'
@@ -71,13 +71,22 @@ export function makeLiveLimit(maxLive: number): LiveLimit {
   }
 }
 
-// What the addition of a contact may set off.
-const names = ['$contact.created', '$list.joined']
+/** What news of a contact set off, each by its name with what it says. */
+const happenedIn = ({ added, listId, form }: ContactNews): [name: string, JsonObject][] => {
+  const ofList: JsonObject = listId === undefined ? {} : { listId }
+  return [
+    ...(added ? [['$contact.created', ofList] as [string, JsonObject]] : []),
+    ...(listId === undefined ? [] : [['$list.joined', ofList] as [string, JsonObject]]),
+    ...(form === undefined
+      ? []
+      : [['$form.confirmed', { formId: form.id, form: form.name }] as [string, JsonObject]]),
+  ]
+}
 
 /**
- * An effect of contacts: automations that begin with `$contact.created` or `$list.joined` are started, and
- * runs that wait for these hear them, in the transaction that adds somebody. Others cost two searches of
- * an index.
+ * An effect of contacts: automations that begin with `$contact.created`, `$list.joined` or `$form.confirmed` are
+ * started, and runs that wait for these hear them, in the transaction that adds somebody. Others cost two searches
+ * of an index.
  */
 export function makeFollowContacts(
   versions: Versions,
@@ -86,22 +95,21 @@ export function makeFollowContacts(
 ): ContactEffect {
   return async (tx, accountId, news) => {
     const contactIds = news.map(({ contact }) => contact.id)
+    const happened = news.flatMap((one) =>
+      happenedIn(one).map(([name, says]) => ({ contact: one.contact, name, says })),
+    )
+    const names = [...new Set(happened.map(({ name }) => name))]
     const isHeard = await readListeners(tx, versions, accountId, { contactIds, names })
-    const events = news.flatMap(({ contact, added, listId }): NewEvent[] => {
-      const payload: JsonObject = listId === undefined ? {} : { listId }
-      const happened = [
-        ...(added ? ['$contact.created'] : []),
-        ...(listId === undefined ? [] : ['$list.joined']),
-      ]
-      return happened
-        .filter((name) => isHeard(contact.id, name))
-        .map((name) => ({
+    const events = happened
+      .filter(({ contact, name }) => isHeard(contact.id, name))
+      .map(
+        ({ contact, name, says }): NewEvent => ({
           contact: asRunContact(contact),
           name,
-          payload: JSON.stringify(payload),
+          payload: JSON.stringify(says),
           depth: 1,
-        }))
-    })
+        }),
+      )
     if (events.length === 0) return
     const now = clock.now()
     const ids = { uuid: () => newUuid(now) }

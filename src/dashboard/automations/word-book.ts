@@ -13,7 +13,7 @@ export async function wordBook(
   definitions: readonly Pick<AutomationDefinition, 'steps'>[],
 ): Promise<WordBook> {
   const steps = definitions.flatMap((one) => one.steps)
-  // Wherever it stands in a rule, an id is that list, segment or topic.
+  // Wherever it stands in a rule, an id is that list, segment, topic or form.
   const ids = new Set((JSON.stringify(steps).match(uuid) ?? []).map((id) => id.toLowerCase()))
   const hasRules = steps.some(
     (one) =>

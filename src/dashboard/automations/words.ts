@@ -8,7 +8,7 @@ import type { Tone } from '../shell/parts.js'
 
 /** What things of the account are called, by which a definition only knows their ids. */
 export interface WordBook {
-  /** Lists, segments and topics by their ids. */
+  /** Lists, segments, topics and forms by their ids. */
   names: ReadonlyMap<string, string>
   /** What conditions may be about. */
   fields: readonly FieldChoice[]
@@ -33,6 +33,7 @@ const ownEvents: Readonly<Record<string, string>> = {
   '$list.joined': 'somebody joins a list',
   '$segment.joined': 'somebody comes into a segment',
   '$segment.left': 'somebody leaves a segment',
+  '$form.confirmed': 'somebody confirms a form',
   '$email.opened': 'somebody opens a mail',
   '$email.clicked': 'somebody clicks in a mail',
   '$email.bounced': 'a mail to somebody bounces',
@@ -46,6 +47,7 @@ const places: Readonly<Record<string, { field: string; says: (name: string) => s
     says: (name) => `somebody comes into the segment “${name}”`,
   },
   '$segment.left': { field: 'segmentId', says: (name) => `somebody leaves the segment “${name}”` },
+  '$form.confirmed': { field: 'formId', says: (name) => `somebody confirms the form “${name}”` },
 }
 
 /** What starts an automation, as a sentence without its full stop: `When somebody joins Readers`. */

@@ -1,6 +1,6 @@
 import { idsIn, type Read } from '../../store/index.js'
 
-/** The names of an account's lists, segments and topics with these ids. */
+/** The names of an account's lists, segments, topics and forms with these ids. */
 export async function namesOf(
   read: Read,
   accountId: string,
@@ -27,6 +27,12 @@ export async function namesOf(
     .where('id', 'in', idsIn(ids, 'text'))
     .where('account_id', '=', accountId)
     .execute()
-  const found = await Promise.all([lists, segments, topics])
+  const forms = read
+    .selectFrom('forms')
+    .select(['id', 'name'])
+    .where('id', 'in', idsIn(ids, 'text'))
+    .where('account_id', '=', accountId)
+    .execute()
+  const found = await Promise.all([lists, segments, topics, forms])
   return new Map(found.flat().map(({ id, name }) => [id, name]))
 }

@@ -1,0 +1,72 @@
+import { listForms, type SignupForm } from '../../forms/index.js'
+import { comparisonsOf, type Rule } from '../../rules/index.js'
+import type { Read } from '../../store/index.js'
+import type { AutomationDefinition } from './definition.js'
+import type { StepFault } from './graph.js'
+
+const confirmed = '$form.confirmed'
+
+/** The forms that rules for a confirmation name and the account has not, each with its place. */
+export async function formFaults(
+  read: Read,
+  accountId: string,
+  definition: AutomationDefinition,
+): Promise<StepFault[]> {
+  const named = formsNamed(definition)
+  if (named.length === 0) return []
+  const there = new Set((await listForms(read, accountId)).map(({ id }) => id))
+  return named
+    .filter(({ id }) => !there.has(id))
+    .map(({ key, place, id }) => ({ key, error: `${place}: the account has no form ${id}` }))
+}
+
+/** The forms of steps by which nobody, or not everybody, confirms anything. */
+export async function formWarnings(
+  read: Read,
+  accountId: string,
+  definition: AutomationDefinition,
+): Promise<StepFault[]> {
+  const named = formsNamed(definition)
+  if (named.length === 0) return []
+  const forms = new Map((await listForms(read, accountId)).map((form) => [form.id, form]))
+  return named.flatMap(({ key, id }) => {
+    const form = forms.get(id)
+    const error = form && warningOf(form)
+    return error === undefined ? [] : [{ key, error }]
+  })
+}
+
+function warningOf({ name, archivedAt, settings }: SignupForm): string | undefined {
+  if (archivedAt !== null) {
+    return `The form “${name}” is archived: only who has its mail already can confirm it`
+  }
+  if (settings.doubleOptIn) return undefined
+  return `The form “${name}” asks strangers for no confirmation: they confirm nothing, and join its lists at once. Begin with "$list.joined" to meet them too`
+}
+
+/** Where a definition names forms: in the filters of what hears a confirmation. */
+function formsNamed({ steps, settings = {} }: AutomationDefinition) {
+  const { exitOn = [], goal } = settings
+  return [
+    ...steps.flatMap((step) =>
+      step.type === 'trigger' || step.type === 'wait_for_event'
+        ? namedIn(step.key, 'filter', step.config)
+        : [],
+    ),
+    ...exitOn.flatMap((one, at) => namedIn(null, `settings.exitOn[${at}].filter`, one)),
+    ...(goal === undefined ? [] : namedIn(null, 'settings.goal.filter', goal)),
+  ]
+}
+
+function namedIn(
+  key: string | null,
+  place: string,
+  { eventName, filter }: { eventName: string; filter?: Rule },
+): { key: string | null; place: string; id: string }[] {
+  if (eventName !== confirmed || filter === undefined) return []
+  return comparisonsOf(filter).flatMap(({ field, value }) => {
+    if (!/^(event|trigger)\.formId$/.test(field)) return []
+    const ids = Array.isArray(value) ? value : [value]
+    return ids.filter((id) => typeof id === 'string').map((id) => ({ key, place, id }))
+  })
+}
