@@ -154,6 +154,7 @@ export {
   newestVersion,
   pauseAutomation,
   planMove,
+  planMoveToDraft,
   planResume,
   type ResumePlan,
   requireCrowd,
