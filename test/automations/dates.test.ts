@@ -61,13 +61,9 @@ t.test('a birthday is mailed each year, once, at the time where somebody is', as
   t.ok(await segmentsWait(rig), 'a change is noted though the account has no segment')
   await rig.keep()
   t.equal((await rig.due()).length, 3)
+  await rig.to(`${year}-02-${year % 4 === 0 ? 28 : 27}T09:00:10Z`)
+  t.same(await rig.sent(), ['leap'], '29 February is on the 28th in other years')
   await rig.to(`${year}-03-03T23:59:00Z`)
-  const leapToo = year % 4 === 0 ? `${year}-02-28` : `${year}-02-27`
-  t.equal(
-    (await rig.due()).find(({ done }) => done !== null)?.done?.slice(0, 4),
-    `${year}`,
-    leapToo,
-  )
   t.same(await rig.sent(), ['leap'])
   await rig.to(`${year}-03-04T00:00:30Z`)
   t.same(await rig.sent(), ['leap', 'tokyo'])

@@ -80,8 +80,8 @@ export function makeDateKeeper(deps: DateDeps) {
     async work(): Promise<boolean> {
       const now = clock.now()
       for (const [id, until] of passed) if (isDueBy(until, now, passOverMs)) passed.delete(id)
-      const due = await nextDue(store.read, now, [...passed.keys()])
-      if (due !== undefined) await apart(due, () => beginSome(deps, due))
+      const due = await nextDue(store.read, now, [...passed.keys()], perWrite)
+      if (due !== undefined) await apart(due.id, () => beginSome(deps, due))
       const left = await nextLeft(store.read, [...passed.keys()])
       if (left !== undefined) await apart(left, () => moveOn(deps, left))
       return due !== undefined || left !== undefined
@@ -90,23 +90,33 @@ export function makeDateKeeper(deps: DateDeps) {
   }
 }
 
-/** The automation whose date came first for somebody. */
+/** Whose date has come at the automation where it came first for somebody: a search of the index of times. */
 async function nextDue(
   read: Read,
   now: number,
   passed: readonly string[],
-): Promise<string | undefined> {
-  const row = await read
+  limit = 1,
+): Promise<{ id: string; contactIds: string[] } | undefined> {
+  const rows = await read
     .selectFrom('automation_date_due as due')
-    .innerJoin('automation_dates as dates', 'dates.automation_id', 'due.automation_id')
-    .select('due.automation_id as id')
+    .select(['due.automation_id as id', 'due.contact_id as contactId'])
     .where('due.at', '<=', now)
-    .where('dates.state', 'in', active)
     .where('due.automation_id', 'not in', idsIn(passed, 'text'))
+    // Rows of one that is stopped go in slices.
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('automation_dates as dates')
+          .select('dates.automation_id')
+          .whereRef('dates.automation_id', '=', 'due.automation_id')
+          .where('dates.state', 'in', active),
+      ),
+    )
     .orderBy('due.at')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.id
+    .limit(limit)
+    .execute()
+  const id = rows[0]?.id
+  if (id === undefined) return undefined
+  return { id, contactIds: rows.filter((row) => row.id === id).map((row) => row.contactId) }
 }
 
 /** An automation whose contacts are to be looked at, or whose rows are to go. */
@@ -125,7 +135,10 @@ const findDates = (read: Read, id: string) =>
   read.selectFrom('automation_dates').selectAll().where('automation_id', '=', id).executeTakeFirst()
 
 /** Begins it for some for whom the day has come. */
-async function beginSome({ store, clock, versions, isFull }: DateDeps, id: string): Promise<void> {
+async function beginSome(
+  { store, clock, versions, isFull }: DateDeps,
+  { id, contactIds }: { id: string; contactIds: readonly string[] },
+): Promise<void> {
   await store.write(async (tx) => {
     const now = clock.now()
     const row = await findDates(tx, id)
@@ -134,9 +147,8 @@ async function beginSome({ store, clock, versions, isFull }: DateDeps, id: strin
       .selectFrom('automation_date_due')
       .selectAll()
       .where('automation_id', '=', id)
+      .where('contact_id', 'in', idsIn(contactIds, 'text'))
       .where('at', '<=', now)
-      .orderBy('at')
-      .limit(perWrite)
       .execute()
     const ids = due.map((one) => one.contact_id)
     const contacts = new Map((await contactsIn(tx, ids)).map((one) => [one.id, one]))
