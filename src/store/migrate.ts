@@ -134,8 +134,10 @@ export async function migrateStore(
     const { withConnection } = await import('./postgres/server.js')
     const { postgresTables } = await import('./postgres/make-tables.js')
     const { careForTables } = await import('./postgres/table-care.js')
+    const { quietenMails } = await import('./postgres/rare-status.js')
     await withConnection(url, async (db) => {
       await bringUp(db, dueFor(postgresTables), place)
+      await quietenMails(db)
       await careForTables(db)
     })
     return facts

@@ -55,11 +55,11 @@ t.test('a choice may have a comma', (t) => {
   t.end()
 })
 
-t.test('a field of the account brings its name, label, type and choices', (t) => {
+t.test('a field of the account is asked for by its name, and by a label of the form’s own', (t) => {
   const asked = { name: 'size', label: 'Shoe size', type: 'choice', required: false } as const
-  t.same(questions(['', 'own:size', 'X']), [{ ...asked, choices: ['S', 'L'] }])
+  t.same(questions(['', 'own:size', 'X']), [{ name: 'size', required: false }])
   t.same(questions(['Your size?', 'own:size']), [
-    { ...asked, label: 'Your size?', choices: ['S', 'L'] },
+    { name: 'size', required: false, label: 'Your size?' },
   ])
   t.same(names(['', 'own:gone']), [], 'what is no field of the account')
   t.match(rowsOf([{ ...asked, choices: ['S'] }], [size])[0], { type: 'own:size', choices: '' })

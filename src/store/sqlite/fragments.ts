@@ -13,6 +13,7 @@ export const sqliteWords: FragmentWords = {
   contains: () => ['instr(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' like ', " escape '\\'"],
   mailNumber: () => ['emails.rowid'],
+  rareStatus: () => ['emails.status'],
   databaseClock: () => ["cast(unixepoch('subsec') * 1000 as integer)"],
 }
 
