@@ -6,8 +6,8 @@ import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, packageFile } from '../../src/config/index.js'
 import { changeFitting, release } from '../../src/deliveries/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
-import { startPosthorn } from '../support/posthorn.js'
 import { databaseSettings } from '../support/postgres.js'
+import { startPosthorn } from '../support/posthorn.js'
 
 const hourMs = 3_600_000
 
