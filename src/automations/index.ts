@@ -160,6 +160,7 @@ export {
   newestVersion,
   pauseAutomation,
   planMove,
+  planMoveToDraft,
   planResume,
   type ResumePlan,
   requireCrowd,

@@ -16,7 +16,7 @@ export {
 } from './backfill.js'
 export { cancelFitting } from './cancel-fitting.js'
 export { forgetRuns, makeForgetContactEvents } from './forget.js'
-export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
+export { type MoveGroup, moveRuns, newestVersion, planMove, planMoveToDraft } from './move.js'
 export { finishReleases, pauseAutomation, resumeAutomation } from './pause.js'
 export { planResume, type ResumePlan } from './plan-resume.js'
 export { runBackfills } from './run-backfills.js'
