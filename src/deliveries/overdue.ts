@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { stoppedAccounts } from '../billing/index.js'
 import { type Clock, hourMs } from '../clock/index.js'
-import { idsIn, type Read, type Store } from '../store/index.js'
+import { idsIn, type Read, rareStatus, type Store } from '../store/index.js'
 import { hold } from './hold.js'
 
 export interface Overdue {
@@ -82,7 +82,7 @@ async function overdueEmails(
     .selectFrom('emails')
     .select(['id', 'scheduled_at', 'account_id as accountId', 'type'])
     // A literal, or SQLite does not see that the index has all of them.
-    .where(sql<boolean>`status = 'scheduled'`)
+    .where(sql<boolean>`${rareStatus} = 'scheduled'`)
     .where('scheduled_at', '<', before)
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('scheduled_at', 'id'), '>', tuple(after.at, after.id)),

@@ -8,7 +8,7 @@ import { type EmailDeps, oncePerDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
 import { type MailDraft, type PreparedEmail, prepareEmails } from './prepare.js'
 import { enterIfLate } from './recipient-index.js'
-import { type Senders, verifiedDomainId } from './sender.js'
+import { noSenders, type Senders, verifiedDomainId } from './sender.js'
 
 /** What one request hands in, to be accepted as a whole. */
 export interface Acceptance {
@@ -145,7 +145,7 @@ function makeCheckAgain({ plans }: Pick<EmailDeps, 'plans'>) {
   return async (tx: Tx, { accountId, drafts }: Acceptance): Promise<AccountBilling> => {
     const account = accounts.get(accountId) ?? {
       billing: await readBilling(tx, plans, accountId),
-      senders: new Map(),
+      senders: noSenders(),
       topics: new Set(),
     }
     accounts.set(accountId, account)
@@ -154,7 +154,7 @@ function makeCheckAgain({ plans }: Pick<EmailDeps, 'plans'>) {
       checkSending(billing, row.type)
       // Deleted and added again, it has other keys.
       row.domain_id =
-        senders.get(sender.domain)?.id ??
+        senders.known.get(sender.domain)?.id ??
         (await verifiedDomainId(tx, accountId, sender.domain, senders))
     }
     for (const { row } of drafts) {

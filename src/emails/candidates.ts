@@ -5,6 +5,7 @@ import {
   idsIn,
   type MailTag,
   type Read,
+  rareStatus,
   type Tables,
 } from '../store/index.js'
 import { enteredFor, mailOfMessageId, readThrough } from './recipient-index.js'
@@ -130,7 +131,7 @@ export async function candidates(
         mails
           .where('emails.account_id', '=', accountId)
           .where(isRare)
-          .where('emails.status', '=', one),
+          .where(sql<boolean>`${rareStatus} = ${one}`),
       ).execute(),
     )
     return newestOf(await Promise.all(each), limit)
@@ -151,8 +152,8 @@ type Joined = Tables & {
  * Those of the index `emails_rare`, in its own words: SQLite uses a partial index only where its condition
  * is part of the query. What goes well is in no index by its status: that would cost every mail.
  */
-const isRare = sql<boolean>`emails.status in ('bounced', 'failed', 'cancelled', 'suppressed')`
-const isScheduled = sql<boolean>`emails.status = 'scheduled'`
+const isRare = sql<boolean>`${rareStatus} in ('bounced', 'failed', 'cancelled', 'suppressed')`
+const isScheduled = sql<boolean>`${rareStatus} = 'scheduled'`
 const rarely: ReadonlySet<EmailStatus> = new Set(['bounced', 'failed', 'cancelled', 'suppressed'])
 
 function rareStatuses(status: EmailFilter['status']): readonly EmailStatus[] | undefined {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
 import type { FieldValues } from '../fields/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
-import { cursorOf, idInCursor, type MailTag, type Read } from '../store/index.js'
+import { cursorOf, idInCursor, type MailTag, type Read, rareStatus } from '../store/index.js'
 import { candidates, type EmailFilter } from './candidates.js'
 import { type filterFields, filterOf } from './list-query.js'
 import { recipientsIn } from './recipient-index.js'
@@ -155,7 +155,7 @@ export async function untriedMails(
     .select('scheduled_at')
     .where('account_id', '=', accountId)
     // A literal, or SQLite does not see that its small index has all of them.
-    .where(sql<boolean>`status = 'scheduled'`)
+    .where(sql<boolean>`${rareStatus} = 'scheduled'`)
     .orderBy('id', 'desc')
     .limit(most.scheduled + 1)
     .as('some')

@@ -14,7 +14,7 @@ import type { RawMessage } from './raw-message.js'
 import { listed, type Recipients, recipientsOf } from './recipients.js'
 import { parseScheduledAt } from './schedule.js'
 import type { SendInput } from './send-body.js'
-import { knownSender, type Senders, verifiedSender } from './sender.js'
+import { knownSender, noSenders, type Senders, verifiedSender } from './sender.js'
 
 /** A mail that nothing speaks against, ready to be written. */
 export interface PreparedEmail {
@@ -75,7 +75,7 @@ export async function draftEmail(
   input: SendRequest,
   now: number,
   {
-    senders = new Map(),
+    senders = noSenders(),
     reader = makeAttachmentReader(deps, billing.accountId),
     shared,
     isConfirmation = false,

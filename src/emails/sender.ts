@@ -3,13 +3,22 @@ import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 
-/** Verified senders that were found already. */
-export type Senders = Map<string, Awaited<ReturnType<typeof findSenderDomain>>>
+type SenderDomain = NonNullable<Awaited<ReturnType<typeof findSenderDomain>>>
+
+/** What was asked of an account's sender domains already, by their names. */
+export interface Senders {
+  /** Those that are verified; of any other one it is asked anew. */
+  known: Map<string, SenderDomain>
+  /** Questions that have no answer yet: mails that come at once share one. */
+  asked: Map<string, Promise<SenderDomain | undefined>>
+}
+
+export const noSenders = (): Senders => ({ known: new Map(), asked: new Map() })
 
 /** The sender, where its domain was found already. */
 export function knownSender(from: string, senders: Senders): VerifiedSender | undefined {
   const mailbox = parseMailbox(from)
-  const domain = mailbox && senders.get(mailbox.domain)
+  const domain = mailbox && senders.known.get(mailbox.domain)
   return domain && { mailbox, domainId: domain.id }
 }
 
@@ -38,14 +47,31 @@ export async function verifiedDomainId(
   read: Read,
   accountId: string,
   name: string,
-  senders: Senders = new Map(),
+  senders: Senders = noSenders(),
 ): Promise<string> {
-  const domain = senders.get(name) ?? (await findSenderDomain(read, accountId, name))
+  const domain = senders.known.get(name) ?? (await askOnce(read, accountId, name, senders))
   if (domain?.status !== 'verified') {
     const message = `The sending domain ${name} is not verified for this account`
     const fields = { domain: name, verifiedDomains: await verifiedDomains(read, accountId) }
     throw new ApiError('domain_not_verified', message, { fields })
   }
-  senders.set(name, domain)
+  senders.known.set(name, domain)
   return domain.id
+}
+
+async function askOnce(
+  read: Read,
+  accountId: string,
+  name: string,
+  { asked }: Senders,
+): Promise<SenderDomain | undefined> {
+  const known = asked.get(name)
+  if (known !== undefined) return await known
+  const question = findSenderDomain(read, accountId, name)
+  asked.set(name, question)
+  try {
+    return await question
+  } finally {
+    asked.delete(name)
+  }
 }

@@ -2,7 +2,7 @@ import { type AccountBilling, checkSending, readBilling } from '../billing/index
 import { ApiError } from '../errors/index.js'
 import { rememberRows } from '../store/index.js'
 import { type EmailDeps, oncePerDeps } from './deps.js'
-import type { Senders } from './sender.js'
+import { noSenders, type Senders } from './sender.js'
 
 /** What an account's mails are checked against before the write that accepts them, which asks again. */
 export interface Standing {
@@ -24,7 +24,7 @@ export async function standingOf(
 }
 
 async function look({ store, plans }: EmailDeps, accountId: string): Promise<Standing> {
-  return { billing: await readBilling(store.read, plans, accountId), senders: new Map() }
+  return { billing: await readBilling(store.read, plans, accountId), senders: noSenders() }
 }
 
 /**

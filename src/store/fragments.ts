@@ -7,7 +7,7 @@ import {
   sql,
 } from 'kysely'
 import { type NumberedLog, runnerOf } from './running.js'
-import type { Read } from './schema/index.js'
+import type { EmailStatus, Read } from './schema/index.js'
 
 /*
  * The few pieces of queries that SQLite and PostgreSQL say differently. A piece is known by its name and says no SQL:
@@ -42,7 +42,9 @@ interface Pieces {
   contains: Record<never, never>
   likeAnyCase: Record<never, never>
   mailNumber: Record<never, never>
+  rareStatus: Record<never, never>
   databaseClock: Record<never, never>
+  tableEnd: { isClustered: boolean }
 }
 
 /** An engine's words of each piece: what stands before, between and after its operands. */
@@ -151,8 +153,18 @@ export function likeAnyCase(column: string, part: string) {
  */
 export const mailNumber = piece<number, 'mailNumber'>('mailNumber', {})
 
+/**
+ * The status of a mail, as the indexes of mails know it: to be compared with those that few mails have (`emails_rare`,
+ * `emails_scheduled`), and with nothing else.
+ */
+export const rareStatus = piece<EmailStatus, 'rareStatus'>('rareStatus', {})
+
 /** Milliseconds since 1970 by the clock of the database, which all that use it share; every call asks it anew. */
 export const databaseClock = piece<number, 'databaseClock'>('databaseClock', {})
+
+/** What stands behind the columns where a table is made. */
+export const tableEnd = (isClustered: boolean) =>
+  piece<unknown, 'tableEnd'>('tableEnd', { isClustered })
 
 /**
  * The number up to which nothing is put into a log any more, so that whoever walks along it up to there misses no row:

@@ -49,6 +49,7 @@ export {
   likeAnyCase,
   locked,
   mailNumber,
+  rareStatus,
   rowsOf,
   unindexed,
   wholeTo,

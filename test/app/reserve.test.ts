@@ -9,6 +9,7 @@ import { silentLog } from '../../src/log/index.js'
 import { diskRoom } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { directTo, startPosthorn } from '../support/posthorn.js'
 import { makeTempDir } from '../support/store.js'
 
@@ -65,44 +66,49 @@ t.test('a reserve that was broken off, or that a small disk had, is made anew', 
   t.notOk(giveBackReserve(dataDir), 'there is none')
 })
 
-t.test('on a disk that another program fills, retention begins and mail is refused', async (t) => {
-  const dataDir = join(makeTempDir(t), 'disk')
-  mkdirSync(dataDir)
-  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', dataDir])
-  if (mount.status !== 0) return t.comment('this system mounts no tmpfs for tests: skipped')
-  t.teardown(() => spawnSync('umount', ['-l', dataDir]))
-  const mx = await fakeMx(t)
-  const posthorn = await startPosthorn(t, { dataDir, ...directTo(mx) })
-  const mail = { from: 'a@sender.test', to: 'b@example.test', subject: 's', html: '<p>x</p>' }
-  const status = async () => {
-    const { status, json } = await posthorn.send(mail)
-    return status === 200 ? 'taken' : json.error
-  }
-  const until = async (isSo: () => Promise<boolean>) => {
-    for (let n = 0; n < 300 && !(await isSo()); n++) await setTimeout(100)
-    t.ok(await isSo())
-  }
-  const file = join(dataDir, 'posthorn.reserve')
-  await until(async () => existsSync(file))
-  t.equal(await status(), 'taken')
-  const { freeBytes } = await diskRoom(dataDir)
-  const filler = join(dataDir, 'filler')
-  spawnSync('dd', [
-    'if=/dev/zero',
-    `of=${filler}`,
-    'bs=64k',
-    `count=${Math.ceil(freeBytes / 65_536) + 9}`,
-  ])
-  t.equal((await diskRoom(dataDir)).freeBytes, 0, 'nothing is left')
-  await until(async () => !existsSync(file))
-  await until(async () => (await status()) === 'The disk is full; try again later')
-  const ready = await fetch(`${posthorn.url}/readyz`)
-  t.match(await ready.json(), { reasons: [{ what: 'room', says: /^No mail is taken until / }] })
-  const runs = posthorn.store.read
-    .selectFrom('job_runs')
-    .selectAll()
-    .where('name', '=', 'retention')
-  await until(async () => (await runs.execute()).some(({ result }) => result === 'done'))
-  rmSync(filler)
-  await until(async () => (await status()) === 'taken')
-})
+// Mail lies on the server's disk otherwise, and there is no reserve.
+t.test(
+  'on a disk that another program fills, retention begins and mail is refused',
+  aboutSqlite,
+  async (t) => {
+    const dataDir = join(makeTempDir(t), 'disk')
+    mkdirSync(dataDir)
+    const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', dataDir])
+    if (mount.status !== 0) return t.comment('this system mounts no tmpfs for tests: skipped')
+    t.teardown(() => spawnSync('umount', ['-l', dataDir]))
+    const mx = await fakeMx(t)
+    const posthorn = await startPosthorn(t, { dataDir, ...directTo(mx) })
+    const mail = { from: 'a@sender.test', to: 'b@example.test', subject: 's', html: '<p>x</p>' }
+    const status = async () => {
+      const { status, json } = await posthorn.send(mail)
+      return status === 200 ? 'taken' : json.error
+    }
+    const until = async (isSo: () => Promise<boolean>) => {
+      for (let n = 0; n < 300 && !(await isSo()); n++) await setTimeout(100)
+      t.ok(await isSo())
+    }
+    const file = join(dataDir, 'posthorn.reserve')
+    await until(async () => existsSync(file))
+    t.equal(await status(), 'taken')
+    const { freeBytes } = await diskRoom(dataDir)
+    const filler = join(dataDir, 'filler')
+    spawnSync('dd', [
+      'if=/dev/zero',
+      `of=${filler}`,
+      'bs=64k',
+      `count=${Math.ceil(freeBytes / 65_536) + 9}`,
+    ])
+    t.equal((await diskRoom(dataDir)).freeBytes, 0, 'nothing is left')
+    await until(async () => !existsSync(file))
+    await until(async () => (await status()) === 'The disk is full; try again later')
+    const ready = await fetch(`${posthorn.url}/readyz`)
+    t.match(await ready.json(), { reasons: [{ what: 'room', says: /^No mail is taken until / }] })
+    const runs = posthorn.store.read
+      .selectFrom('job_runs')
+      .selectAll()
+      .where('name', '=', 'retention')
+    await until(async () => (await runs.execute()).some(({ result }) => result === 'done'))
+    rmSync(filler)
+    await until(async () => (await status()) === 'taken')
+  },
+)

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import Database from 'better-sqlite3'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { latestSchema } from '../../src/store/index.js'
+import { aboutSqlite, databaseSettings, isPostgres } from '../support/postgres.js'
 import { initSandbox, serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 import { jsonOf, runCli } from './run.js'
@@ -20,30 +22,39 @@ const others = [
   ['retention'],
 ]
 
-t.test('a database of before the first release is refused in one sentence', async (t) => {
-  const { dataDir, db, env } = sandbox(t)
-  db.exec(`delete from releases; delete from kysely_migration;
+// None of them was ever on a server.
+t.test(
+  'a database of before the first release is refused in one sentence',
+  aboutSqlite,
+  async (t) => {
+    const { dataDir, db, env } = sandbox(t)
+    await db.run(`delete from releases; delete from kysely_migration;
     insert into kysely_migration (name, timestamp) values ('0100-account-languages', 'then')`)
-  const refusal = `The database in ${dataDir} was made by Posthorn before its first release, and no release reads it: move that directory away, and make a new one ('posthorn setup' or 'posthorn init')`
-  for (const command of others) {
-    const { status, stderr } = await runCli(command, { env })
-    t.equal(status, 1, command.join(' '))
-    t.match(stderr, refusal)
-  }
-  for (const command of [['serve'], ['init']]) {
-    const { status, stderr } = await runCli(command, { env, alone: true })
-    t.equal(status, 78, `${command}: no start helps`)
-    t.match(stderr, refusal)
-  }
-  t.equal(db.prepare('select count(*) from kysely_migration').pluck().get(), 1, 'it is as it was')
-  for (const free of [['version'], ['config', 'check'], ['queue', '--help']]) {
-    t.equal((await runCli(free, { env })).status, 0, `${free.join(' ')} needs no database`)
-  }
-})
+    const refusal = `The database in ${dataDir} was made by Posthorn before its first release, and no release reads it: move that directory away, and make a new one ('posthorn setup' or 'posthorn init')`
+    for (const command of others) {
+      const { status, stderr } = await runCli(command, { env })
+      t.equal(status, 1, command.join(' '))
+      t.match(stderr, refusal)
+    }
+    for (const command of [['serve'], ['init']]) {
+      const { status, stderr } = await runCli(command, { env, alone: true })
+      t.equal(status, 78, `${command}: no start helps`)
+      t.match(stderr, refusal)
+    }
+    t.same(
+      await db.column('select name from kysely_migration'),
+      ['0100-account-languages'],
+      'it is as it was',
+    )
+    for (const free of [['version'], ['config', 'check'], ['queue', '--help']]) {
+      t.equal((await runCli(free, { env })).status, 0, `${free.join(' ')} needs no database`)
+    }
+  },
+)
 
 t.test('an older release says which release wrote the database', async (t) => {
   const { db, env } = sandbox(t)
-  db.exec(`insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', 'then');
+  await db.run(`insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', 'then');
     insert into releases (version, migration) values ('9.8.7', '9999-of-tomorrow')`)
   for (const command of others) {
     const { status, stderr } = await runCli(command, { env })
@@ -54,10 +65,7 @@ t.test('an older release says which release wrote the database', async (t) => {
   for (const command of [['serve'], ['init']]) {
     const { status, stderr } = await runCli(command, { env, alone: true })
     t.equal(status, 78, `${command}: no start helps`)
-    t.match(
-      stderr,
-      /The database in .* was written by Posthorn 9\.8\.7\s\(schema 9999-of-tomorrow\)/,
-    )
+    t.match(stderr, /The database .* was written by Posthorn 9\.8\.7\s\(schema 9999-of-tomorrow\)/)
     t.match(stderr, `This is Posthorn ${version}, which knows no schema after ${schema}`)
     t.match(stderr, /start 9\.8\.7 again, or restore the backup that was made before the upgrade/)
   }
@@ -65,13 +73,9 @@ t.test('an older release says which release wrote the database', async (t) => {
 
 t.test('version says that another one runs, and a start notes its release once', async (t) => {
   const { dataDir, db, env } = sandbox(t)
-  db.exec("insert into releases (version, migration) values ('0.0.9', 'x')")
+  await db.run("insert into releases (version, migration) values ('0.0.9', 'x')")
   const served = await serve(t, dataDir, {})
-  t.same(db.prepare('select version from releases order by id').pluck().all(), [
-    version,
-    '0.0.9',
-    version,
-  ])
+  t.same(await db.column('select version from releases order by id'), [version, '0.0.9', version])
   const same = await runCli(['version'], { env })
   t.match(same.stdout, `posthorn ${version} (Node ${process.versions.node}`)
   t.equal(same.stderr, '')
@@ -90,7 +94,32 @@ t.test('version says that another one runs, and a start notes its release once',
 function sandbox(t: Test) {
   const dataDir = makeTempDir(t)
   initSandbox(dataDir)
+  const db = isPostgres
+    ? onServer(t, databaseSettings(dataDir).POSTHORN_STORE_URL)
+    : inFile(t, dataDir)
+  return { dataDir, db, env: { POSTHORN_DATA: dataDir } }
+}
+
+interface Raw {
+  run(sql: string): Promise<unknown>
+  /** The first column of its rows. */
+  column(sql: string): Promise<unknown[]>
+}
+
+function inFile(t: Test, dataDir: string): Raw {
   const db = new Database(`${dataDir}/posthorn.db`)
   t.teardown(() => db.close())
-  return { dataDir, db, env: { POSTHORN_DATA: dataDir } }
+  return {
+    run: async (sql) => db.exec(sql),
+    column: async (sql) => db.prepare(sql).pluck().all(),
+  }
+}
+
+function onServer(t: Test, url: string | undefined): Raw {
+  const pool = new pg.Pool({ connectionString: url })
+  t.teardown(() => pool.end())
+  return {
+    run: (sql) => pool.query(sql),
+    column: async (sql) => (await pool.query({ text: sql, rowMode: 'array' })).rows.flat(),
+  }
 }

@@ -33,6 +33,8 @@ interface StartView extends AutomationFrame {
     | undefined
   whom: string
   perHour: string
+  /** What this page says who would enter of. */
+  looked: string
   choices: { value: string; label: string }[]
   /** Who would enter, once that was asked. */
   would: { says: string; starts: number; refused: { people: string; why: string }[] } | undefined
@@ -67,6 +69,10 @@ export async function showStart(
   const last = await findBackfill(read, found.id)
   const whom = fields.get('whom') ?? ''
   const perHour = fields.get('perHour') || String(operations.usualPerHour)
+  const looked = lookedMark(whom, Number(perHour))
+  // Somebody wanted to start what was not looked at: this is the look.
+  const isFit = faults.message !== undefined && Object.keys(faults.fields).length === 0
+  const isUnseen = isFit && whom !== '' && fields.get('looked') !== looked
   const view: StartView = {
     ...frameOf(visit, found, { here: 'flow', definition, book }),
     last:
@@ -82,13 +88,17 @@ export async function showStart(
           },
     whom,
     perHour,
+    looked,
     choices: await crowds(read, account.id),
-    would: isAsked ? await wouldEnter(deps, found, { whom, perHour }) : undefined,
+    would: isAsked || isUnseen ? await wouldEnter(deps, found, { whom, perHour }) : undefined,
     isOn: found.status === 'enabled',
     faults,
   }
   return page('automations/start', view, { title: `${found.name}: start for many` })
 }
+
+/** What was looked at, as the form brings it back. */
+export const lookedMark = (whom: string, perHour: number): string => `${whom} ${perHour}`
 
 async function crowds(read: Read, accountId: string): Promise<StartView['choices']> {
   const [{ page: lists }, segments] = await Promise.all([

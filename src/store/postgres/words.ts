@@ -21,6 +21,8 @@ export const postgresWords: FragmentWords = {
   contains: () => ['strpos(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' ilike ', " escape '\\'"],
   mailNumber: () => ['emails.number'],
+  rareStatus: () => ['emails.rare_status'],
+  tableEnd: () => [''],
   databaseClock: () => ['cast(extract(epoch from clock_timestamp()) * 1000 as bigint)'],
 }
 

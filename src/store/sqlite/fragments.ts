@@ -13,6 +13,8 @@ export const sqliteWords: FragmentWords = {
   contains: () => ['instr(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' like ', " escape '\\'"],
   mailNumber: () => ['emails.rowid'],
+  rareStatus: () => ['emails.status'],
+  tableEnd: ({ isClustered }) => [isClustered ? 'strict, without rowid' : 'strict'],
   databaseClock: () => ["cast(unixepoch('subsec') * 1000 as integer)"],
 }
 

@@ -8,6 +8,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import type { Test } from 'tap'
 import { createAccount } from '../../../src/accounts/index.js'
 import { systemClock } from '../../../src/clock/index.js'
@@ -56,6 +57,7 @@ const { protection, outbound } = loadConfig({ env: {} })
 const land = makeLandEvents([makeProtection(protection)])
 const engines = (['sqlite', 'postgres'] as const).filter((one) => (values.only ?? one) === one)
 const server = engines.includes('postgres') ? await startPostgres(t, { syncs: true }) : undefined
+const hot: number[] = []
 const found = { sqlite: [] as Record<Phase, Cost>[], postgres: [] as Record<Phase, Cost>[] }
 try {
   for (let round = 0; round < Number(values.rounds); round++) {
@@ -97,6 +99,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<Phase, Cos
   if (all.length !== n) throw new Error(`${all.length} of ${n} mails were claimed`)
   const [, settled] = await cost(() => settleAll(all))
   await store.close()
+  if (url !== undefined) hot.push(await hotShare(url))
   return { accept: accepted, claim: claimed, settle: settled }
 }
 
@@ -177,6 +180,17 @@ async function fourAtOnce(count: number, work: (of: number) => Promise<unknown>)
   await Promise.all([run(), run(), run(), run()])
 }
 
+/** Of all updates of `emails` those that no index heard of. */
+async function hotShare(url: string): Promise<number> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const { rows } = await client.query<{ share: number }>(
+    "select n_tup_hot_upd / greatest(n_tup_upd, 1)::float as share from pg_stat_user_tables where relname = 'emails'",
+  )
+  await client.end()
+  return rows[0]?.share ?? 0
+}
+
 /** What the server's processes have taken of a processor so far, those that ended as well. */
 function serverMs(): number {
   const postmaster = server?.pid()
@@ -224,6 +238,7 @@ function show(): void {
   for (const [name, value] of Object.entries(totals)) {
     lines.push([`together, ${name}`, value.toFixed(3)])
   }
+  for (const share of hot) lines.push(['HOT updates of `emails`', share.toFixed(2)])
   const [sqlite = 1, postgres = 0] = [totals['sqlite clientMs'], totals['postgres clientMs']]
   lines.push(['client ms, PostgreSQL : SQLite', (postgres / sqlite).toFixed(2)])
   report(lines)

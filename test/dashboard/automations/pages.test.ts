@@ -15,6 +15,7 @@ const call = async (method: string, path: string, body?: object) => {
   return json
 }
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers & <friends>' })
+const { id: other } = await call('POST', '/v1/contacts/lists', { name: 'Others' })
 const { id } = await call('POST', '/v1/automations', {
   name: 'Greeting <b>',
   steps: [
@@ -67,7 +68,21 @@ t.test('many are started: first it is said who would enter, then they do', async
   const look = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
   t.match(look.text, /4 people of “Readers &amp; &lt;friends&gt;”: 4 people would enter/)
   t.equal((await owner.post(`${page}/start`, { whom, perHour: '0' })).status, 422)
-  t.equal((await owner.post(`${page}/start`, { whom, perHour: '36000' })).status, 303)
+  const looked = `${whom} 3600`
+  t.match(look.text, new RegExp(`name="looked" value="${looked}"`))
+  for (const changed of [
+    { whom, perHour: '36000' },
+    { whom: `list.${other}`, perHour: '3600' },
+  ]) {
+    const refused = await owner.post(`${page}/start`, { ...changed, looked })
+    t.equal(refused.status, 422, 'nobody has looked at this')
+    t.match(refused.text, /You changed for whom it starts[\s\S]*would enter/)
+  }
+  const unseen = await owner.post(`${page}/start`, { whom, perHour: '3600' })
+  t.match(unseen.text, /Nobody was started: look below/)
+  t.equal((await posthorn.call('GET', `/v1/automations/${id}/start`)).status, 404)
+  const start = { whom, perHour: '36000', looked: `${whom} 36000` }
+  t.equal((await owner.post(`${page}/start`, start)).status, 303)
   const isOver = async () => (await call('GET', `/v1/automations/${id}/start`)).endedAt !== null
   await eventually(isOver, 20_000)
   const over = (await owner.get(`${page}/start`)).text
@@ -159,8 +174,37 @@ t.test('who is in an old version is moved to a new one', async (t) => {
   t.match((await owner.get(`${page}?version=1`)).text, /Version 2[\s\S]*Version 1/)
 })
 
+t.test('who is at a step that is gone is told of, and begins another one', async (t) => {
+  const was = await call('GET', `/v1/automations/${id}`)
+  const without = {
+    steps: was.steps.filter((one: { key: string }) => one.key !== 'paid'),
+    connections: [
+      { from: 'start', to: 'known', type: 'default' },
+      ...was.connections.filter((one: { from: string }) => one.from === 'known'),
+    ],
+  }
+  await call('POST', `/v1/automations/${id}/disable`)
+  await call('PATCH', `/v1/automations/${id}`, without)
+  await call('POST', `/v1/automations/${id}/enable`)
+  const check = (await owner.get(`${page}/enable`)).text
+  t.match(check, /2 people are at “Wait until “order.paid” comes, 3 days at most” of version 2/)
+  t.match(check, /<table[\s\S]*Wait until “order.paid”[\s\S]*The new version has not this step/)
+  const plan = (await owner.get(`${page}/move?version=3`)).text
+  t.match(plan, /2 people are at steps that this version has not/)
+  t.match(plan, /<option value="later"[^>]*>Begin: Wait 1 day 12 hours/)
+  t.notMatch(plan, /step paid/, 'no key is said')
+  const wrong = await owner.post(`${page}/move`, { version: '3', step: 'paid', begins: 'start' })
+  t.equal(wrong.status, 422)
+  const moved = await owner.post(`${page}/move`, { version: '3', step: 'paid', begins: 'later' })
+  t.equal(moved.status, 303)
+  await eventually(async () => (await runOf('eve')).waitingFor?.kind === 'delay', 20_000)
+  t.match(await runOf('eve'), { version: 3, currentStep: 'later' })
+  const flow = (await owner.get(page)).text
+  t.match(flow, /<strong>2 here now<\/strong> <span class="quiet">2 came here/)
+})
+
 t.test('all that fit leave; the log says who did what', async (t) => {
-  t.equal((await owner.post(`${page}/runs/cancel?show=step.paid`, {})).status, 303)
+  t.equal((await owner.post(`${page}/runs/cancel?show=step.later`, {})).status, 303)
   const { runs } = await call('GET', `/v1/automations/${id}`)
   t.match(runs, { running: 0, waiting: 0, cancelled: 3 })
   t.equal((await owner.post(`${page}/archive`, {})).status, 303)
@@ -168,6 +212,13 @@ t.test('all that fit leave; the log says who did what', async (t) => {
   const log = (await owner.get(`${base}/audit`)).text
   t.match(log, /Automation “Greeting &lt;b&gt;” paused/)
   t.match(log, /archived/)
+})
+
+t.test('the address of a form leads to its page', async (t) => {
+  const look = await owner.get(`${page}/start/look`)
+  t.match(look, { status: 303, to: `${page}/start` })
+  const cancel = await owner.get(`${page}/runs/cancel?show=step.paid`)
+  t.match(cancel, { status: 303, to: `${page}/runs?show=step.paid` })
 })
 
 t.test('nothing of another account is there', async (t) => {
