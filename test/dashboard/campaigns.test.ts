@@ -6,12 +6,15 @@ import { findBroadcast, htmlOf, pauseBroadcast } from '../../src/broadcasts/inde
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { endAt } from '../../src/dashboard/campaigns/forecast.js'
+import { setSwitches } from '../../src/tracking/index.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { logIn } from '../support/log-in.js'
 import { directTo, startPosthorn } from '../support/posthorn.js'
 
 const mx = await fakeMx(t)
-const posthorn = await startPosthorn(t, directTo(mx))
+const direct = directTo(mx)
+const env = Object.assign({ POSTHORN_HTTP_PUBLIC_URL: 'https://mail.test' }, direct.env)
+const posthorn = await startPosthorn(t, { dns: direct.dns, env })
 const { store, accountId } = posthorn
 const base = `/a/${accountId}`
 const owner = await logIn(posthorn, accountId, 'owner')
@@ -92,12 +95,19 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)
   t.match(other.text, /Somebody else has changed this draft/)
+  t.match(other.text, /name="over" value="1"[\s\S]*name="revision" value="0"/)
+  const again = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
+  t.equal(again.status, 422, 'once more is refused too')
   t.equal((await findBroadcast(store.read, accountId, draft.id)).subject, form.subject)
+  for (const sent of ['test', 'preview', 'blocks'])
+    t.equal((await owner.get(`${draft.path}/${sent}`)).to, draft.path, 'opened by its address')
+  const over = await owner.post(draft.path, { ...form, revision: '0', over: '1' })
+  t.equal(over.status, 303, 'unless they say so')
   // The test has what was typed, and comes with the same form.
   const typed = {
     ...form,
     subject: 'Typed for the test',
-    revision: '1',
+    revision: '2',
     to: 'me@sender.test',
   }
   const led = await owner.post(draft.path, { ...typed, next: 'test' })
@@ -109,7 +119,7 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   t.equal(refused.status, 422, refused.text.slice(0, 300))
   t.match(refused.text, 'value="Typed on"')
   t.match(refused.text, 'value="nobody"')
-  const versions = await owner.post(draft.path, { ...form, revision: '2', next: 'versions' })
+  const versions = await owner.post(draft.path, { ...form, revision: '3', next: 'versions' })
   t.equal(versions.to, `${draft.path}/versions`)
 })
 
@@ -118,7 +128,7 @@ t.test('it is taken back within the minute, then sent to everybody once', async 
   t.match(asked.text, /sender\.test is verified/)
   t.match(asked.text, /no postal address/)
   t.equal((await owner.post(`${draft.path}/send`, { revision: '0' })).status, 422, 'an old page')
-  t.equal((await owner.post(`${draft.path}/send`, { revision: '3' })).status, 303)
+  t.equal((await owner.post(`${draft.path}/send`, { revision: '4' })).status, 303)
   t.match((await owner.get(draft.path)).text, /Take it back/)
   t.equal(mx.messages.filter(({ to }) => to[0]?.endsWith('@x.test')).length, 0)
   await owner.post(`${draft.path}/take-back`)
@@ -186,6 +196,25 @@ t.test('it leads to its report and back, from the list too', async (t) => {
 })
 
 t.test('it goes again to who has not opened it, with a subject that must be new', async (t) => {
+  // A few words without a picture have no pixel: nobody knows who opened them.
+  for (const page of [`${draft.path}/report`, `${draft.path}/report/people?who=not_opened`]) {
+    const { text } = await owner.get(page)
+    t.match(text, /Opens of this campaign were not measured/)
+    t.notMatch(text, /Send again to who has not opened/)
+  }
+  for (const to of ['again', 'segment']) {
+    const unknown = await owner.post(`${draft.path}/report/${to}`, { who: 'not_opened' })
+    t.match([unknown.status, unknown.text], [422, /were not measured/])
+  }
+  const { body_id } = await findBroadcast(store.read, accountId, draft.id)
+  const html = `${form.html}<img src="https://x.test/a.png" alt="">`
+  const setBody = (html: string) =>
+    store.write((tx) => tx.updateTable('bodies').set({ html }).where('id', '=', body_id).execute())
+  await setBody(html)
+  t.match((await owner.get(`${draft.path}/report`)).text, /Send again to who has not opened/)
+  await setSwitches({ store }, { accountId }, { opens: false })
+  t.match((await owner.get(`${draft.path}/report`)).text, /were not measured/)
+  await setSwitches({ store }, { accountId }, { opens: null })
   const people = await owner.get(`${draft.path}/report/people?who=not_opened`)
   t.match(people.text, /Send again to who has not opened/)
   const refused = await owner.post(`${draft.path}/report/again`, { who: 'unreached' })

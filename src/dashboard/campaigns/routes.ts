@@ -14,10 +14,12 @@ import {
   pauseBroadcast,
   resumeBroadcast,
   takeBack,
+  waitsForDecision,
 } from '../../broadcasts/index.js'
 import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { check, structOf } from '../../fields/index.js'
+import { formWith } from '../../http/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
 import { documentIn } from '../blocks/form.js'
 import { file, redirect } from '../shell/answer.js'
@@ -34,7 +36,9 @@ import { campaignPage } from './one.js'
 import { paceFields, paceGiven } from './pace-part.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
+import { refuseUntyped } from './typed-number.js'
 import { versionContentPages } from './version-content.js'
+import { restOf } from './versions.js'
 
 const PaceForm = type(paceFields)
 
@@ -89,7 +93,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const draft = await findBroadcast(read, visit.account.id, params.id ?? '')
     const zone = person.timeZone ?? 'UTC'
     const given = givenBy(form, { zone, document: documentIn(fields), draft })
-    const revision = Number(form.revision)
+    const revision = Number(form.over ?? form.revision)
     const changed = await changeDraft(
       withExpand(deps),
       await billingOf(visit),
@@ -130,8 +134,19 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     })
   })
 
+  // Its draft was saved a moment ago, so what is typed is of that one.
+  const showSaved = async (visit: Visit, faults: Faults) => {
+    const { revision } = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
+    const fields = formWith(visit.fields, new Map([['revision', String(revision)]]))
+    return await show({ ...visit, fields }, faults)
+  }
   const TestForm = type({ to: string(), testVersion: optional(string()) })
-  const trying = { action: 'campaigns.write', form: TestForm, maxBodyBytes, again: show } as const
+  const trying = {
+    action: 'campaigns.write',
+    form: TestForm,
+    maxBodyBytes,
+    again: showSaved,
+  } as const
   pages.post('/campaigns/:id/test', trying, async (visit) => {
     const { base, params } = visit
     const { to, testVersion: version } = visit.form
@@ -170,18 +185,21 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
       audit: auditOf(operations.takeBackBroadcast, { target: id }),
     })
   })
-  const ChoiceForm = object({ key: string() })
-  pages.post('/campaigns/:id/choose', { action, form: ChoiceForm }, async (visit) => {
-    const { id } = await of(visit)
-    const { key } = visit.form
+  const show = async (visit: Visit, faults: Faults) =>
+    campaignPage(deps, visit, await of(visit), faults)
+  const ChoiceForm = object({ key: string(), number: optional(string()) })
+  const choosing = { action, form: ChoiceForm, again: show } as const
+  pages.post('/campaigns/:id/choose', choosing, async (visit) => {
+    const found = await of(visit)
+    const { id } = found
+    const { key, number = '' } = visit.form
+    if (waitsForDecision(found)) refuseUntyped(restOf(found), number, 'number')
     await chooseVariant(whole, visit.account.id, { id, key })
     return redirect(here(visit), {
       flash: `Version ${key} goes to the rest`,
       audit: auditOf(operations.chooseBroadcastVariant, { target: id, detail: { version: key } }),
     })
   })
-  const show = async (visit: Visit, faults: Faults) =>
-    campaignPage(deps, visit, await of(visit), faults)
   const pacing = { action, form: PaceForm, again: show } as const
   pages.post('/campaigns/:id/pace', pacing, async (visit) => {
     const billing = await readBilling(store.read, plans, visit.account.id)

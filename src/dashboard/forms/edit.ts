@@ -11,6 +11,7 @@ import {
   resumeForm,
   type SignupForm,
   updateForm,
+  usualConsent,
   usualSettings,
 } from '../../forms/index.js'
 import { listTopics } from '../../topics/index.js'
@@ -19,7 +20,14 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { FormPlaceDeps } from './deps.js'
-import { EditedForm, type FieldRow, givenBy, questionKinds, rowsOf } from './form-fields.js'
+import {
+  EditedForm,
+  type FieldRow,
+  givenBy,
+  questionKinds,
+  rowsOf,
+  rowsTyped,
+} from './form-fields.js'
 import { showForm } from './one.js'
 
 /** The form about a form, a new one or one that is there. */
@@ -42,7 +50,7 @@ interface EditFormView {
 const usual: FormSettings = {
   ...usualSettings,
   lists: [],
-  consent: 'I would like to get the newsletter. I can unsubscribe at any time.',
+  consent: usualConsent('en'),
 }
 
 const mostLists = 100
@@ -104,7 +112,7 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
 
 async function showEdit(
   { store: { read } }: FormPlaceDeps,
-  { account, base }: Visit,
+  { account, base, fields: sent }: Visit,
   form: SignupForm | undefined,
   faults: Faults,
 ): Promise<PageAnswer> {
@@ -126,7 +134,7 @@ async function showEdit(
     action: place === undefined ? `${base}/forms/new` : `${place}/edit`,
     title: form === undefined ? 'New form' : `Change “${form.name}”`,
     settings: { ...settings, name: form?.name ?? '' },
-    rows: rowsOf(fields, own),
+    rows: sent.get('fieldName') === undefined ? rowsOf(fields, own) : rowsTyped(sent),
     types: questionKinds(own),
     lists: lists.map(choice),
     topics: topics.map(({ id, name, archived }) =>

@@ -1,6 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
+import { isLanguage } from '../../accounts/index.js'
 import { type ContactField, isNameField, nameFrom } from '../../contact-fields/index.js'
-import type { AskedField, FormSettings } from '../../forms/index.js'
+import { type AskedField, consentIn, type FormSettings } from '../../forms/index.js'
 
 /** The form about a form, as a browser sends it: a question of it is a row of four values. */
 export const EditedForm = type({
@@ -66,13 +67,23 @@ export const rowsOf = (fields: readonly AskedField[], own: readonly ContactField
     return { name, label, type, required, choices: isOwn ? '' : choices.join('\n') }
   })
 
+/** The rows as they were typed. */
+export const rowsTyped = (form: { all(name: string): readonly string[] }): FieldRow[] =>
+  form.all('fieldName').map((name, at) => ({
+    name,
+    label: form.all('fieldLabel')[at] ?? '',
+    type: form.all('fieldType')[at] ?? 'text',
+    required: form.all('fieldRequired')[at] === 'yes',
+    choices: form.all('fieldChoices')[at] ?? '',
+  }))
+
 /** What was sent, as the API takes it; rows without a label are none, but for a field of the account's. */
 export function givenBy(form: EditedForm, own: readonly ContactField[]) {
   return {
     name: form.name,
     lists: form.lists,
     topics: form.topics,
-    consent: form.consent,
+    consent: isLanguage(form.language) ? consentIn(form.language, form.consent) : form.consent,
     language: form.language as FormSettings['language'],
     from: form.from ?? '',
     thanksUrl: form.thanksUrl ?? '',
