@@ -28,6 +28,7 @@ export {
   automationWarnings,
   blockedReasons,
   type Compiled,
+  type Crowd,
   cancelArchived,
   cancelRun,
   checkEnabling,
@@ -44,6 +45,7 @@ export {
   findAutomation,
   graphOf,
   isOutlineStep,
+  isPlace,
   keepWritten,
   lastStarts,
   limits,
@@ -56,6 +58,8 @@ export {
   type OutlineWay,
   outlineOf,
   ownEvents,
+  placeFields,
+  placeIn,
   putInForce,
   readDefinition,
   readWritten,
@@ -140,7 +144,6 @@ export {
 } from './trial/index.js'
 export {
   type Backfill,
-  type Crowd,
   cancelFitting,
   crowdOf,
   findBackfill,

@@ -74,6 +74,7 @@ export {
   outlineOf,
   waysOf,
 } from './outline.js'
+export { beginningPlace, type Crowd, isPlace, placeFields, placeIn } from './places.js'
 export { holds, judge } from './rule.js'
 export {
   appended,

@@ -1,4 +1,4 @@
-import { ownEvents, type StepDefinition } from '../../automations/index.js'
+import { ownEvents, placeFields, placeIn, type StepDefinition } from '../../automations/index.js'
 import type { Rule } from '../../rules/index.js'
 import { ruleLimits } from '../../segments/index.js'
 import { eventWords } from '../automations/words.js'
@@ -9,7 +9,7 @@ import { type FormField, field, fieldSet } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { typedDuration, unitChoices } from './durations.js'
 import type { StepChoices } from './step-choices.js'
-import { placeFields, placeIn, typedValue, withoutPlace } from './step-form.js'
+import { typedValue, withoutPlace } from './step-form.js'
 
 /** Where the buttons of a card lead that change the form and save nothing, and what its fields offer. */
 interface FieldsOptions {
