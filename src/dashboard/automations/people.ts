@@ -13,8 +13,10 @@ import {
 } from '../../automations/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import { auditOf, checked } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { linkTo } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
@@ -22,11 +24,15 @@ import { showMove } from './move.js'
 import { showResume } from './resume.js'
 import { showRun } from './run.js'
 import { filterIn, showRuns } from './runs.js'
-import { crowdIn, showStart } from './start.js'
+import { crowdIn, lookedMark, showStart } from './start.js'
 
 const ResumeForm = type({ overdue: optional(string()) })
 const MoveForm = type({ version: string() })
-const StartForm = type({ whom: optional(string()), perHour: optional(string()) })
+const StartForm = type({
+  whom: optional(string()),
+  perHour: optional(string()),
+  looked: optional(string()),
+})
 // Whom one click takes out; whoever clicks waits for it.
 const mostCancelled = 5_000
 
@@ -56,6 +62,10 @@ function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
 
   const again = (visit: Visit, faults: Faults) => showRuns(deps, visit, faults)
   pages.get('/automations/:id/runs', 'automations.read', (visit) => again(visit, noFaults))
+  // A log-in or a reload asks for the address of a form; its page is there.
+  pages.get('/automations/:id/runs/cancel', 'automations.read', async ({ base, params, query }) =>
+    redirect(linkTo(`${base}/automations/${params.id}/runs`, Object.fromEntries(query))),
+  )
   const all = { action: 'automations.write', again } as const
   pages.post('/automations/:id/runs/cancel', all, async (visit) => {
     const { base, query } = visit
@@ -105,9 +115,20 @@ function resumePages(pages: AccountPages, deps: AutomationPageDeps): void {
   })
 }
 
+const notLookedAt = (looked: string | undefined) =>
+  new ApiError(
+    'conflict',
+    looked
+      ? 'You changed for whom it starts, or how fast, after you looked. Nobody was started. Look below who would enter now, then start it'
+      : 'Nobody was started: look below who would enter, then start it',
+  )
+
 function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
   const again = (visit: Visit, faults: Faults) => showStart(deps, visit, { faults })
   pages.get('/automations/:id/start', 'automations.read', (visit) => again(visit, noFaults))
+  pages.get('/automations/:id/start/look', 'automations.read', async ({ base, params }) =>
+    redirect(`${base}/automations/${params.id}/start`),
+  )
   const given = (form: { whom?: string | undefined; perHour?: string | undefined }) =>
     checked(operations.startForCrowd, {
       ...crowdIn(form.whom ?? ''),
@@ -123,7 +144,10 @@ function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
     checkOpen(await readBilling(deps.store.read, deps.plans, account.id))
     const found = await named(deps, visit)
     const { perHour = operations.usualPerHour } = given(form)
-    const crowd = crowdIn(form.whom ?? '')
+    const whom = form.whom ?? ''
+    // The form may have been changed since somebody looked: nobody is started for whom that was not said.
+    if (form.looked !== lookedMark(whom, perHour)) throw notLookedAt(form.looked)
+    const crowd = crowdIn(whom)
     const { message } = await startFor(deps, found, { crowd, perHour })
     return redirect(`${base}/automations/${found.id}/start`, {
       flash: message,

@@ -34,6 +34,8 @@ interface StartView extends AutomationFrame {
     | undefined
   whom: string
   perHour: string
+  /** What this page says who would enter of. */
+  looked: string
   choices: { value: string; label: string }[]
   /** Who would enter, once that was asked. */
   would: { says: string; starts: number; refused: { people: string; why: string }[] } | undefined
@@ -57,6 +59,10 @@ export async function showStart(
   const last = await findBackfill(read, found.id)
   const whom = fields.get('whom') ?? ''
   const perHour = fields.get('perHour') || String(operations.usualPerHour)
+  const looked = lookedMark(whom, Number(perHour))
+  // Somebody wanted to start what was not looked at: this is the look.
+  const isFit = faults.message !== undefined && Object.keys(faults.fields).length === 0
+  const isUnseen = isFit && whom !== '' && fields.get('looked') !== looked
   const view: StartView = {
     ...frameOf(visit, found, { here: 'flow', definition, book }),
     last:
@@ -72,13 +78,17 @@ export async function showStart(
           },
     whom,
     perHour,
+    looked,
     choices: await crowdChoices(read, account.id),
-    would: isAsked ? await wouldEnter(deps, found, { whom, perHour }) : undefined,
+    would: isAsked || isUnseen ? await wouldEnter(deps, found, { whom, perHour }) : undefined,
     isOn: found.status === 'enabled',
     faults,
   }
   return page('automations/start', view, { title: `${found.name}: start for many` })
 }
+
+/** What was looked at, as the form brings it back. */
+export const lookedMark = (whom: string, perHour: number): string => `${whom} ${perHour}`
 
 /** The lists and segments of which `crowdIn` reads the one that was chosen. */
 export async function crowdChoices(

@@ -15,6 +15,7 @@ const call = async (method: string, path: string, body?: object) => {
   return json
 }
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers & <friends>' })
+const { id: other } = await call('POST', '/v1/contacts/lists', { name: 'Others' })
 const { id } = await call('POST', '/v1/automations', {
   name: 'Greeting <b>',
   steps: [
@@ -67,7 +68,21 @@ t.test('many are started: first it is said who would enter, then they do', async
   const look = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
   t.match(look.text, /4 people of “Readers &amp; &lt;friends&gt;”: 4 people would enter/)
   t.equal((await owner.post(`${page}/start`, { whom, perHour: '0' })).status, 422)
-  t.equal((await owner.post(`${page}/start`, { whom, perHour: '36000' })).status, 303)
+  const looked = `${whom} 3600`
+  t.match(look.text, new RegExp(`name="looked" value="${looked}"`))
+  for (const changed of [
+    { whom, perHour: '36000' },
+    { whom: `list.${other}`, perHour: '3600' },
+  ]) {
+    const refused = await owner.post(`${page}/start`, { ...changed, looked })
+    t.equal(refused.status, 422, 'nobody has looked at this')
+    t.match(refused.text, /You changed for whom it starts[\s\S]*would enter/)
+  }
+  const unseen = await owner.post(`${page}/start`, { whom, perHour: '3600' })
+  t.match(unseen.text, /Nobody was started: look below/)
+  t.equal((await posthorn.call('GET', `/v1/automations/${id}/start`)).status, 404)
+  const start = { whom, perHour: '36000', looked: `${whom} 36000` }
+  t.equal((await owner.post(`${page}/start`, start)).status, 303)
   const isOver = async () => (await call('GET', `/v1/automations/${id}/start`)).endedAt !== null
   await eventually(isOver, 20_000)
   const over = (await owner.get(`${page}/start`)).text
@@ -168,6 +183,13 @@ t.test('all that fit leave; the log says who did what', async (t) => {
   const log = (await owner.get(`${base}/audit`)).text
   t.match(log, /Automation “Greeting &lt;b&gt;” paused/)
   t.match(log, /archived/)
+})
+
+t.test('the address of a form leads to its page', async (t) => {
+  const look = await owner.get(`${page}/start/look`)
+  t.match(look, { status: 303, to: `${page}/start` })
+  const cancel = await owner.get(`${page}/runs/cancel?show=step.paid`)
+  t.match(cancel, { status: 303, to: `${page}/runs?show=step.paid` })
 })
 
 t.test('nothing of another account is there', async (t) => {
