@@ -46,6 +46,7 @@ export {
   graphOf,
   isOutlineStep,
   isPlace,
+  keepTyped,
   keepWritten,
   lastStarts,
   limits,

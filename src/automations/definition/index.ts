@@ -37,6 +37,7 @@ export {
 export {
   changedMeanwhile,
   discardDraft,
+  keepTyped,
   keepWritten,
   readWritten,
   type WrittenAutomation,

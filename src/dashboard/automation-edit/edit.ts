@@ -120,6 +120,8 @@ export async function showEdit(
   deps: AutomationEditDeps,
   visit: Visit,
   faults: Faults,
+  /** That of what was kept just now. */
+  revision?: string,
 ): Promise<PageAnswer> {
   const { read } = deps.store
   const { account, base } = visit
@@ -162,13 +164,13 @@ export async function showEdit(
     id: automation.id,
     title: `Write “${automation.name}”`,
     name: typed.name,
-    revision: typed.revision,
+    revision: revision ?? typed.revision,
     outline: JSON.stringify({ lists: outline, settings }),
     open,
     cards,
     settings: settingsPart({ settings, open, change, steps, says: settingsWords(settings) }),
     room: `${steps.length} of at most ${limits.steps} steps`,
-    state: stateWords(automation, typed.isDraft),
+    state: stateWords(automation, typed.isDraft, valid),
     faults,
     wrong: found.filter(({ key }) => key === null).map(faultWords),
     count: countWords(found.length),
@@ -199,12 +201,18 @@ const countWords = (count: number): string =>
       ? 'One thing is not right yet.'
       : `${count} things are not right yet.`
 
-function stateWords({ status }: Automation, isDraft: boolean): EditAutomationView['state'] {
+function stateWords(
+  { status }: Automation,
+  isDraft: boolean,
+  isValid: boolean,
+): EditAutomationView['state'] {
   if (isDraft) {
     const says =
       status === 'enabled'
         ? 'This is a draft. The automation goes on as it was until you put the draft in force.'
-        : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
+        : isValid
+          ? 'This is a draft, kept as you type. Save it, or throw it away.'
+          : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
     return { says, isDraft }
   }
   return status === 'enabled'
