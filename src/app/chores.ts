@@ -1,4 +1,4 @@
-import { runsAfterSetBack } from '../automations/index.js'
+import { datesWait, runsAfterSetBack } from '../automations/index.js'
 import { campaignsWait, finishCourses } from '../broadcasts/index.js'
 import { type Certificates, certificatesAfterSetBack } from '../certificates/index.js'
 import { removeDeletedLists } from '../contacts/index.js'
@@ -60,7 +60,8 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
       name: 'segments that are to be looked at',
       everyMs: 1_000,
       async run() {
-        if (await segmentsWait({ store, clock })) jobs.keepSegments()
+        const waits = (await segmentsWait({ store, clock })) || (await datesWait({ store, clock }))
+        if (waits) jobs.keepSegments()
       },
     },
     ...automationChores({ ...tools, store, clock, log, meter, automate: jobs.automate }),

@@ -14,6 +14,7 @@ import {
   count,
   field,
   flag,
+  list,
   maybe,
   oneOf,
   orNull,
@@ -23,6 +24,7 @@ import {
   time,
   uuid,
   whole,
+  words,
 } from '../fields/index.js'
 import { automation, exampleId, exampleTime, stateFields } from './contract-parts.js'
 import { releases } from './runs/hold.js'
@@ -130,6 +132,14 @@ export const resumeAutomation = operation('POST /v1/automations/:id/resume', {
 /** Runs that one request moves, at most: a client waits for them. */
 export const mostMoved = 10_000
 
+const otherStep = shape(
+  'StepInstead',
+  table({
+    step: words('The key of the step at which the runs are'),
+    begins: words('The key of the step of the version that they begin at once, in place of it'),
+  }),
+)
+
 export const moveRuns = operation('POST /v1/automations/:id/move', {
   id: 'moveRuns',
   may: 'full',
@@ -141,13 +151,24 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
       version: maybe(
         whole('A version that was enabled once; default: the newest of these', { least: 1 }),
       ),
+      instead: maybe(
+        list(otherStep, {
+          most: 100,
+          about:
+            'Where runs go whose step the version has not, or has as another thing; without it they stay',
+        }),
+      ),
       dryRun,
     }),
   ),
   says: () => ({
     summary: 'Let runs of older versions go on by the steps of another',
-    description: `A run moves if the version has a step with the key and type of the one at which it is, a wait for the same event. What it waits for stays as it is. One request moves about ${mostMoved.toLocaleString('en')} runs: ask again while \`left\` is more than 0.`,
-    examples: { 'What would move': { dryRun: true }, 'To the second version': { version: 2 } },
+    description: `A run moves if the version has a step with the key and type of the one at which it is, a wait for the same event. What it waits for stays as it is. Whose step the version has not stays, unless \`instead\` names a step for it. One request moves about ${mostMoved.toLocaleString('en')} runs: ask again while \`left\` is more than 0.`,
+    examples: {
+      'What would move': { dryRun: true },
+      'To the second version': { version: 2 },
+      'Whose step is gone': { instead: [{ step: 'paid', begins: 'thanks' }] },
+    },
     answers: [
       answer(
         'They have moved, or what would happen',
@@ -164,6 +185,11 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
               type: text('The type of that step'),
               runs: count('How many'),
               stays: orNull(text('Why they stay; null: they move')),
+              begins: orNull(
+                text(
+                  'The key of the step that they begin instead; null: they stay, or go on at their own',
+                ),
+              ),
             }),
             description: 'Runs of other versions, by step; after a move those that are left',
           },
@@ -180,6 +206,7 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
               type: 'wait_for_event',
               runs: 4,
               stays: 'version 2 has no step paid',
+              begins: null,
             },
           ],
         },

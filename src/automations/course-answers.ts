@@ -65,18 +65,26 @@ export const heldWords = ({ held, isAll }: Pick<ResumePlan, 'held' | 'isAll'>) =
 
 /** Moves some of the runs that are to move, or says which are. Throws a 409 or 422 for a version that was never enabled. */
 export async function moveFor(
-  deps: Pick<CourseDeps, 'store' | 'clock'>,
+  deps: Pick<CourseDeps, 'store' | 'clock'> & { automate: () => void },
   automation: Pick<Automation, 'id' | 'name'>,
   {
     version: given,
+    instead: others = [],
     dryRun = false,
-  }: { version?: number | undefined; dryRun?: boolean | undefined },
+  }: {
+    version?: number | undefined
+    instead?: readonly { step: string; begins: string }[] | undefined
+    dryRun?: boolean | undefined
+  },
   most: number,
 ) {
   const { read } = deps.store
   const version = given ?? (await newestVersion(read, automation))
-  const moved = dryRun ? 0 : await moveRuns(deps, automation, version, most)
-  const groups = await planMove(read, automation, version)
+  const instead = Object.fromEntries(others.map(({ step, begins }) => [step, begins]))
+  const moved = dryRun ? 0 : await moveRuns(deps, automation, version, { most, instead })
+  // Who begins another step is due at once.
+  if (moved > 0) deps.automate()
+  const groups = await planMove(read, automation, version, instead)
   const left = groups.reduce((sum, { stays, runs }) => sum + (stays === null ? runs : 0), 0)
   return { version, dryRun, moved, left, groups }
 }

@@ -7,7 +7,7 @@ export async function markChanged(
   accountId: string,
   contactIds: readonly string[],
 ): Promise<void> {
-  if (contactIds.length === 0 || !(await hasSegments(tx, accountId))) return
+  if (contactIds.length === 0 || !(await isFollowed(tx, accountId))) return
   await markIds(tx, { accountId, ids: JSON.stringify([...new Set(contactIds)].map((id) => [id])) })
 }
 
@@ -17,12 +17,22 @@ export async function markAddresses(
   accountId: string,
   addresses: readonly string[],
 ): Promise<void> {
-  if (addresses.length === 0 || !(await hasSegments(tx, accountId))) return
+  if (addresses.length === 0 || !(await isFollowed(tx, accountId))) return
   await markKeys(tx, { accountId, keys: JSON.stringify(addresses.map(addressKey)) })
 }
 
-const hasSegments = async (tx: Tx, accountId: string): Promise<boolean> =>
-  (await anySegment(tx, { accountId })).length > 0
+/** By segments, or by automations that begin on a date of a contact. */
+const isFollowed = async (tx: Tx, accountId: string): Promise<boolean> =>
+  (await anySegment(tx, { accountId })).length > 0 || (await anyDate(tx, { accountId })).length > 0
+
+const anyDate = prepared<{ accountId: string }, { automation_id: string }>((db, { accountId }) =>
+  db
+    .selectFrom('automation_dates')
+    .select('automation_id')
+    .where('account_id', '=', accountId)
+    .where('state', 'in', ['filling', 'current'])
+    .limit(1),
+)
 
 const anySegment = prepared<{ accountId: string }, { id: string }>((db, { accountId }) =>
   db.selectFrom('segments').select('id').where('account_id', '=', accountId).limit(1),
@@ -66,12 +76,20 @@ const markKnown = prepared<{ ids: string }, unknown>((db, { ids }) =>
         .selectFrom('contacts')
         .select(['contacts.account_id', 'contacts.id'])
         .where('contacts.id', 'in', idsOf(ids, 'text'))
-        .where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('segments')
-              .select('segments.id')
-              .whereRef('segments.account_id', '=', 'contacts.account_id'),
-          ),
+        .where(({ exists, or, selectFrom }) =>
+          or([
+            exists(
+              selectFrom('segments')
+                .select('segments.id')
+                .whereRef('segments.account_id', '=', 'contacts.account_id'),
+            ),
+            exists(
+              selectFrom('automation_dates as dates')
+                .select('dates.automation_id')
+                .whereRef('dates.account_id', '=', 'contacts.account_id')
+                .where('dates.state', 'in', ['filling', 'current']),
+            ),
+          ]),
         ),
     ),
 )

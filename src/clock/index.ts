@@ -1,3 +1,10 @@
+export {
+  type CalendarDay,
+  calendarDayOf,
+  type DayReached,
+  nextOnDay,
+  type OnDay,
+} from './on-day.js'
 export { type CpuClock, cpuFileOfThread, openCpuClock } from './thread-cpu.js'
 export {
   isTimeOfDay,

@@ -62,14 +62,14 @@ export function openWindow(
 }
 
 /** The date on a calendar in the zone at that instant. */
-const dateAt = (zone: string, now: number): Temporal.PlainDate =>
+export const dateAt = (zone: string, now: number): Temporal.PlainDate =>
   temporal().Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
 
 /**
  * 24:00 is the beginning of the next day; a time that a change of clocks leaves out comes an hour
  * later, as Temporal does it ("compatible").
  */
-function instantAt(date: Temporal.PlainDate, time: string, zone: string): number {
+export function instantAt(date: Temporal.PlainDate, time: string, zone: string): number {
   const [on, plainTime] = time === '24:00' ? [date.add({ days: 1 }), '00:00'] : [date, time]
   return on.toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds
 }

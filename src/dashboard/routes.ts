@@ -88,5 +88,6 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   referencePages(shell.open, pages, { ...deps, people: peopleOf(deps.people) })
   // Without a log-in: it is there in sandbox mode alone, where mail is nobody's.
   if (deps.sandbox) sandboxRoutes(shell.open, pages, { ...deps, followLinks })
+  shell.leadBack()
   return shell.added
 }

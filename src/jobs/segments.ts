@@ -1,12 +1,18 @@
 import { inJobThread } from '../app/job.js'
-import { makeFollowSegments, makeLiveLimit, makeVersions } from '../automations/index.js'
+import {
+  makeDateKeeper,
+  makeFollowSegments,
+  makeLiveLimit,
+  makeVersions,
+} from '../automations/index.js'
 import { stayWithSegments } from '../segments/index.js'
 
 // Keeps who is in which segment up to date. It is started when somebody has changed or a segment is made, stays for a
 // minute after the last one, as changes come in bursts, and then ends, so that its memory is given back. Who comes in or
-// leaves may start automations: what finds out which is made here, because `segments` may not import `automations`.
+// leaves may start automations, and so may a date of theirs: what finds out which is made here, because `segments` may not import `automations`.
 await inJobThread('segments', ({ data, store, clock, log, signal, rest }) => {
   const limit = makeLiveLimit(data.config.automations.maxLiveRuns)
   const follow = makeFollowSegments(makeVersions(), limit)
-  return stayWithSegments({ store, clock, log, follow }, signal, rest)
+  const dates = makeDateKeeper({ store, clock, log, versions: makeVersions(), isFull: limit })
+  return stayWithSegments({ store, clock, log, follow, dates }, signal, rest)
 })

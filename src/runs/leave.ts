@@ -59,6 +59,7 @@ export async function forgetContacts(
   if (mails.length > 0) await forgetMerges(tx, { ids: JSON.stringify(mails) })
   await emptyRuns(tx, { runs: JSON.stringify(blanked.map(({ id }) => id)) })
   await forgetEntries(tx, { ids })
+  await forgetDates(tx, { ids })
   const forgotten = await forgetEvents(tx, { ids, limit: eventsAtOnce })
   if (forgotten.length === eventsAtOnce) {
     await leaveForLater(tx, { json: JSON.stringify(contactIds.map((id) => [id])) })
@@ -120,6 +121,11 @@ const forgetMerges = prepared<{ ids: string }, unknown>((db, { ids }) =>
 /** How often these contacts entered automations. */
 const forgetEntries = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db.deleteFrom('automation_entries').where('contact_id', 'in', idsOf(ids, 'text')),
+)
+
+/** When automations begin for these contacts by a date of theirs. */
+const forgetDates = prepared<{ ids: string }, unknown>((db, { ids }) =>
+  db.deleteFrom('automation_date_due').where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
 /** Some of the events of these contacts. */

@@ -27,6 +27,16 @@ export interface UpkeepDeps {
   clock: Clock
   log: Log
   follow?: FollowSegments | undefined
+  dates?: AlsoKept | undefined
+}
+
+/** What else follows contacts who have changed, and the time: it stays where segments do. */
+export interface AlsoKept {
+  /** Before the marks go: it may come twice. */
+  changed(accountId: string, contactIds: readonly string[]): Promise<void>
+  /** Does some of what is left; resolves with whether there was any. */
+  work(): Promise<boolean>
+  waits(): Promise<boolean>
 }
 
 /** Whom to look at, by which segments of an account, and what is to be written with it. */

@@ -61,6 +61,7 @@ export async function keepSegments(
       await takeChanges(deps, passed),
       await takeDue(deps, passed),
       await fillSome(deps, passed),
+      (await deps.dates?.work()) ?? false,
     ]
     if (!moved.includes(true)) return
     await nextTurn()
@@ -170,9 +171,10 @@ async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolea
     .execute()
   const changesUpTo = some.at(-1)?.id ?? 0
   const ids = [...new Set(some.flatMap((one) => one.contact_id ?? []))]
-  await apart(deps, passed, accountId, () =>
-    judgeSome(deps, accountId, { segments, ids, changesUpTo }),
-  )
+  await apart(deps, passed, accountId, async () => {
+    await deps.dates?.changed(accountId, ids)
+    await judgeSome(deps, accountId, { segments, ids, changesUpTo })
+  })
   return true
 }
 
@@ -250,7 +252,7 @@ export async function stayWithSegments(
 ): Promise<void> {
   const passed: PassedOver = new Map()
   for (let idleSince = deps.clock.now(); !signal.aborted; ) {
-    if (await segmentsWait(deps)) {
+    if ((await segmentsWait(deps)) || (await deps.dates?.waits())) {
       await keepSegments(deps, signal, passed)
       idleSince = deps.clock.now()
     }

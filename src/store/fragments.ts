@@ -44,6 +44,7 @@ interface Pieces {
   mailNumber: Record<never, never>
   rareStatus: Record<never, never>
   databaseClock: Record<never, never>
+  tableEnd: { isClustered: boolean }
 }
 
 /** An engine's words of each piece: what stands before, between and after its operands. */
@@ -160,6 +161,10 @@ export const rareStatus = piece<EmailStatus, 'rareStatus'>('rareStatus', {})
 
 /** Milliseconds since 1970 by the clock of the database, which all that use it share; every call asks it anew. */
 export const databaseClock = piece<number, 'databaseClock'>('databaseClock', {})
+
+/** What stands behind the columns where a table is made. */
+export const tableEnd = (isClustered: boolean) =>
+  piece<unknown, 'tableEnd'>('tableEnd', { isClustered })
 
 /**
  * The number up to which nothing is put into a log any more, so that whoever walks along it up to there misses no row:

@@ -36,6 +36,7 @@ import { automationPages } from './migrations/0171-automation-pages.js'
 import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
+import { automationDates } from './migrations/0183-automation-dates.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -83,6 +84,7 @@ const migrations: Record<string, Migration> = {
   '0172-event-names': eventNames,
   '0175-automation-drafts': automationDrafts,
   '0182-why-left-by': whyLeftBy,
+  '0183-automation-dates': automationDates,
 }
 
 /**

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, packageFile } from '../../src/config/index.js'
 import { changeFitting, release } from '../../src/deliveries/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
+import { databaseSettings } from '../support/postgres.js'
 import { startPosthorn } from '../support/posthorn.js'
 
 const hourMs = 3_600_000
@@ -13,6 +14,7 @@ const hourMs = 3_600_000
 /** Starts an appliance on a directory that another one has served. */
 async function startAgain(t: Test, dataDir: string, log: Log) {
   const env = {
+    ...databaseSettings(dataDir),
     POSTHORN_HTTP_PRIVATE_PORT: '0',
     POSTHORN_HTTP_PUBLIC_PORT: '0',
     POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',

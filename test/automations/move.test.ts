@@ -89,3 +89,44 @@ t.test('runs stay whose step is another thing in the newer version', async (t) =
   t.equal(await moveRuns(rig, automation, 3), 0)
   await t.rejects(moveRuns(rig, automation, 9), { message: /no version 9/ })
 })
+
+t.test('who waits at a step that is gone begins another one at once', async (t) => {
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), delay('gone', 'P5D'), send('late')])
+  const run = await rig.start()
+  const held = await rig.start({ email: 'bob@example.com' })
+  await rig.work()
+  await rig.store.write((tx) =>
+    tx
+      .updateTable('automation_live')
+      .set({ held_at: 1, held_reason: 'a test', held_due_at: 5, due_at: 9_000_000_000_000 })
+      .where('id', '=', held)
+      .execute(),
+  )
+  await rig.revise(id, [trigger(), send('soon'), delay('after', 'P1D')])
+  const automation = await rig.automation(id)
+  t.match(await planMove(rig.store.read, automation, 2), [
+    { step: 'gone', runs: 2, stays: 'version 2 has no step gone', begins: null },
+  ])
+  const instead = { gone: 'soon' }
+  const plan = await planMove(rig.store.read, automation, 2, instead)
+  t.match(plan, [{ step: 'gone', runs: 2, stays: null, begins: 'soon' }])
+  for (const begins of ['nothing', 'start']) {
+    const wrong = moveRuns(rig, automation, 2, { instead: { gone: begins } })
+    await t.rejects(wrong, { message: /Version 2 has no step/ })
+  }
+  t.equal(await moveRuns(rig, automation, 2, { instead }), 2)
+  await rig.counted(id)
+  await rig.work()
+  t.match(await rig.story(run), /soon moved:v2, soon sent$/)
+  t.match(await rig.run(run), { version: 2, currentStep: 'after' })
+  t.match(await rig.run(held), { currentStep: 'soon', waitingFor: { kind: 'held' } })
+  const { entered } = await rig.store.read
+    .selectFrom('automation_steps')
+    .select('entered')
+    .where('automation_id', '=', id)
+    .where('key', '=', 'soon')
+    .executeTakeFirstOrThrow()
+  t.equal(entered, 2, 'who was moved to a step has come to it')
+  await rig.counted(id)
+})

@@ -92,12 +92,19 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)
   t.match(other.text, /Somebody else has changed this draft/)
+  t.match(other.text, /name="over" value="1"[\s\S]*name="revision" value="0"/)
+  const again = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
+  t.equal(again.status, 422, 'once more is refused too')
   t.equal((await findBroadcast(store.read, accountId, draft.id)).subject, form.subject)
+  for (const sent of ['test', 'preview', 'blocks'])
+    t.equal((await owner.get(`${draft.path}/${sent}`)).to, draft.path, 'opened by its address')
+  const over = await owner.post(draft.path, { ...form, revision: '0', over: '1' })
+  t.equal(over.status, 303, 'unless they say so')
   // The test has what was typed, and comes with the same form.
   const typed = {
     ...form,
     subject: 'Typed for the test',
-    revision: '1',
+    revision: '2',
     to: 'me@sender.test',
   }
   const led = await owner.post(draft.path, { ...typed, next: 'test' })
@@ -109,7 +116,7 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   t.equal(refused.status, 422, refused.text.slice(0, 300))
   t.match(refused.text, 'value="Typed on"')
   t.match(refused.text, 'value="nobody"')
-  const versions = await owner.post(draft.path, { ...form, revision: '2', next: 'versions' })
+  const versions = await owner.post(draft.path, { ...form, revision: '3', next: 'versions' })
   t.equal(versions.to, `${draft.path}/versions`)
 })
 
@@ -118,7 +125,7 @@ t.test('it is taken back within the minute, then sent to everybody once', async 
   t.match(asked.text, /sender\.test is verified/)
   t.match(asked.text, /no postal address/)
   t.equal((await owner.post(`${draft.path}/send`, { revision: '0' })).status, 422, 'an old page')
-  t.equal((await owner.post(`${draft.path}/send`, { revision: '3' })).status, 303)
+  t.equal((await owner.post(`${draft.path}/send`, { revision: '4' })).status, 303)
   t.match((await owner.get(draft.path)).text, /Take it back/)
   t.equal(mx.messages.filter(({ to }) => to[0]?.endsWith('@x.test')).length, 0)
   await owner.post(`${draft.path}/take-back`)

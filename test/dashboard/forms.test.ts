@@ -27,6 +27,20 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
   t.same(ticked.sort(), [...chosen].sort(), 'ticked, as old as they are')
   const rows = { fieldName: [], fieldLabel: [], fieldType: [], fieldRequired: [], fieldChoices: [] }
   const typed = { name: 'G', consent: 'News?', language: 'en', keepAddress: 'none', topics: [] }
+  const asked = {
+    fieldName: ['', ''],
+    fieldLabel: ['Your first name', ''],
+    fieldType: ['firstName', 'text'],
+    fieldRequired: ['yes', 'no'],
+    fieldChoices: ['', ''],
+  }
+  const refused = await post(path, { ...typed, ...asked, lists: [], doubleOptIn: 'on' })
+  t.equal(refused.status, 422)
+  t.match(
+    refused.text,
+    /value="Your first name"[\s\S]*value="firstName" selected/,
+    'questions stay',
+  )
   const saved = await post(path, { ...typed, ...rows, lists: ticked, doubleOptIn: 'on' })
   t.equal(saved.status, 303, saved.text.slice(0, 400))
   const { name, settings } = await findForm(store.read, accountId, form.id)

@@ -17,6 +17,7 @@ import { isJsonObject, type Json, jsonBytes } from '../../json/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { durationMs, isVariable, type Variable } from '../../rules/index.js'
 import { stepTags } from '../../templates/index.js'
+import { dateEvent, isDateField, mostDays } from './date-trigger.js'
 import {
   eventNameForm,
   limits,
@@ -61,6 +62,11 @@ export const ownEvents = [
 export const EventName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
   (name) => eventNameForm.test(name) || ownEvents.some((own) => own === name),
+)
+/** The same of what begins runs, which may be a date. */
+const TriggerName = textWith(
+  `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}, ${dateEvent}`,
+  (name) => name === dateEvent || EventName.is(name),
 )
 /** The key of a step, or of a branch. */
 export const Key = textWith('1 to 64 of a-z, 0-9, "_" and "-"', (key) => stepKey.test(key))
@@ -154,6 +160,25 @@ const Branches = refine(
 const words = <const T extends string>(...choices: T[]) =>
   described(enums(choices), choices.map((one) => `"${one}"`).join(' or '))
 
+// The day of a contact's field on which a run begins.
+const OnDate = noOthers(
+  type({
+    field: textWith(
+      'a field of the contact\'s metadata, such as "birthday" or "metadata.birthday"',
+      isDateField,
+    ),
+    days: optional(
+      numberWith(
+        `a whole number of days from -${mostDays} (before) to ${mostDays} (after)`,
+        (days) => Number.isInteger(days) && Math.abs(days) <= mostDays,
+      ),
+    ),
+    time: optional(WallTime),
+    zone: optional(WindowZone),
+    repeat: optional(words('yearly', 'once')),
+  }),
+)
+
 // A delay lasts no longer than a wait for an event may.
 const MaxDelay = duration(maxWaitMs, '90 days')
 
@@ -195,8 +220,21 @@ const Mail = type({
  * because a misspelt `timeout` would be a run that waits for ever.
  */
 export const configs: { [T in StepType]: Struct<StepOf<T>['config'], unknown> } = {
-  trigger: noOthers(
-    type({ eventName: EventName, filter: optional(RuleTree), reentry: optional(Reentry) }),
+  trigger: refine(
+    noOthers(
+      type({
+        eventName: TriggerName,
+        date: optional(OnDate),
+        filter: optional(RuleTree),
+        reentry: optional(Reentry),
+      }),
+    ),
+    'date',
+    ({ eventName, date }) => {
+      if ((eventName === dateEvent) === (date !== undefined)) return true
+      const message = `Expected "date" with the eventName "${dateEvent}", and with no other`
+      return { path: ['date'], value: date, message }
+    },
   ),
   send_email: refine(noOthers(Mail), 'topic', ({ type, topicId: value }) => {
     if (type !== 'transactional' || value === undefined) return true

@@ -21,9 +21,23 @@ interface InZone {
 /** How often a contact may go through: again once the run has ended, once, or after a duration. */
 export type Reentry = 'after_end' | 'once' | { after: string }
 
+/** The day of a contact's field on which runs start, in place of an event. */
+export interface DateOf extends InZone {
+  /** In the metadata: `birthday` or `metadata.birthday`; a text such as `1990-02-28`, or `--02-28` without a year. */
+  field: string
+  /** So many days after it, or before it where it is less than 0; 0 by default. */
+  days?: number
+  /** "09:00" by default. */
+  time?: string
+  /** "yearly" by default; "once" is in its own year alone. */
+  repeat?: 'yearly' | 'once'
+}
+
 /** The event that starts runs, for whom, and how often. */
 export interface TriggerConfig {
   eventName: string
+  /** With the name `$contact.date`, and with no other. */
+  date?: DateOf
   filter?: Rule
   /** "after_end" by default (automations.md, O3). */
   reentry?: Reentry

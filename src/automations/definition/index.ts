@@ -21,10 +21,12 @@ export { cancelRuns } from './cancel-runs.js'
 export { checkEnabling } from './check-enabling.js'
 export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
+export { type DateRule, dateEvent, dateFieldOf, dateFor, mostDays } from './date-trigger.js'
 export {
   type AutomationDefinition,
   type AutomationSettings,
   type Branch,
+  type DateOf,
   limits,
   maxWaitMs,
   type StepDefinition,

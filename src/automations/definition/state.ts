@@ -14,6 +14,7 @@ import {
   type WrittenAlongside,
 } from './automation.js'
 import { checkEnabling } from './check-enabling.js'
+import { followDates, leaveDates } from './date-trigger.js'
 import type { AutomationDefinition } from './definition.js'
 import { becomeVersion, changedMeanwhile, readWritten } from './draft.js'
 import { definitionIn, invalidAutomation } from './edit.js'
@@ -68,6 +69,7 @@ async function letStart(
     .insertInto('automation_triggers')
     .values({ account_id: accountId, event, automation_id: automation.id, version })
     .execute()
+  await followDates(tx, automation, definition)
   await setStatus(tx, automation.id, 'enabled', now)
 }
 
@@ -209,6 +211,7 @@ async function stopStarting(tx: Tx, { account_id, id }: Automation): Promise<voi
     .where('account_id', '=', account_id)
     .where('automation_id', '=', id)
     .execute()
+  await leaveDates(tx, id, 'stopped')
 }
 
 /** Writes down what an automation is now. */
@@ -239,6 +242,7 @@ export async function archiveAutomation(
     const automation = await findAutomation(tx, accountId, id)
     if (automation.status === 'archived') return automation
     await stopStarting(tx, automation)
+    await leaveDates(tx, automation.id, 'ended')
     await tx.deleteFrom('automation_backfills').where('automation_id', '=', automation.id).execute()
     await setStatus(tx, automation.id, 'archived', clock.now())
     return await changed(tx, automation, alongside)

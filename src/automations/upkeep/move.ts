@@ -1,17 +1,12 @@
 import type { UpdateResult } from 'kysely'
 import { type Clock, pause } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
-import { cell, prepared, type Read, rowsOf, type Store } from '../../store/index.js'
-import {
-  type Automation,
-  appended,
-  type CompiledStep,
-  makeVersions,
-  type StepDefinition,
-  staysOn,
-} from '../definition/index.js'
+import { makeRunTally } from '../../runs/index.js'
+import { cell, idsOf, prepared, type Read, rowsOf, type Store } from '../../store/index.js'
+import { type Automation, type AutomationDefinition, appended } from '../definition/index.js'
 import { insertListens } from '../events/index.js'
 import { historyJson, presentAtSteps, readHistory } from '../runs/index.js'
+import { type Instead, type Targets, targetsOf, targetsOfDraft } from './move-targets.js'
 
 /** Runs of another version at one of its steps. */
 export interface MoveGroup {
@@ -21,6 +16,8 @@ export interface MoveGroup {
   runs: number
   /** Why they stay where they are; null if they move. */
   stays: string | null
+  /** The key of the step that they begin in place of theirs; null if they stay, or go on at the same one. */
+  begins: string | null
 }
 
 /** What moving runs needs. */
@@ -29,18 +26,36 @@ interface MoveDeps {
   clock: Clock
 }
 
-/** Which live runs would move to the version: those at a step that it has too. */
+/** Which live runs would move to the version: those at a step that it has too, and those whom `instead` gives another. */
 export async function planMove(
   read: Read,
   { id }: Pick<Automation, 'id'>,
   version: number,
+  instead: Instead = {},
 ): Promise<MoveGroup[]> {
-  const targets = await targetsOf(read, id, version)
+  return await groupsOf(read, id, await targetsOf(read, id, version, instead), version)
+}
+
+/** The same for what is still written, and would be the next version. */
+export async function planMoveToDraft(
+  read: Read,
+  { id }: Pick<Automation, 'id'>,
+  definition: AutomationDefinition,
+): Promise<MoveGroup[]> {
+  return await groupsOf(read, id, await targetsOfDraft(read, id, definition))
+}
+
+async function groupsOf(
+  read: Read,
+  id: string,
+  targets: Targets,
+  version?: number,
+): Promise<MoveGroup[]> {
   const others = await read
     .selectFrom('automation_steps')
     .select(['id', 'version'])
     .where('automation_id', '=', id)
-    .where('version', '!=', version)
+    .$if(version !== undefined, (query) => query.where('version', '!=', version ?? 0))
     .orderBy('id')
     .execute()
   const present = await presentAtSteps(
@@ -49,9 +64,10 @@ export async function planMove(
     others.map((step) => step.id),
   )
   return others.flatMap(({ id: stepId, version: from }): MoveGroup[] => {
-    const { key, type, stays } = targets.of(stepId)
+    const { key, type, to, stays, isAnew } = targets.of(stepId)
     const runs = present.get(stepId)
-    return runs === undefined ? [] : [{ version: from, step: key, type, runs, stays }]
+    const begins = isAnew && to !== undefined ? to.step.key : null
+    return runs === undefined ? [] : [{ version: from, step: key, type, runs, stays, begins }]
   })
 }
 
@@ -78,34 +94,43 @@ const restMs = 20
 
 /**
  * Moves the live runs at a step whose key and type the version has too: they go on by its steps. Their
- * timers stay as they are. Resolves with how many have moved, which may be a few more than `most`.
+ * timers stay as they are. Those whom `instead` gives another step begin that at once, as if they had just come to it.
+ * Resolves with how many have moved, which may be a few more than `most`.
  */
 export async function moveRuns(
   { store, clock }: MoveDeps,
   { id }: Pick<Automation, 'id'>,
   version: number,
-  most = Number.POSITIVE_INFINITY,
+  { most = Number.POSITIVE_INFINITY, instead = {} }: { most?: number; instead?: Instead } = {},
 ): Promise<number> {
-  const targets = await targetsOf(store.read, id, version)
+  const targets = await targetsOf(store.read, id, version, instead)
   let moved = 0
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
     const slice = await store.write(async (tx) => {
       const rows = await liveAfter(tx, { id, after: from })
+      const now = clock.now()
+      const tally = makeRunTally()
       const changes: unknown[][] = []
+      const anew: string[] = []
       for (const row of rows) {
-        const { to, stays } = targets.of(row.step_id)
+        const { to, stays, isAnew } = targets.of(row.step_id)
         if (row.version === version || to === undefined || stays !== null) continue
-        const history = movedHistory(row, to.id, { targets, version, now: clock.now() })
+        const history = movedHistory(row, to.id, { targets, version, now })
         changes.push([row.id, to.id, history, row.contact_id])
+        // Whoever stands at a step has come to it: figures of a version are of its own people.
+        tally.step(to.id, 'entered')
+        if (!isAnew) continue
+        anew.push(row.id)
+        if (row.status === 'running') continue
+        tally.run(id, row.status, -1)
+        tally.run(id, 'running', 1)
       }
-      await moveLive(tx, {
-        json: JSON.stringify(changes),
-        version,
-        now: clock.now(),
-        outlives: targets.outlives,
-      })
+      const json = JSON.stringify(changes)
+      await moveLive(tx, { json, version, now, outlives: targets.outlives })
+      if (anew.length > 0) await beginAnew(tx, { ids: JSON.stringify(anew), now })
       await listenAnew(tx, changes, targets.listens)
+      await tally.write(tx)
       return { last: rows.at(-1)?.id, full: rows.length === perWrite, moved: changes.length }
     })
     moved += slice.moved
@@ -135,76 +160,6 @@ function movedHistory(
   }
 }
 
-/** What becomes of the runs that stand at a step. */
-interface Target {
-  key: string
-  type: string
-  /** The step that stands for it, of the same key and type. */
-  to: CompiledStep | undefined
-  /** Why a run that is there stays; null if it moves. */
-  stays: string | null
-}
-
-/** A version to which runs may move. */
-interface Targets {
-  listens: readonly string[]
-  outlives: 0 | 1
-  /** What becomes of a run at this step. */
-  of(stepId: number): Target
-}
-
-/** Reads all versions of the automation, so that a write need not. */
-async function targetsOf(read: Read, id: string, version: number): Promise<Targets> {
-  const versions = makeVersions()
-  const rows = await read
-    .selectFrom('automation_versions')
-    .select('version')
-    .where('automation_id', '=', id)
-    .where('frozen_at', 'is not', null)
-    .execute()
-  if (!rows.some((row) => row.version === version)) {
-    const message = `There is no version ${version} that was ever enabled`
-    throw new ApiError('validation_error', message, { status: 422 })
-  }
-  const target = await versions(read, id, version)
-  const known = new Map<number, Target>()
-  for (const row of rows) {
-    const from = await versions(read, id, row.version)
-    for (const { id: stepId, step } of from.compiled.byId.values()) {
-      const same = target.compiled.byKey.get(step.key)
-      const to = same?.step.type === step.type ? same : undefined
-      const stays = staysFor(step, same?.step, version)
-      known.set(stepId, { key: step.key, type: step.type, to, stays })
-    }
-  }
-  return {
-    listens: target.listens,
-    outlives: staysOn(target.compiled, 'unsubscribed') ? 1 : 0,
-    // A version that was frozen since then.
-    of: (stepId) =>
-      known.get(stepId) ?? { key: '-', type: '-', to: undefined, stays: 'it is newer' },
-  }
-}
-
-/**
- * A run moves only where its step means the same in both versions; what it waits for is in its row
- * and would otherwise be forgotten.
- */
-function staysFor(
-  step: StepDefinition,
-  to: StepDefinition | undefined,
-  version: number,
-): string | null {
-  if (to === undefined) return `version ${version} has no step ${step.key}`
-  if (to.type !== step.type) return `in version ${version} the step is a ${to.type}`
-  // What it is parked on is of the row; an event that came before would not be heard.
-  const isOtherEvent =
-    step.type === 'wait_for_event' &&
-    to.type === 'wait_for_event' &&
-    step.config.eventName !== to.config.eventName
-  return isOtherEvent ? `in version ${version} the step waits for another event` : null
-}
-
 /** What moving needs of a run. */
 interface MovedRow {
   id: string
@@ -213,6 +168,7 @@ interface MovedRow {
   contact_id: string
   history: string
   started_at: number
+  status: 'running' | 'waiting'
 }
 
 // A slice of the automation's runs, those of the version itself included: with them left out, a
@@ -220,7 +176,7 @@ interface MovedRow {
 const liveAfter = prepared<{ id: string; after: string }, MovedRow>((db, { id, after }) =>
   db
     .selectFrom('automation_live')
-    .select(['id', 'version', 'step_id', 'contact_id', 'history', 'started_at'])
+    .select(['id', 'version', 'step_id', 'contact_id', 'history', 'started_at', 'status'])
     .where('automation_id', '=', id)
     .where('id', '>', after)
     .orderBy('id')
@@ -245,6 +201,23 @@ const moveLive = prepared<
       updated_at: now,
     }))
     .where('automation_live.id', '=', cell(0, 'text')),
+)
+
+// They stand before their step, due now; who is held stays held until somebody lets them go on.
+const beginAnew = prepared<{ ids: string; now: number }, UpdateResult>((db, { ids, now }) =>
+  db
+    .updateTable('automation_live')
+    .set((eb) => ({
+      status: 'running',
+      due_at: eb.case().when('held_at', 'is', null).then(now).else(eb.ref('due_at')).end(),
+      held_due_at: eb.case().when('held_at', 'is', null).then(null).else(now).end(),
+      wait_event: null,
+      entered_at: null,
+      woken_by: null,
+      blocked: null,
+      attempts: 0,
+    }))
+    .where('id', 'in', idsOf(ids, 'text')),
 )
 
 /** Exit rules and the goal are those of the new version. */

@@ -8,6 +8,7 @@ import {
   checkEnabling,
   newestVersion,
   planMove,
+  planMoveToDraft,
   putInForce,
   readWritten,
   type StepFault,
@@ -18,6 +19,7 @@ import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { namesAmong } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
+import { type MovedGroup, movedGroups } from '../automations/moved-groups.js'
 import { wordBook } from '../automations/word-book.js'
 import { durationWords, startWords, stepWords, type WordBook } from '../automations/words.js'
 import type { CampaignCheck } from '../campaigns/check.js'
@@ -42,6 +44,8 @@ interface EnableView {
   says: string
   /** How many are in older versions; undefined where nobody is. */
   older: string | undefined
+  /** Where they are, and what a move to what is written would make of them. */
+  groups: MovedGroup[]
   faults: Faults
 }
 
@@ -80,6 +84,9 @@ async function showEnable(
   const here = `${base}/automations/${found.id}`
   const checks = await checksOf(read, { billing, base, here }, definition, book)
   const isOn = found.status === 'enabled'
+  const groups = await olderGroups(read, found, { definition, isDraft })
+  checks.push(...stranded(groups))
+  const people = groups.reduce((sum, { count }) => sum + count, 0)
   const isReady = checks.every(({ tone }) => tone !== 'bad')
   const view: EnableView = {
     page: here,
@@ -90,7 +97,8 @@ async function showEnable(
     button:
       !isReady || (isOn && !isDraft) ? undefined : isOn ? 'Put the draft in force' : 'Turn it on',
     says: saysOf({ isOn, isDraft, isReady }),
-    older: await olderPeople(read, found),
+    older: people === 0 ? undefined : counted(people, 'person is', 'people are'),
+    groups,
     faults,
   }
   return page('automation-edit/enable', view, { title: `Check “${name}”` })
@@ -197,10 +205,33 @@ function reentryWords({ steps }: AutomationDefinition): string {
   return 'One person may go through it again each time, once they are through.'
 }
 
-/** How many are in versions before the newest. */
-async function olderPeople(read: Read, found: Automation): Promise<string | undefined> {
-  if (found.running + found.waiting === 0) return undefined
-  const groups = await planMove(read, found, await newestVersion(read, found))
-  const people = groups.reduce((sum, { runs }) => sum + runs, 0)
-  return people === 0 ? undefined : counted(people, 'person is', 'people are')
+/** Who is in other versions, by step; of a draft nobody is. */
+async function olderGroups(
+  read: Read,
+  found: Automation,
+  { definition, isDraft }: { definition: AutomationDefinition; isDraft: boolean },
+): Promise<MovedGroup[]> {
+  if (found.running + found.waiting === 0) return []
+  if (!isDraft) {
+    const newest = await newestVersion(read, found)
+    const to = { definition, called: 'The new version' }
+    return await movedGroups(read, found, await planMove(read, found, newest), to)
+  }
+  const valid = validate(definition).definition
+  if (valid === undefined) return []
+  const groups = await planMoveToDraft(read, found, valid)
+  return await movedGroups(read, found, groups, { definition: valid, called: 'The draft' })
 }
+
+/** Whoever is at a step that is gone can move only where somebody says with which step they go on. */
+const stranded = (groups: readonly MovedGroup[]): CampaignCheck[] =>
+  groups.flatMap(({ step, version, count, stays }): CampaignCheck[] =>
+    stays === undefined
+      ? []
+      : [
+          {
+            tone: 'doubt',
+            says: `${counted(count, 'person is', 'people are')} at “${step}” of version ${version}. ${stays}: they go on in their version, unless you move them and say with which step they go on.`,
+          },
+        ],
+  )

@@ -1,4 +1,13 @@
-import { ownEvents, placeFields, placeIn, type StepDefinition } from '../../automations/index.js'
+import {
+  type DateOf,
+  dateEvent,
+  dateFieldOf,
+  mostDays,
+  ownEvents,
+  placeFields,
+  placeIn,
+  type StepDefinition,
+} from '../../automations/index.js'
 import type { Rule } from '../../rules/index.js'
 import { ruleLimits } from '../../segments/index.js'
 import { eventWords } from '../automations/words.js'
@@ -25,7 +34,7 @@ interface FieldsOptions {
 export function stepFields(step: StepDefinition, options: FieldsOptions): Html {
   switch (step.type) {
     case 'trigger':
-      return html`${heardFields(step.config, 'What starts it', options)}${reentryFields(step.config.reentry)}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
+      return html`${heardFields(step.config, 'What starts it', options, true)}${step.config.eventName === dateEvent && dateFields(step.config.date, options.choices)}${reentryFields(step.config.reentry)}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
     case 'send_email':
       return mailFields(step.config, options)
     case 'delay':
@@ -73,15 +82,17 @@ function heardFields(
   { eventName, filter }: Heard,
   label: string,
   { choices, change }: FieldsOptions,
+  mayBeDate = false,
 ): Html {
-  const isOwn = ownEvents.some((name) => name === eventName)
+  const own: readonly string[] = mayBeDate ? [...ownEvents, dateEvent] : ownEvents
+  const isOwn = own.includes(eventName)
   const when = one({
     name: 'when',
     label,
     type: 'select',
     value: isOwn ? eventName : 'event',
     options: [
-      ...ownEvents.map((name) => ({ value: name, label: capital(eventWords(name)) })),
+      ...own.map((name) => ({ value: name, label: capital(eventWords(name)) })),
       { value: 'event', label: 'An event that your shop or application sends' },
     ],
   })
@@ -101,6 +112,51 @@ function heardFields(
       spellcheck: false,
     })}<datalist id="seen-events">${offered.map((name) => html`<option value="${name}"></option>`)}</datalist>`
   return html`${when}${show}${event}${placeField(eventName, filter, choices)}`
+}
+
+/** The day of a field: which, how far from it, when, and how often. */
+function dateFields(
+  { field: of, days = 0, time = '09:00', zone = '', repeat = 'yearly' }: DateOf = { field: '' },
+  { fields }: StepChoices,
+): Html {
+  const known = fields.flatMap(({ value }) => {
+    const [, name] = /^contact\.metadata\.([\w-]+)$/.exec(value) ?? []
+    return name === undefined ? [] : [name]
+  })
+  return html`${one({
+    name: 'dateField',
+    label: 'Which field has the date',
+    hint: 'Such as birthday. It holds a day like 1990-02-28. Who was born on 29 February has it on the 28th in other years.',
+    value: dateFieldOf({ field: of }),
+    list: 'date-fields',
+    maxlength: 64,
+    autocomplete: 'off',
+    spellcheck: false,
+  })}<datalist id="date-fields">${known.map((name) => html`<option value="${name}"></option>`)}</datalist>
+<div class="tools">${one({ name: 'dateDays', label: 'Days', hint: `0 is the day itself; at most ${mostDays}.`, value: String(Math.abs(days)), inputmode: 'numeric', maxlength: 3, autocomplete: 'off' })}${one(
+    {
+      name: 'dateWay',
+      label: 'Before or after it',
+      type: 'select',
+      value: days < 0 ? 'before' : 'after',
+      options: [
+        { value: 'after', label: 'After' },
+        { value: 'before', label: 'Before' },
+      ],
+    },
+  )}</div>
+${one({ name: 'dateTime', label: 'At what time', hint: 'Where they are, if their field timeZone says it; else in the time zone of the automation, or UTC.', value: time, maxlength: 5, autocomplete: 'off' })}${one({ name: 'dateZone', label: 'Time zone', hint: 'Empty: where they are. Else one for everybody, such as Europe/Berlin.', value: zone, maxlength: 64, required: false, autocomplete: 'off', spellcheck: false })}${one(
+  {
+    name: 'dateRepeat',
+    label: 'How often',
+    type: 'select',
+    value: repeat,
+    options: [
+      { value: 'yearly', label: 'Each year on that day, for nobody twice in a year' },
+      { value: 'once', label: 'Once, in the year of the date' },
+    ],
+  },
+)}`
 }
 
 const kinds: Readonly<

@@ -1,4 +1,10 @@
-import { isPlace, placeFields, type StepDefinition } from '../../automations/index.js'
+import {
+  type DateOf,
+  dateEvent,
+  isPlace,
+  placeFields,
+  type StepDefinition,
+} from '../../automations/index.js'
 import type { Form } from '../../http/index.js'
 import { isJsonObject, type Json } from '../../json/index.js'
 import type { Rule } from '../../rules/index.js'
@@ -22,14 +28,19 @@ type Said = (name: string) => string
 function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinition {
   switch (step.type) {
     case 'trigger': {
-      const { filter: _, reentry: __, eventName: ___, ...rest } = step.config
+      const { filter: _, reentry: __, eventName: ___, date: ____, ...rest } = step.config
       const heard = heardIn(said, fields, step.config)
       const how = said('reentry')
       const again = durationOf({ amount: said('again'), unit: said('againUnit') })
       const reentry = how === 'after' ? { after: again } : how === 'once' ? how : undefined
       return {
         ...step,
-        config: { ...rest, ...heard, ...(reentry !== undefined && { reentry }) },
+        config: {
+          ...rest,
+          ...heard,
+          ...(heard.eventName === dateEvent && { date: dateIn(said) }),
+          ...(reentry !== undefined && { reentry }),
+        },
       }
     }
     case 'send_email':
@@ -59,6 +70,18 @@ function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinit
       return { ...step, config: { ...step.config, endpointId: said('endpointId') } }
     case 'exit':
       return { ...step, config: said('reason') === '' ? {} : { reason: said('reason') } }
+  }
+}
+
+/** The day of a field on which a trigger begins, as its card says it. */
+function dateIn(said: Said): DateOf {
+  const days = numberOr(said('dateDays'), 0) * (said('dateWay') === 'before' ? -1 : 1)
+  return {
+    field: said('dateField'),
+    ...(days !== 0 && { days }),
+    ...(said('dateTime') !== '' && { time: said('dateTime') }),
+    ...(said('dateZone') !== '' && { zone: said('dateZone') }),
+    ...(said('dateRepeat') === 'once' && { repeat: 'once' as const }),
   }
 }
 

@@ -133,7 +133,11 @@ const ruled = (given: Given): Given => {
 }
 
 const soundConfig: Record<StepType, (given: Given) => Given> = {
-  trigger: (given) => ({ ...ruled(given), eventName: text(given.eventName) }),
+  trigger: (given) => {
+    const { date, ...rest } = ruled(given)
+    const kept = isJsonObject(date) ? { date: { ...date, field: text(date.field) } } : {}
+    return { ...rest, ...kept, eventName: text(given.eventName) }
+  },
   send_email: (given) => ({
     ...textOr(textOr(given, 'subject'), 'topicId'),
     template: text(given.template),

@@ -1,10 +1,20 @@
 import { counted } from '../../amounts/index.js'
-import { findAutomation, moveFor, readDefinition, versionsShown } from '../../automations/index.js'
+import {
+  type AutomationDefinition,
+  findAutomation,
+  moveFor,
+  readDefinition,
+  versionsShown,
+} from '../../automations/index.js'
+import type { Read } from '../../store/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import { field } from '../shell/field.js'
+import { type Html, html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
+import { type MovedGroup, movedGroups } from './moved-groups.js'
 import { wordBook } from './word-book.js'
 import { stepTitle } from './words.js'
 
@@ -13,8 +23,10 @@ interface MoveView extends AutomationFrame {
   version: number | undefined
   versions: { value: string; label: string }[]
   says: string
-  groups: { step: string; version: string; people: string; moves: string }[]
+  groups: (MovedGroup & { field: Html | undefined })[]
   left: number
+  /** Somebody stays who could be given another step. */
+  canChoose: boolean
   faults: Faults
 }
 
@@ -36,10 +48,11 @@ export async function showMove(
     version === undefined
       ? { groups: [], left: 0 }
       : await moveFor(deps, found, { version, dryRun: true }, 0)
-  const title = (key: string) => {
-    const step = definition.steps.find((one) => one.key === key)
-    return step === undefined ? key : stepTitle(step, book, definition)
-  }
+  const target =
+    version === undefined ? definition : (await readDefinition(read, found.id, version)).definition
+  const to = { definition: target, called: `Version ${version}` }
+  const groups = await movedGroups(read, found, plan.groups, to)
+  const choices = await choicesOf(read, account.id, target)
   const view: MoveView = {
     ...frameOf(visit, found, { here: 'runs', definition, book }),
     version,
@@ -49,16 +62,45 @@ export async function showMove(
     })),
     says:
       plan.left === 0
-        ? 'Nobody would move.'
+        ? staying(groups)
         : `${counted(plan.left, 'person', 'people')} would go on by the steps of version ${version}. What they wait for stays as it is.`,
-    groups: plan.groups.map((one) => ({
-      step: title(one.step),
-      version: String(one.version),
-      people: one.runs.toLocaleString('en-GB'),
-      moves: one.stays === null ? 'Move' : `Stay: ${one.stays}`,
+    groups: groups.map((one, at) => ({
+      ...one,
+      field: one.stays === undefined ? undefined : chooser(one, at, choices),
     })),
     left: plan.left,
+    canChoose: groups.some(({ stays }) => stays !== undefined),
     faults,
   }
   return page('automations/move', view, { title: `${found.name}: move people` })
 }
+
+function staying(groups: readonly MovedGroup[]): string {
+  const people = groups.reduce((sum, { count }) => sum + count, 0)
+  if (people === 0) return 'Nobody would move.'
+  return `${counted(people, 'person is', 'people are')} at steps that this version has not. Choose below with which step they go on.`
+}
+
+/** The steps that people can begin instead of one that is gone. */
+async function choicesOf(read: Read, accountId: string, definition: AutomationDefinition) {
+  const book = await wordBook(read, accountId, [definition])
+  const steps = definition.steps
+    .filter(({ type }) => type !== 'trigger')
+    .map((step) => ({ value: step.key, label: `Begin: ${stepTitle(step, book, definition)}` }))
+  return [{ value: '', label: 'Stay in their version' }, ...steps]
+}
+
+/** Why a group stays, and the choice of another step for it. */
+const chooser = (
+  { key, step, stays }: MovedGroup,
+  at: number,
+  options: readonly { value: string; label: string }[],
+): Html =>
+  html`${stays}. <input type="hidden" name="step" value="${key}">${field({
+    name: 'begins',
+    id: `begins-${at}`,
+    label: `Who is at “${step}”`,
+    type: 'select',
+    options: [...options],
+    value: '',
+  })}`

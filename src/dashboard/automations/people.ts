@@ -1,4 +1,4 @@
-import { optional, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import { counted } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
@@ -27,7 +27,7 @@ import { filterIn, showRuns } from './runs.js'
 import { crowdIn, lookedMark, showStart } from './start.js'
 
 const ResumeForm = type({ overdue: optional(string()) })
-const MoveForm = type({ version: string() })
+const MoveForm = type({ version: string(), step: array(string()), begins: array(string()) })
 const StartForm = type({
   whom: optional(string()),
   perHour: optional(string()),
@@ -86,12 +86,19 @@ function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
   pages.post('/automations/:id/move', moving, async (visit) => {
     const { base, form } = visit
     const found = await named(deps, visit)
-    const given = checked(operations.moveRuns, { version: Number(form.version) })
+    const instead = form.step.flatMap((step, at) => {
+      const begins = form.begins[at] ?? ''
+      return begins === '' ? [] : [{ step, begins }]
+    })
+    const given = checked(operations.moveRuns, { version: Number(form.version), instead })
     const { version, moved, left } = await moveFor(deps, found, given, operations.mostMoved)
     const rest = left === 0 ? '' : `; ${counted(left, 'person', 'people')} are left: press it again`
     return redirect(`${base}/automations/${found.id}/move?version=${version}`, {
       flash: `${counted(moved, 'person', 'people')} moved to version ${version}${rest}`,
-      audit: auditOf(operations.moveRuns, { target: found.id, detail: { version, moved } }),
+      audit: auditOf(operations.moveRuns, {
+        target: found.id,
+        detail: { version, moved, ...(instead.length > 0 && { instead }) },
+      }),
     })
   })
 }

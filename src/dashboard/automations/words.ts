@@ -1,4 +1,11 @@
-import type { Automation, AutomationDefinition, StepDefinition } from '../../automations/index.js'
+import {
+  type Automation,
+  type AutomationDefinition,
+  type DateOf,
+  dateEvent,
+  dateFieldOf,
+  type StepDefinition,
+} from '../../automations/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { comparisonsOf, durationMs, type Rule } from '../../rules/index.js'
 import { plural } from '../format.js'
@@ -34,6 +41,7 @@ const ownEvents: Readonly<Record<string, string>> = {
   '$segment.joined': 'somebody comes into a segment',
   '$segment.left': 'somebody leaves a segment',
   '$form.confirmed': 'somebody confirms a form',
+  [dateEvent]: 'a date of somebody comes, such as a birthday',
   '$email.opened': 'somebody opens a mail',
   '$email.clicked': 'somebody clicks in a mail',
   '$email.bounced': 'a mail to somebody bounces',
@@ -52,7 +60,8 @@ const places: Readonly<Record<string, { field: string; says: (name: string) => s
 
 /** What starts an automation, as a sentence without its full stop: `When somebody joins Readers`. */
 export function triggerWords({ config }: TriggerStep, book: WordBook, of: Named): string {
-  const { eventName, filter } = config
+  const { eventName, filter, date } = config
+  if (date !== undefined) return `${dateWords(date)}${withRule(filter, book, of)}`
   const place = places[eventName]
   const named = place && filter && namedBy(filter, place.field)
   if (place !== undefined && named !== undefined) {
@@ -61,6 +70,15 @@ export function triggerWords({ config }: TriggerStep, book: WordBook, of: Named)
   }
   const event = eventWords(eventName)
   return `When ${event}${withRule(filter, book, of)}`
+}
+
+/** `Each year, 3 days before “birthday”, at 09:00 where they are`. */
+function dateWords({ field, days = 0, time = '09:00', zone = 'contact', repeat }: DateOf): string {
+  const often = repeat === 'once' ? 'Once' : 'Each year'
+  const away = `${plural(Math.abs(days), 'day')} ${days < 0 ? 'before' : 'after'}`
+  const day = `“${dateFieldOf({ field })}”`
+  const where = zone === 'contact' ? 'where they are' : `in ${zone}`
+  return `${often}, ${days === 0 ? `on the day of ${day}` : `${away} ${day}`}, at ${time} ${where}`
 }
 
 /** The same of a whole definition. */

@@ -11,20 +11,27 @@ const part = '[data-cards]'
 export function keepCards(form: HTMLFormElement, taken: (page: Document) => void): void {
   if (form.querySelector(part) === null) return
   let isAsking = false
-  // What cannot be brought in place is sent as it is without script.
-  let isPlain = false
+  // Whoever points at a button types next where they point next.
+  let isPointed = false
+  form.addEventListener('pointerdown', () => {
+    isPointed = true
+  })
+  form.addEventListener('keydown', () => {
+    isPointed = false
+  })
   form.addEventListener('submit', (event) => {
     const { submitter } = event
-    if (isPlain || !(submitter instanceof HTMLButtonElement) || submitter.name !== 'do') return
+    if (!(submitter instanceof HTMLButtonElement) || submitter.name !== 'do') return
     event.preventDefault()
     // Before others, who take a form that is sent for one that is over.
     event.stopImmediatePropagation()
     if (isAsking) return
     isAsking = true
-    void bring(form, submitter, taken)
-      .catch(() => {
-        isPlain = true
-        form.requestSubmit(submitter)
+    void bring(form, submitter, { taken, isPointed })
+      .catch((error: Error) => {
+        form.querySelector(part)?.removeAttribute('inert')
+        const told = form.querySelector<HTMLElement>('[data-kept]')
+        if (told !== null) told.textContent = `Not done: ${error.message}`
       })
       .finally(() => {
         isAsking = false
@@ -36,42 +43,119 @@ export function keepCards(form: HTMLFormElement, taken: (page: Document) => void
 async function bring(
   form: HTMLFormElement,
   button: HTMLButtonElement,
-  taken: (page: Document) => void,
+  { taken, isPointed }: { taken: (page: Document) => void; isPointed: boolean },
 ): Promise<void> {
-  const given = new FormData(form, button)
-  const isLarge = button.formEnctype === 'multipart/form-data'
-  const body = isLarge ? given : new URLSearchParams(textsOf(given))
-  const answer = await fetch(button.formAction, { method: 'POST', body })
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const page = await answerTo(form, button)
   const [there, made] = [form.querySelector(part), page.querySelector(part)]
-  // A log-in page, or one that says that the service is away.
-  if (there === null || made === null) throw new Error('The answer has no cards')
+  if (there === null || made === null) throw new Error('log in again, in another tab')
+  const typing = typedInto(there)
   there.replaceWith(made)
   document.getElementById('faults')?.remove()
   const faults = page.getElementById('faults')
   if (faults !== null) form.before(faults)
   taken(page)
   sortable(form)
-  if (faults === null) focusOn(form, button)
-  else faults.focus()
+  if (typing !== undefined) goOnTyping(form, button.value, typing)
+  else if (faults !== null) faults.focus()
+  else if (!isElsewhere(made)) focusOn(form, button, isPointed)
   // It is kept and looked at like what is typed.
   form.querySelector(part)?.dispatchEvent(new Event('input', { bubbles: true }))
+}
+
+/** The page of what the button asks for; asked for once more where somebody has gone on typing meanwhile. */
+async function answerTo(form: HTMLFormElement, button: HTMLButtonElement): Promise<Document> {
+  const typed = () => new URLSearchParams(textsOf(new FormData(form, button)))
+  // What stores something is asked for once, and nobody types until it is there.
+  const stores =
+    button.formAction.split('#')[0] !== new URL(form.dataset.preview ?? '', location.href).href
+  form.querySelector(part)?.toggleAttribute('inert', stores)
+  for (;;) {
+    const sent = typed()
+    const isFile = button.formEnctype === 'multipart/form-data'
+    const body = isFile ? new FormData(form, button) : sent
+    const answer = await fetch(button.formAction, { method: 'POST', body }).catch(() => {
+      throw new Error('there is no way to the server now')
+    })
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    if (stores || String(typed()) === String(sent)) return page
+  }
 }
 
 const textsOf = (form: FormData): [string, string][] =>
   [...form].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
 
+type Line = HTMLInputElement | HTMLTextAreaElement
+
+/** The field of the cards that somebody is typing into. */
+function typedInto(cards: Element): Line | undefined {
+  const { activeElement: at } = document
+  const isLine = at instanceof HTMLInputElement || at instanceof HTMLTextAreaElement
+  return isLine && cards.contains(at) ? at : undefined
+}
+
+/** Whether somebody is in a field beside the cards. */
+function isElsewhere(cards: Element): boolean {
+  const { activeElement: at } = document
+  return (
+    at !== null &&
+    at !== document.body &&
+    !cards.contains(at) &&
+    at.matches('input, textarea, select, .cm-content')
+  )
+}
+
+/** In the same field, which may have another name now that cards have moved. */
+function goOnTyping(form: HTMLFormElement, deed: string, was: Line): void {
+  const name = nameAfter(deed, was.name)
+  const field = form.querySelector<Line>(`[name="${CSS.escape(name)}"]`)
+  field?.focus({ preventScroll: true })
+  if (was.selectionStart !== null) field?.setSelectionRange(was.selectionStart, was.selectionEnd)
+}
+
+/** The name of a card's field after a deed such as `up:3` or `move:1.0.2:4`: those behind it have moved. */
+function nameAfter(deed: string, name: string): string {
+  const [, what = '', where = '', to = ''] = /^(\w+):([\d.]*)(?::(\d+))?$/.exec(deed) ?? []
+  const places = where.split('.')
+  const last = places.pop() ?? ''
+  const at = last === '' ? -1 : Number(last)
+  const list = `${['b', ...places].join('.')}.`
+  if (!name.startsWith(list)) return name
+  const [head = '', ...rest] = name.slice(list.length).split('.')
+  const target = { up: at - 1, down: at + 1, move: Number(to) }[what]
+  const n = Number(head)
+  const moved = target === undefined ? afterChange(what, n, at) : afterMove(n, at, target)
+  return `${list}${[moved, ...rest].join('.')}`
+}
+
+const afterChange = (what: string, n: number, at: number) =>
+  n <= at || (what !== 'add' && what !== 'copy' && what !== 'gone')
+    ? n
+    : what === 'gone'
+      ? n - 1
+      : n + 1
+
+function afterMove(n: number, at: number, to: number): number {
+  if (n === at) return to
+  if (at < n && n <= to) return n - 1
+  return to <= n && n < at ? n + 1 : n
+}
+
 /** Whoever works by keys goes on at the card that was changed: at the same button, or at what can be typed. */
-function focusOn(form: HTMLFormElement, { value, formAction }: HTMLButtonElement): void {
+function focusOn(
+  form: HTMLFormElement,
+  { value, formAction }: HTMLButtonElement,
+  isPointed: boolean,
+): void {
   const place = form.querySelector<HTMLInputElement>('input[name=open]')?.value ?? ''
   const card =
     document.getElementById(`block-${place}`) ??
     document.getElementById(new URL(formAction).hash.slice(1)) ??
-    [...form.querySelectorAll<HTMLElement>('.block')].at(-1)
+    [...form.querySelectorAll<HTMLElement>('.block')].at(-1) ??
+    form.querySelector<HTMLElement>(part)
   const [deed = ''] = value.split(':')
-  const isMoved = deed === 'up' || deed === 'down'
+  const isButton = isPointed || deed === 'up' || deed === 'down'
   const wanted = [
-    isMoved ? `button[name=do][value^="${deed}:"]` : 'textarea, input, .cm-content',
+    isButton ? `button[name=do][value^="${deed}:"]` : 'textarea, input, .cm-content',
     'button',
   ]
   const targets = wanted.flatMap((one) => [...(card?.querySelectorAll<HTMLElement>(one) ?? [])])

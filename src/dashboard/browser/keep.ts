@@ -30,7 +30,7 @@ export function keepDraft(form: HTMLFormElement): void {
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       told.textContent = answer.ok ? taken(form, answer, page) : refusal(page)
       // Somebody else has changed it: only a person can say what is to become of it.
-      isOver = !answer.ok && revisionOf(page)?.value !== revisionOf(form)?.value
+      isOver = !answer.ok && page.querySelector('form[data-newer]') !== null
     } catch {
       told.textContent = 'Not kept: there is no way to the server now'
     } finally {

@@ -22,7 +22,7 @@ interface EditVersionsView {
   page: string
   id: string
   name: string
-  revision: number
+  revision: string
   /** What the campaign has where a version has nothing of its own. */
   usual: { subject: string; previewText: string; from: string }
   versions: VersionFields[]
@@ -136,24 +136,28 @@ function testOfForm(form: typeof VersionsForm.TYPE): BroadcastInput['variantTest
 
 async function showVersions(
   deps: CampaignPageDeps,
-  { base }: Visit,
+  { base, fields }: Visit,
   draft: Broadcast,
   faults: Faults,
 ) {
   const { variants, test } = await draftVersions(deps.store.read, draft)
-  const versions = variants.map((one, i) => ({
-    at: i + 1,
-    key: one.key ?? '',
-    subject: one.subject ?? '',
-    fromName: one.fromName ?? '',
-    previewText: one.previewText ?? '',
-    ownContent: one.html !== undefined || one.blocks !== undefined,
-  }))
+  const versions = variants.map((one, i) => {
+    const shown = (part: Exclude<Part, 'key'>) => fields.get(nameOf(part, i + 1)) ?? one[part] ?? ''
+    return {
+      at: i + 1,
+      key: one.key ?? '',
+      subject: shown('subject'),
+      fromName: shown('fromName'),
+      previewText: shown('previewText'),
+      ownContent: one.html !== undefined || one.blocks !== undefined,
+    }
+  })
   const view: EditVersionsView = {
     page: `${base}/campaigns/${draft.id}`,
     id: draft.id,
     name: campaignName(draft),
-    revision: draft.revision,
+    // What was typed over an older draft is refused until somebody has looked at the newer one.
+    revision: fields.get('revision') ?? String(draft.revision),
     usual: {
       subject: draft.subject,
       previewText: draft.preview_text ?? '',

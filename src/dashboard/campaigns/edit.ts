@@ -54,7 +54,9 @@ export interface EditCampaignView {
   /** How large its HTML is, where it is too large for a field. */
   largeHtml: string | undefined
   whom: Record<'lists' | 'segments' | 'withoutLists' | 'withoutSegments', readonly string[]>
-  revision: number
+  revision: string
+  /** Of the draft as somebody else has saved it since this page was opened. */
+  newer: string | undefined
   lists: AudienceChoice[]
   segments: AudienceChoice[]
   /** What lists and segments are looked for by. */
@@ -132,6 +134,7 @@ export async function editPage(
     withoutLists: ticked('withoutLists'),
     withoutSegments: ticked('withoutSegments'),
   }
+  const revision = fields.get('revision') ?? String(draft?.revision ?? 0)
   const find = (fields.get('find') ?? '').trim().slice(0, 200)
   const chosenLists = [...whom.lists, ...whom.withoutLists]
   const lists = await listChoices(read, account.id, chosenLists, find)
@@ -153,7 +156,11 @@ export async function editPage(
     values: isLarge ? Object.assign({}, values, { html: '' }) : values,
     largeHtml: isLarge ? `${shown(Math.round(values.html.length / 1024))} KiB` : undefined,
     whom,
-    revision: draft?.revision ?? 0,
+    revision,
+    newer:
+      draft !== undefined && revision !== String(draft.revision)
+        ? String(draft.revision)
+        : undefined,
     lists,
     segments,
     find,

@@ -35,6 +35,8 @@ export const CampaignForm = type({
   archive: optional(string()),
   ...paceFields,
   revision: optional(string()),
+  /** The revision of somebody else that is written over. */
+  over: optional(string()),
   /** The button that was pressed. */
   next: optional(string()),
 })

@@ -18,6 +18,7 @@ import {
 import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { check, structOf } from '../../fields/index.js'
+import { formWith } from '../../http/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
 import { documentIn } from '../blocks/form.js'
 import { file, redirect } from '../shell/answer.js'
@@ -89,7 +90,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const draft = await findBroadcast(read, visit.account.id, params.id ?? '')
     const zone = person.timeZone ?? 'UTC'
     const given = givenBy(form, { zone, document: documentIn(fields), draft })
-    const revision = Number(form.revision)
+    const revision = Number(form.over ?? form.revision)
     const changed = await changeDraft(
       withExpand(deps),
       await billingOf(visit),
@@ -130,8 +131,19 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     })
   })
 
+  // Its draft was saved a moment ago, so what is typed is of that one.
+  const showSaved = async (visit: Visit, faults: Faults) => {
+    const { revision } = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
+    const fields = formWith(visit.fields, new Map([['revision', String(revision)]]))
+    return await show({ ...visit, fields }, faults)
+  }
   const TestForm = type({ to: string(), testVersion: optional(string()) })
-  const trying = { action: 'campaigns.write', form: TestForm, maxBodyBytes, again: show } as const
+  const trying = {
+    action: 'campaigns.write',
+    form: TestForm,
+    maxBodyBytes,
+    again: showSaved,
+  } as const
   pages.post('/campaigns/:id/test', trying, async (visit) => {
     const { base, params } = visit
     const { to, testVersion: version } = visit.form

@@ -45,7 +45,7 @@ interface VersionContentView {
   versions: string
   key: string
   name: string
-  revision: number
+  revision: string
   /** Whether it has a content of its own already. */
   own: boolean
   /** The cards of its blocks; undefined where it is HTML. */
@@ -198,7 +198,7 @@ async function showContent(
     versions,
     key,
     name: campaignName(draft),
-    revision: draft.revision,
+    revision: fields.get('revision') ?? String(draft.revision),
     own: isOwn(version),
     blocks:
       document &&

@@ -19,7 +19,14 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { FormPlaceDeps } from './deps.js'
-import { EditedForm, type FieldRow, givenBy, questionKinds, rowsOf } from './form-fields.js'
+import {
+  EditedForm,
+  type FieldRow,
+  givenBy,
+  questionKinds,
+  rowsOf,
+  rowsTyped,
+} from './form-fields.js'
 import { showForm } from './one.js'
 
 /** The form about a form, a new one or one that is there. */
@@ -104,7 +111,7 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
 
 async function showEdit(
   { store: { read } }: FormPlaceDeps,
-  { account, base }: Visit,
+  { account, base, fields: sent }: Visit,
   form: SignupForm | undefined,
   faults: Faults,
 ): Promise<PageAnswer> {
@@ -126,7 +133,7 @@ async function showEdit(
     action: place === undefined ? `${base}/forms/new` : `${place}/edit`,
     title: form === undefined ? 'New form' : `Change “${form.name}”`,
     settings: { ...settings, name: form?.name ?? '' },
-    rows: rowsOf(fields, own),
+    rows: sent.get('fieldName') === undefined ? rowsOf(fields, own) : rowsTyped(sent),
     types: questionKinds(own),
     lists: lists.map(choice),
     topics: topics.map(({ id, name, archived }) =>

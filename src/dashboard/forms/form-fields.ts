@@ -66,6 +66,16 @@ export const rowsOf = (fields: readonly AskedField[], own: readonly ContactField
     return { name, label, type, required, choices: isOwn ? '' : choices.join('\n') }
   })
 
+/** The rows as they were typed. */
+export const rowsTyped = (form: { all(name: string): readonly string[] }): FieldRow[] =>
+  form.all('fieldName').map((name, at) => ({
+    name,
+    label: form.all('fieldLabel')[at] ?? '',
+    type: form.all('fieldType')[at] ?? 'text',
+    required: form.all('fieldRequired')[at] === 'yes',
+    choices: form.all('fieldChoices')[at] ?? '',
+  }))
+
 /** What was sent, as the API takes it; rows without a label are none, but for a field of the account's. */
 export function givenBy(form: EditedForm, own: readonly ContactField[]) {
   return {

@@ -78,6 +78,11 @@ export interface Shell {
   /** Without a session: the log-in, the sandbox. */
   open: OpenPages
   added: readonly AddedPage[]
+  /**
+   * Once all pages are added: the address of a form that was sent, opened again, leads to the page that it is of. It
+   * stands in the browser's address bar when the form comes back with faults.
+   */
+  leadBack(): void
 }
 
 /** The only way in for pages that know who looks at them. */
@@ -96,6 +101,19 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
     person: place(personDoor(doors)),
     open: place(openDoor(doors)),
     added,
+    leadBack() {
+      for (const { path } of added.filter(({ method }) => method === 'POST')) {
+        if (!path.startsWith('/a/') || isThere(path)) continue
+        const parts = path.split('/')
+        while (parts.length > 2 && !isThere(parts.join('/'))) parts.pop()
+        if (parts.length <= 2) continue
+        const most = parts.length
+        pages.get(path, (request) => ({
+          redirect: request.path.split('/').slice(0, most).join('/'),
+          status: 303,
+        }))
+      }
+    },
   }
 }
 

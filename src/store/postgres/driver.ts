@@ -1,9 +1,12 @@
 import {
   type BinaryOperationNode,
+  type ColumnDefinitionNode,
   type CompiledQuery,
   type DatabaseConnection,
+  DataTypeNode,
   type Dialect,
   type Driver,
+  GeneratedNode,
   Kysely,
   OperatorNode,
   PostgresAdapter,
@@ -11,12 +14,13 @@ import {
   PostgresQueryCompiler,
   PrimitiveValueListNode,
   type QueryResult,
-  type RawNode,
+  RawNode,
   ValueListNode,
 } from 'kysely'
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
 import { type FilePages, type NumberedLog, type Runner, runHere } from '../running.js'
+import { columnTypes } from './make-tables.js'
 import { storable } from './storable.js'
 import { type Queries, watchLogs } from './whole-logs.js'
 import { postgresWords } from './words.js'
@@ -41,6 +45,22 @@ export function kyselyOver<T>(queries: Queries, onRows?: OnRows): Kysely<T> {
 class PostgresCompiler extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {
     super.visitRaw(inWordsOf(postgresWords, node))
+  }
+
+  /** Migrations say types as SQLite has them. */
+  protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
+    const { dataType, autoIncrement } = node
+    const name = DataTypeNode.is(dataType) ? dataType.dataType : undefined
+    const type =
+      name === 'text' || name === 'integer' || name === 'blob' ? columnTypes[name] : undefined
+    super.visitColumnDefinition({
+      ...node,
+      ...(type !== undefined && { dataType: RawNode.createWithSql(type) }),
+      ...(autoIncrement === true && {
+        autoIncrement: false,
+        generated: GeneratedNode.create({ identity: true, byDefault: true }),
+      }),
+    })
   }
 
   /** It has no empty list; SQLite says that nothing is in one. */

@@ -35,8 +35,10 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
            from pg_database where datname = current_database()) as is_stale,
         (select count(*) from pg_attribute inner join pg_class on pg_class.oid = attrelid
            inner join pg_collation on pg_collation.oid = attcollation
+           inner join pg_database on datname = current_database()
            where relnamespace = current_schema()::regnamespace and relkind = 'r' and attnum > 0
-             and not attisdropped and collname <> 'C') as other_columns,
+             and not attisdropped and relname not like 'kysely%'
+             and case when collname = 'default' then datcollate else collname end not in ('C', 'POSIX')) as other_columns,
         current_setting('fsync') as fsync,
         current_setting('full_page_writes') as full_page_writes,
         current_setting('synchronous_commit') as synchronous_commit,

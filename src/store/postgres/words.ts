@@ -22,6 +22,7 @@ export const postgresWords: FragmentWords = {
   likeAnyCase: () => ['', ' ilike ', " escape '\\'"],
   mailNumber: () => ['emails.number'],
   rareStatus: () => ['emails.rare_status'],
+  tableEnd: () => [''],
   databaseClock: () => ['cast(extract(epoch from clock_timestamp()) * 1000 as bigint)'],
 }
 

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { accountsTables } from './accounts.js'
 import { applianceTables } from './appliance.js'
 import { auditTables } from './audit.js'
+import { automationDatesTables } from './automation-dates.js'
 import { automationRunsTables } from './automation-runs.js'
 import { automationsTables } from './automations.js'
 import { billingTables } from './billing.js'
@@ -42,6 +43,7 @@ import { webhooksTables } from './webhooks.js'
 export type * from './accounts.js'
 export type * from './appliance.js'
 export type * from './audit.js'
+export type * from './automation-dates.js'
 export type * from './automation-runs.js'
 export type * from './automations.js'
 export type * from './billing.js'
@@ -111,6 +113,7 @@ export const tables = [
   ...broadcastsTables,
   ...automationsTables,
   ...automationRunsTables,
+  ...automationDatesTables,
   ...eventNamesTables,
   ...statsTables,
   ...campaignFiguresTables,

@@ -14,6 +14,7 @@ export const sqliteWords: FragmentWords = {
   likeAnyCase: () => ['', ' like ', " escape '\\'"],
   mailNumber: () => ['emails.rowid'],
   rareStatus: () => ['emails.status'],
+  tableEnd: ({ isClustered }) => [isClustered ? 'strict, without rowid' : 'strict'],
   databaseClock: () => ["cast(unixepoch('subsec') * 1000 as integer)"],
 }
 

@@ -11,7 +11,7 @@ const call = async (method: string, path: string, body?: object) =>
   await posthorn.call(method, path, body === undefined ? {} : { body })
 const from = 'Shop <news@sender.test>'
 
-const valueOf = (html: string, name: string): string =>
+const sentAs = (html: string, name: string): string =>
   (new RegExp(` name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '').replace(/&quot;/g, '"')
 
 /** An automation, and what its editor sends of itself. */
@@ -24,7 +24,7 @@ async function editing(name: string) {
     async press(wish: string, typed: Record<string, string> = {}) {
       const own = ['outline', 'revision', 'open', 'name', 's.key'].map((one) => [
         one,
-        valueOf(html, one),
+        sentAs(html, one),
       ])
       const body = { ...Object.fromEntries(own), ...typed, do: wish }
       html = (await owner.post(`${made.to}/draft`, body)).text

@@ -174,8 +174,37 @@ t.test('who is in an old version is moved to a new one', async (t) => {
   t.match((await owner.get(`${page}?version=1`)).text, /Version 2[\s\S]*Version 1/)
 })
 
+t.test('who is at a step that is gone is told of, and begins another one', async (t) => {
+  const was = await call('GET', `/v1/automations/${id}`)
+  const without = {
+    steps: was.steps.filter((one: { key: string }) => one.key !== 'paid'),
+    connections: [
+      { from: 'start', to: 'known', type: 'default' },
+      ...was.connections.filter((one: { from: string }) => one.from === 'known'),
+    ],
+  }
+  await call('POST', `/v1/automations/${id}/disable`)
+  await call('PATCH', `/v1/automations/${id}`, without)
+  await call('POST', `/v1/automations/${id}/enable`)
+  const check = (await owner.get(`${page}/enable`)).text
+  t.match(check, /2 people are at “Wait until “order.paid” comes, 3 days at most” of version 2/)
+  t.match(check, /<table[\s\S]*Wait until “order.paid”[\s\S]*The new version has not this step/)
+  const plan = (await owner.get(`${page}/move?version=3`)).text
+  t.match(plan, /2 people are at steps that this version has not/)
+  t.match(plan, /<option value="later"[^>]*>Begin: Wait 1 day 12 hours/)
+  t.notMatch(plan, /step paid/, 'no key is said')
+  const wrong = await owner.post(`${page}/move`, { version: '3', step: 'paid', begins: 'start' })
+  t.equal(wrong.status, 422)
+  const moved = await owner.post(`${page}/move`, { version: '3', step: 'paid', begins: 'later' })
+  t.equal(moved.status, 303)
+  await eventually(async () => (await runOf('eve')).waitingFor?.kind === 'delay', 20_000)
+  t.match(await runOf('eve'), { version: 3, currentStep: 'later' })
+  const flow = (await owner.get(page)).text
+  t.match(flow, /<strong>2 here now<\/strong> <span class="quiet">2 came here/)
+})
+
 t.test('all that fit leave; the log says who did what', async (t) => {
-  t.equal((await owner.post(`${page}/runs/cancel?show=step.paid`, {})).status, 303)
+  t.equal((await owner.post(`${page}/runs/cancel?show=step.later`, {})).status, 303)
   const { runs } = await call('GET', `/v1/automations/${id}`)
   t.match(runs, { running: 0, waiting: 0, cancelled: 3 })
   t.equal((await owner.post(`${page}/archive`, {})).status, 303)

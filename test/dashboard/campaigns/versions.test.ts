@@ -61,6 +61,10 @@ t.test('a version has a content of its own, which is looked at as the draft’s 
     share: '30',
     decideAfter: '8',
   }
+  const faulty = await save({ ...typed, share: '0', subject1: 'Typed A' })
+  t.equal(faulty.status, 422)
+  t.match(faulty.text, /name="subject1"[^>]* value="Typed A"/, 'what was typed is kept')
+  t.match(faulty.text, /name="fromName2"[^>]* value="Ann"/)
   const led = await save({ ...typed, next: 'content-2' })
   t.equal(led.to, `${draft}/versions/B`)
   const begun = (await owner.get(led.to)).text

@@ -1,0 +1,81 @@
+import { calendarDayOf, type DayReached, nextOnDay } from '../../clock/index.js'
+import type { Tx } from '../../store/index.js'
+import type { AutomationDefinition, DateOf } from './definition.js'
+import type { RunContact } from './run.js'
+import { zoneOf } from './zone.js'
+
+/** What an automation begins with that names a date in place of an event: nobody can send it, and no step waits for it. */
+export const dateEvent = '$contact.date'
+/** The most days before or after the date. */
+export const mostDays = 365
+// Unless a trigger says otherwise: a mail in the morning.
+const usualTime = '09:00'
+
+/** What is kept of such a trigger. */
+export interface DateRule {
+  date: DateOf
+  /** Of contacts who name none. */
+  timeZone?: string | undefined
+}
+
+/** The field by its name in the metadata. */
+export const dateFieldOf = ({ field }: Pick<DateOf, 'field'>): string =>
+  field.replace(/^(contact\.)?metadata\./, '')
+
+export const isDateField = (field: string): boolean =>
+  /^((contact\.)?metadata\.)?[A-Za-z0-9_-]{1,64}$/.test(field)
+
+/** When the rule next has a contact begin, after `after` (ms); undefined: it does not. */
+export function dateFor(
+  { date, timeZone }: DateRule,
+  contact: RunContact,
+  { after, done }: { after: number; done?: string | null },
+): DayReached | undefined {
+  const name = dateFieldOf(date)
+  const value = Object.hasOwn(contact.metadata, name) ? contact.metadata[name] : undefined
+  const of = typeof value === 'string' ? calendarDayOf(value) : undefined
+  if (of === undefined) return undefined
+  const { days = 0, time = usualTime, repeat = 'yearly' } = date
+  const zone = zoneOf(date.zone, contact, timeZone)
+  const reached = { zone, after, ...(done !== undefined && { done }) }
+  return nextOnDay(of, { time, days, isYearly: repeat === 'yearly' }, reached)
+}
+
+/** The rule of a definition that begins on a date; undefined for any other. */
+export function dateRuleOf({ steps, settings = {} }: AutomationDefinition): DateRule | undefined {
+  for (const { type, config } of steps) {
+    if (type !== 'trigger' || config.date === undefined) continue
+    const { timeZone } = settings
+    return { date: config.date, ...(timeZone !== undefined && { timeZone }) }
+  }
+  return undefined
+}
+
+/** From now on contacts are looked at for when their date is; as they were before, no year is begun twice. */
+export async function followDates(
+  tx: Tx,
+  { account_id, id }: { account_id: string; id: string },
+  definition: AutomationDefinition,
+): Promise<void> {
+  const rule = dateRuleOf(definition)
+  if (rule === undefined) return
+  const row = { rule: JSON.stringify(rule), state: 'filling' as const, cursor: '' }
+  await tx
+    .insertInto('automation_dates')
+    .values({ automation_id: id, account_id, ...row, revision: 0 })
+    .onConflict((conflict) =>
+      conflict
+        .column('automation_id')
+        .doUpdateSet(({ eb }) => ({ ...row, revision: eb('automation_dates.revision', '+', 1) })),
+    )
+    .execute()
+}
+
+/** Nobody begins by their date any more; the rows of `automation_date_due` go in slices (`upkeep/run-dates.ts`). */
+export async function leaveDates(tx: Tx, id: string, state: 'stopped' | 'ended'): Promise<void> {
+  await tx
+    .updateTable('automation_dates')
+    .set(({ eb }) => ({ state, cursor: '', revision: eb('revision', '+', 1) }))
+    .where('automation_id', '=', id)
+    .execute()
+}

@@ -1,0 +1,51 @@
+import { integer, type RowOf, table, text } from './table.js'
+
+/** An automation that begins on a day of a contact's field. */
+const automationDates = table(
+  'automation_dates',
+  {
+    automation_id: text().primaryKey(),
+    account_id: text(),
+    /** JSON, as `automations/definition/date-trigger.ts` has it. */
+    rule: text(),
+    /**
+     * `filling`: all contacts are being looked at; `stopped`: what is due goes in slices, and it is `idle` then; `ended`:
+     * everything goes, and then it.
+     */
+    state: text<'filling' | 'current' | 'stopped' | 'idle' | 'ended'>(),
+    /** The contact up to whom they were, by id. */
+    cursor: text(),
+    /** Goes up when the rule or the state changes, so that nothing is written that an older one has said. */
+    revision: integer(),
+  },
+  {
+    indexes: {
+      automation_dates_account: ['account_id', 'state', 'automation_id'],
+      automation_dates_state: ['state', 'automation_id'],
+    },
+  },
+)
+
+export interface AutomationDateRow extends RowOf<typeof automationDates> {}
+
+/** When such an automation begins for a contact, and for which day it last has: for nobody twice in a year. */
+const automationDateDue = table(
+  'automation_date_due',
+  {
+    automation_id: text(),
+    contact_id: text(),
+    at: integer().orNull(),
+    /** As `2026-02-28`. */
+    done: text().orNull(),
+  },
+  {
+    primaryKey: ['automation_id', 'contact_id'],
+    isClustered: true,
+    indexes: {
+      automation_date_due_at: ['at', 'automation_id', 'contact_id'],
+      automation_date_due_contact: ['contact_id'],
+    },
+  },
+)
+
+export const automationDatesTables = [automationDates, automationDateDue] as const
