@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type AccountBilling, checkOpen } from '../../billing/index.js'
 import { ApiError } from '../../errors/index.js'
 import { jsonBytes } from '../../json/index.js'
@@ -90,8 +89,7 @@ export async function keepWritten(
 }
 
 /**
- * Keeps what is being written as a draft, whatever is in it, and answers its revision; nothing is written where that is
- * what is kept already. Throws a 409 where somebody else has changed it since `revision`.
+ * Keeps what is being written as a draft, whatever is in it, and answers its revision. Throws a 409 where somebody else has changed it since `revision`.
  */
 export async function keepTyped(
   { store, clock }: Pick<AutomationDeps, 'store' | 'clock'>,
@@ -103,18 +101,11 @@ export async function keepTyped(
   return await store.write(async (tx) => {
     const automation = await findAutomation(tx, accountId, id)
     refuseArchived(automation)
-    const kept = await readWritten(tx, automation)
-    if (kept.revision !== revision) throw changedMeanwhile()
-    const isSame = name === kept.name && isDeepStrictEqual(plainOf(definition), kept.definition)
-    if (isSame) return revision
+    if (revisionOf(automation, await draftOf(tx, automation)) !== revision) throw changedMeanwhile()
     await putDraft(tx, automation, { name, definition, now: clock.now() })
-    return (await readWritten(tx, automation)).revision
+    return revisionOf(automation, await draftOf(tx, automation))
   })
 }
-
-// As it is read from the database: without what is undefined.
-const plainOf = (definition: AutomationDefinition): unknown =>
-  JSON.parse(JSON.stringify(definition))
 
 async function putDraft(
   tx: Tx,

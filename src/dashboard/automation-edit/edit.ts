@@ -71,18 +71,22 @@ export async function typedOrKept(
   { account, fields }: Pick<Visit, 'account' | 'fields'>,
   automation: Automation,
 ): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
+  const kept = await keptOf(read, automation)
+  const typed = typedIn(fields, await senderOf(read, account, stepsOf(kept.outline)))
+  if (typed === undefined) return kept
+  const revision = fields.get('over') ? kept.revision : (fields.get('revision') ?? '')
+  return { ...typed, revision, isDraft: kept.isDraft }
+}
+
+/** What is kept of the automation, as the editor has it. */
+export async function keptOf(
+  read: Read,
+  automation: Automation,
+): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
   const { name, definition, revision, isDraft } = await readWritten(read, automation)
-  const kept = stepsKept(definition.steps)
-  const typed = typedIn(fields, await senderOf(read, account, kept))
-  if (typed !== undefined) {
-    return {
-      ...typed,
-      revision: fields.get('over') ? revision : (fields.get('revision') ?? ''),
-      isDraft,
-    }
-  }
-  const outline = outlineOf({ steps: kept, connections: definition.connections })
-  return { name, outline, settings: definition.settings, open: '', revision, isDraft }
+  const { connections, settings } = definition
+  const outline = outlineOf({ steps: stepsKept(definition.steps), connections })
+  return { name, outline, settings, open: '', revision, isDraft }
 }
 
 const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>

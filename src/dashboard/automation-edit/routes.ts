@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { optional, string, type } from 'superstruct'
 import * as operations from '../../automations/contract.js'
 import {
@@ -17,7 +18,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { sampleFrame } from '../templates/rendered.js'
 import type { AutomationEditDeps } from './deps.js'
-import { showEdit, typedOrKept, writable } from './edit.js'
+import { keptOf, showEdit, typedOrKept, writable } from './edit.js'
 import { enablePages } from './enable.js'
 import { NewForm, showNew } from './new.js'
 import { simulatePages } from './simulate.js'
@@ -88,9 +89,11 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const typed = await typedOrKept(deps, visit, automation)
     const { name, revision } = typed
     const definition = definitionOf(typed)
-    // A form without a revision is not that of the editor.
+    const before = await keptOf(read, automation)
+    const isSame = name === before.name && isDeepStrictEqual(definition, definitionOf(before))
+    // A form without a revision is not that of the editor; to look at a step writes nothing.
     const kept =
-      revision === ''
+      revision === '' || isSame
         ? revision
         : await keepTyped(deps, visit.account.id, automation.id, { name, definition, revision })
     return await showEdit(deps, { ...visit, form: undefined }, noFaults, kept)

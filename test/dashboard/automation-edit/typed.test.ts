@@ -22,11 +22,8 @@ async function editing(name: string) {
     path: made.to,
     id: made.to.split('/').at(-2) ?? '',
     async press(wish: string, typed: Record<string, string> = {}) {
-      const own = ['outline', 'revision', 'open', 'name', 's.key'].map((one) => [
-        one,
-        sentAs(html, one),
-      ])
-      const body = { ...Object.fromEntries(own), ...typed, do: wish }
+      const own = ['outline', 'revision', 'open', 's.key'].map((one) => [one, sentAs(html, one)])
+      const body = { ...Object.fromEntries(own), name, ...typed, do: wish }
       html = (await owner.post(`${made.to}/draft`, body)).text
       return html
     },
@@ -37,6 +34,7 @@ t.test('what is typed is kept at every press, and its address leads to the edito
   const it = await editing('Kept')
   await it.press('open:0.0')
   t.notMatch((await owner.get(it.path)).text, /This is a draft/, 'to look changes nothing')
+  await it.press('close:', { 's.when': 'event', 's.event': 'signup', 's.reentry': 'once' })
   await it.press('add:0.0', { 'kind.0.0': 'delay' })
   const pressed = await it.press('close:', { 's.how': 'for', 's.amount': '5', 's.unit': 'D' })
   t.match(pressed, /Wait 5 days/)
