@@ -189,12 +189,7 @@ export async function openPrivateServer(
     tryWebhook,
     contacts,
     automations,
-    mail: {
-      ...sending,
-      protection: config.protection,
-      gateOf: core.gateOf,
-      sentCopy: makeSentCopyLater(config, core),
-    },
+    mail: { ...sending, ...aboutMail(config, core) },
   })
   const addPages = async (pages: Pages) => {
     const { dashboardRoutes } = await import('../dashboard/routes.js')
@@ -271,6 +266,17 @@ function othersReachPages({ http }: Config): boolean {
   return !isLoopback || http.trustedProxies.length > 0 || http.private.tls.enabled
 }
 
+/** What pages about mail need beside what accepts it. */
+const aboutMail = (config: Config, core: Core) => ({
+  protection: config.protection,
+  gateOf: core.gateOf,
+  tracking: trackingOf(config),
+  sentCopy: makeSentCopyLater(config, core),
+})
+
+/** Undefined: nobody out there could reach what links and pixels lead to. */
+const trackingOf = (config: Config) => (isReachable(config) ? config.tracking : undefined)
+
 /** Makes copies of mails for people to look at. All of outbound comes along with the first of them. */
 function makeSentCopyLater(
   { outbound }: Config,
@@ -289,7 +295,7 @@ function makeViewedCopyLater(
   config: Config,
   { store, clock, key, publicUrl, renderer }: Core,
 ): ViewedCopy {
-  const tracking = isReachable(config) ? config.tracking : undefined
+  const tracking = trackingOf(config)
   const deps = { store, clock, key, publicUrl, tracking, renderer: () => renderer }
   let made: Promise<ViewedCopy> | undefined
   return async (copy) => {

@@ -40,6 +40,7 @@ export {
   definitionsOf,
   disableAutomation,
   discardDraft,
+  draftsAmong,
   domainUses,
   duplicateAutomation,
   editAutomation,

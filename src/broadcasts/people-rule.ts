@@ -6,7 +6,8 @@ import { isNobody, type Whom, whomOf } from './whom.js'
 
 /**
  * The rule of a segment that holds for the people behind a number of a campaign's report; undefined where no rule
- * says it. Who did not open it is whoever was in its audience when it was sent and has not opened it since.
+ * says it. Who did not open it is whoever was in its audience when it was sent and has neither opened it nor clicked a
+ * link since: who clicks has it open, whether their program loaded the pixel or not.
  */
 export function ruleOfPeople(
   broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
@@ -25,7 +26,8 @@ export function ruleOfPeople(
   if (who !== 'not_opened' && who !== 'not_clicked') return undefined
   if (sent_at === null || isNobody(whom)) return undefined
   const mailed = mailedOf(whom, isoTime(sent_at))
-  return { all: [...mailed, did(who === 'not_opened' ? 'opened' : 'clicked', false)] }
+  const opened = who === 'not_opened' ? [did('opened', false)] : []
+  return { all: [...mailed, ...opened, did('clicked', false)] }
 }
 
 /**

@@ -104,7 +104,8 @@ const isTaken = ({ status }: MailFacts) => status === 'delivered' || status === 
 const fitsOf: Record<(typeof whoOfMails)[number], (mail: MailFacts) => boolean> = {
   sent: (mail) => isTaken(mail) || mail.status === 'bounced' || mail.status === 'failed',
   delivered: isTaken,
-  not_opened: (mail) => isTaken(mail) && mail.openedAt === null,
+  // Who clicks has it open, whether their program loaded the pixel or not.
+  not_opened: (mail) => isTaken(mail) && mail.openedAt === null && mail.clickedAt === null,
   not_clicked: (mail) => isTaken(mail) && mail.clickedAt === null,
   waiting: ({ status }) => status === 'queued' || status === 'sending',
   cancelled: ({ status }) => status === 'cancelled',

@@ -21,6 +21,13 @@ export interface SentFields {
 /** What is wrong, by the field; `email` and `agreed` are two of them. */
 export type TypedFaults = ReadonlyMap<string, string>
 
+const misfits = {
+  text: 'missing',
+  choice: 'missing',
+  number: 'noNumber',
+  date: 'noDate',
+} as const
+
 /** What was sent in, held against what the form asks. */
 export function readTyped(
   settings: FormSettings,
@@ -40,7 +47,7 @@ export function readTyped(
     }
     const kept = typedValue({ type, choices }, value)
     if (value.length > maxTypedChars) faults.set(name, words.tooLong)
-    else if (kept === undefined) faults.set(name, words.missing)
+    else if (kept === undefined) faults.set(name, words[misfits[type]])
     else if (isNameField(name)) typed[name] = value
     else typed.metadata[name] = kept
   }

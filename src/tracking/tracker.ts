@@ -2,10 +2,11 @@ import { applianceAccountId } from '../accounts/index.js'
 import { keepNewest } from '../bounded/index.js'
 import { type Clock, isRecent } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import { placesIn, textOfHtml } from '../mime/index.js'
+import { placesIn } from '../mime/index.js'
 import { footerPlace } from '../preferences/index.js'
 import type { Store } from '../store/index.js'
 import { planOf, type RewritePlan, withLinks } from './links.js'
+import { outweighsPixel } from './pixel.js'
 import { type DomainTracking, type Switches, trackingOf } from './switches.js'
 import { type Copy, makeTrackingTokens } from './token.js'
 
@@ -97,26 +98,17 @@ export function makeTracker(deps: TrackerDeps): Tracker {
 const urlAt = ({ protocol, port }: URL, host: string) =>
   `${protocol}//${host}${port === '' ? '' : `:${port}`}`
 
-// SpamAssassin's HTML_IMAGE_ONLY_04 to _28 count a picture beside so few characters of text, with up to 2.8 points.
-const lightChars = 2_800
-const picture = /<img[\s/]/i
-
-/** Whether a mail is none that the pixel would make one of a picture with few words: it has another, or many words. */
+/** As `outweighsPixel`, of which the answer for one body is kept. */
 function makeOutweighs() {
   // Of the body before: its mails come together.
   let latest: { bodyId: number; is: boolean } | undefined
   return (bodyId: number | null, html: string): boolean => {
-    if (picture.test(html)) return true
-    if (html.length <= lightChars) return false
     if (latest !== undefined && latest.bodyId === bodyId) return latest.is
-    const is = textOfHtml(html).text.replace(target, '').length > lightChars
+    const is = outweighsPixel(html)
     if (bodyId !== null) latest = { bodyId, is }
     return is
   }
 }
-
-// What the text says of where links lead, which is no text to who looks at the HTML.
-const target = /\[[^\]\s]+\]/g
 
 // Without `display: none`, which some programs take as leave not to load it.
 function withPixel(html: string, url: string): string {

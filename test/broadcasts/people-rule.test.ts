@@ -48,6 +48,7 @@ t.test('an audience of several lists and segments is read whole', async (t) => {
       },
       { not: { any: [{ field: `list.${c}`, operator: 'eq', value: true }] } },
       { field: `broadcast.${id}.opened`, operator: 'eq', value: false },
+      { field: `broadcast.${id}.clicked`, operator: 'eq', value: false },
     ],
   })
   t.equal(ruleOf({}), undefined, 'of nobody there is no rule')

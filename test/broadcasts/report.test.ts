@@ -159,6 +159,18 @@ t.test('people and machines, links, and who left', async (t) => {
   t.same(await emailsOf(id, 'who=clicked&link=1'), ['ann@x.test'])
   t.same(await emailsOf(id, 'who=clicked&link=2'), [])
   t.same(await emailsOf(id, 'who=left'), ['cat@x.test'])
+  // As the recorder marks the mail of who clicks without loading the pixel.
+  const clicking = rows.find(({ recipient }) => recipient === 'bob@x.test')?.email_id ?? ''
+  const mark = (at: number | null) =>
+    store.write((tx) =>
+      tx.updateTable('emails').set({ clicked_at: at }).where('id', '=', clicking).execute(),
+    )
+  const unopened = await emailsOf(id, 'who=not_opened')
+  t.ok(unopened.includes('bob@x.test'))
+  await mark(Date.now())
+  const others = unopened.filter((email: string) => email !== 'bob@x.test')
+  t.same(await emailsOf(id, 'who=not_opened'), others, 'who clicks has it open')
+  await mark(null)
   t.same(await emailsOf(id, 'who=complained'), [])
   t.equal(await emailsOf(id, 'who=opened&link=1'), 400)
   t.equal(await emailsOf(id, 'link=1'), 400)

@@ -6,12 +6,15 @@ import { findBroadcast, htmlOf, pauseBroadcast } from '../../src/broadcasts/inde
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { endAt } from '../../src/dashboard/campaigns/forecast.js'
+import { setSwitches } from '../../src/tracking/index.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { logIn } from '../support/log-in.js'
 import { directTo, startPosthorn } from '../support/posthorn.js'
 
 const mx = await fakeMx(t)
-const posthorn = await startPosthorn(t, directTo(mx))
+const direct = directTo(mx)
+const env = Object.assign({ POSTHORN_HTTP_PUBLIC_URL: 'https://mail.test' }, direct.env)
+const posthorn = await startPosthorn(t, { dns: direct.dns, env })
 const { store, accountId } = posthorn
 const base = `/a/${accountId}`
 const owner = await logIn(posthorn, accountId, 'owner')
@@ -193,6 +196,25 @@ t.test('it leads to its report and back, from the list too', async (t) => {
 })
 
 t.test('it goes again to who has not opened it, with a subject that must be new', async (t) => {
+  // A few words without a picture have no pixel: nobody knows who opened them.
+  for (const page of [`${draft.path}/report`, `${draft.path}/report/people?who=not_opened`]) {
+    const { text } = await owner.get(page)
+    t.match(text, /Opens of this campaign were not measured/)
+    t.notMatch(text, /Send again to who has not opened/)
+  }
+  for (const to of ['again', 'segment']) {
+    const unknown = await owner.post(`${draft.path}/report/${to}`, { who: 'not_opened' })
+    t.match([unknown.status, unknown.text], [422, /were not measured/])
+  }
+  const { body_id } = await findBroadcast(store.read, accountId, draft.id)
+  const html = `${form.html}<img src="https://x.test/a.png" alt="">`
+  const setBody = (html: string) =>
+    store.write((tx) => tx.updateTable('bodies').set({ html }).where('id', '=', body_id).execute())
+  await setBody(html)
+  t.match((await owner.get(`${draft.path}/report`)).text, /Send again to who has not opened/)
+  await setSwitches({ store }, { accountId }, { opens: false })
+  t.match((await owner.get(`${draft.path}/report`)).text, /were not measured/)
+  await setSwitches({ store }, { accountId }, { opens: null })
   const people = await owner.get(`${draft.path}/report/people?who=not_opened`)
   t.match(people.text, /Send again to who has not opened/)
   const refused = await owner.post(`${draft.path}/report/again`, { who: 'unreached' })

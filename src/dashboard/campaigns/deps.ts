@@ -1,6 +1,7 @@
 import type { BroadcastDeps } from '../../broadcasts/index.js'
 import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
+import type { Switches } from '../../tracking/index.js'
 import type { FollowLinks } from '../sandbox/follow-links.js'
 import type { RenderedPages } from '../templates/rendered.js'
 
@@ -11,6 +12,8 @@ export interface CampaignPageDeps extends EmailDeps, Pick<BroadcastDeps, 'plans'
   publicUrl: string
   /** Asks whether the links of a mail work. */
   followLinks: FollowLinks
+  /** How mail is tracked where neither domain nor account says it; undefined: nobody out there could ask for a pixel. */
+  tracking: Switches | undefined
   /** Why a stream's mail waits. */
   gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
 }

@@ -1,6 +1,12 @@
 import { archivePathOf } from '../../accounts/index.js'
+import { counted } from '../../amounts/index.js'
 import { stoppedBy } from '../../billing/index.js'
-import { type Broadcast, broadcastReport, broadcastStanding } from '../../broadcasts/index.js'
+import {
+  type Broadcast,
+  broadcastReport,
+  broadcastStanding,
+  waitsForDecision,
+} from '../../broadcasts/index.js'
 import { publicReason } from '../../errors/index.js'
 import { exactIn, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -13,7 +19,7 @@ import { audienceNames } from './list.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
-import { type VersionsView, versionsView } from './versions.js'
+import { restOf, type VersionsView, versionsView } from './versions.js'
 import { campaignName, chipOf, countsOf, countWords, shown, whomWords } from './words.js'
 
 interface CampaignView {
@@ -38,6 +44,9 @@ interface CampaignView {
   sending: Html | undefined
   figures: { label: string; value: string }[]
   versions: VersionsView | undefined
+  /** How many get the version that is chosen, in words. */
+  rest: string
+  faults: Faults
   archive: {
     /** Where everybody sees it; undefined: nowhere. */
     url: string | undefined
@@ -91,6 +100,8 @@ export async function campaignPage(
     report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
     sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,
     versions: await versionsView(read, found, visit),
+    rest: counted(restOf(found), 'person', 'people'),
+    faults,
     archive: await archiveView(deps, found, mayWrite),
     figures: [
       { label: 'Mails made', value: shown(found.recipients) },
@@ -133,10 +144,12 @@ function leavesAt({ local_zone }: Broadcast, at: number, zone: string): string {
 async function progressOf(
   deps: CampaignPageDeps,
   { account, base, now }: Visit,
-  { id, audience }: Broadcast,
+  found: Broadcast,
 ): Promise<Html> {
+  const { id, audience } = found
+  const waits = waitsForDecision(found)
   const report = await broadcastReport(deps.store.read, account.id, id)
   return sendingPart(
-    await sendingView(deps, report, { accountId: account.id, audience, base, now }),
+    await sendingView(deps, report, { accountId: account.id, audience, base, now, waits }),
   )
 }

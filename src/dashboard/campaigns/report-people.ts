@@ -10,14 +10,16 @@ import {
 } from '../../broadcasts/index.js'
 import { isoTime } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
+import { addressKey } from '../../mime/index.js'
 import { countedReasons, leaveWords } from '../../preferences/index.js'
-import type { Read } from '../../store/index.js'
+import { idsIn, type Read } from '../../store/index.js'
 import { csvLine } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
+import { opensMeasured, opensUnmeasured } from './opens-measured.js'
 import type { ReportPageDeps } from './report.js'
 import { whoWords } from './report-words.js'
 
@@ -34,9 +36,13 @@ interface ReportPeopleView extends BesidePages {
   segment: { action: string; who: Who } | undefined
   /** What makes a draft for them. */
   again: { action: string; who: Who; label: string } | undefined
+  /** That nobody knows who opened it, where that is asked. */
+  unmeasured: string | undefined
   faults: Faults
   people: {
     email: string
+    /** Undefined: they are no contact (any more), or the visitor sees none. */
+    contact: string | undefined
     mail: string
     opened: Moment | undefined
     clicked: Moment | undefined
@@ -53,7 +59,11 @@ export function peopleAsked(query: { get(name: string): string | null | undefine
   const given = query.get('who') ?? 'opened'
   const who = whoNames.find((name) => name === given)
   if (who === undefined) throw new ApiError('validation_error', 'There is no such list of people')
-  const why = countedReasons.find((one) => one === query.get('why'))
+  const said = query.get('why') ?? ''
+  const why = countedReasons.find((one) => one === said)
+  if (said !== '' && why === undefined) {
+    throw new ApiError('validation_error', 'There is no such reason why people leave')
+  }
   return { who, link: numberIn(query, 'link'), reason: numberIn(query, 'reason'), why }
 }
 
@@ -72,7 +82,7 @@ const tabsShown: readonly Who[] = [
 
 /** The people behind a number of the report. Throws a 404. */
 export async function showReportPeople(
-  { store: { read } }: ReportPageDeps,
+  deps: ReportPageDeps,
   visit: Visit,
   {
     asked = peopleAsked(visit.query),
@@ -80,6 +90,7 @@ export async function showReportPeople(
   }: { asked?: PeopleAsked; faults?: Faults } = {},
 ): Promise<PageAnswer> {
   const { account, base, now, params, query } = visit
+  const { read } = deps.store
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
   const { id, name, subject } = broadcast
   const report = `${base}/campaigns/${id}/report`
@@ -96,9 +107,18 @@ export async function showReportPeople(
       return { page: found.recipients, nextCursor: found.nextCursor }
     },
   )
+  const contacts = visit.may('contacts.read')
+    ? await contactsAmong(
+        read,
+        account.id,
+        rows.map(({ email }) => email),
+      )
+    : new Map<string, string>()
   const at = (time: string | null) =>
     time === null ? undefined : moment(Date.parse(time), now, visit.person.timeZone ?? undefined)
-  const hasRule = visit.may('contacts.write') && ruleOfPeople(broadcast, asked) !== undefined
+  const isKnown = asked.who !== 'not_opened' || (await opensMeasured(deps, broadcast))
+  const hasRule =
+    isKnown && visit.may('contacts.write') && ruleOfPeople(broadcast, asked) !== undefined
   const view: ReportPeopleView = {
     report,
     csv: linkTo(`${report}/people.csv`, filters),
@@ -119,11 +139,15 @@ export async function showReportPeople(
               asked.who === 'not_opened' ? 'Send again to who has not opened' : 'Send to those',
           }
         : undefined,
+    unmeasured: isKnown ? undefined : opensUnmeasured,
     faults,
     hasWhy: asked.who === 'left',
     hasReasons: rows.some(({ reason }) => reason !== null),
     people: rows.map(({ email, emailId, openedAt, clickedAt, reason, whyLeft, words }) => ({
       email,
+      contact: contacts.has(addressKey(email))
+        ? `${base}/contacts/${contacts.get(addressKey(email))}`
+        : undefined,
       mail: `${base}/emails/${emailId}`,
       opened: at(openedAt),
       clicked: at(clickedAt),
@@ -140,6 +164,21 @@ export async function showReportPeople(
   return page('campaigns/report-people', view, {
     title: `${whoWords[asked.who].label}: ${view.name}`,
   })
+}
+
+/** The contacts of an account with one of these addresses: their ids. */
+async function contactsAmong(
+  read: Read,
+  accountId: string,
+  emails: readonly string[],
+): Promise<Map<string, string>> {
+  const found = await read
+    .selectFrom('contacts')
+    .select(['id', 'address'])
+    .where('account_id', '=', accountId)
+    .where('address', 'in', idsIn(emails.map(addressKey), 'text'))
+    .execute()
+  return new Map(found.map(({ id, address }) => [address, id]))
 }
 
 function saysMore({ link, reason, why }: PeopleAsked): string {

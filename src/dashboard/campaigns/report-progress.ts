@@ -36,9 +36,16 @@ const providersShown = 6
 export async function sendingView(
   { store: { read }, gateOf }: SendingDeps,
   report: BroadcastReport,
-  of: { accountId: string; audience: number; base: string; now: number },
+  of: {
+    accountId: string
+    audience: number
+    base: string
+    now: number
+    /** Its test is made, and the rest waits for the version that is chosen. */
+    waits: boolean
+  },
 ): Promise<SendingView> {
-  const { accountId, audience, base, now } = of
+  const { accountId, audience, base, now, waits } = of
   const { progress, total } = report
   const [stop, putOff] = await Promise.all([
     stoppedForClient(read, accountId, 'marketing'),
@@ -83,12 +90,8 @@ export async function sendingView(
       { label: 'Left to send', value: shownCount(toMake - done) },
       { label: 'Put off so far', value: counted(total.deferred, 'time') },
       { label: 'Bounced', value: shownCount(progress.bounced) },
-      {
-        label: 'Rate',
-        value:
-          perHour === 0 ? 'nothing in the last hour' : `${shownCount(Math.round(perHour))} an hour`,
-      },
-      { label: 'Time left', value: leftMs === undefined ? 'unknown' : aboutTime(leftMs) },
+      // What has left says nothing of a rest that waits for somebody, or for a time.
+      ...(waits ? [restWaits] : speedOf(perHour, leftMs)),
     ],
     providers: report.providers.slice(0, providersShown).map((one) => ({
       name: one.provider === '*' ? 'All others' : one.provider,
@@ -98,6 +101,20 @@ export async function sendingView(
     })),
     why: [...stopped, ...lanes],
   }
+}
+
+const restWaits = {
+  label: 'The rest',
+  value: 'waits until a version is chosen for it',
+}
+
+function speedOf(perHour: number, leftMs: number | undefined) {
+  const rate =
+    perHour === 0 ? 'nothing in the last hour' : `${shownCount(Math.round(perHour))} an hour`
+  return [
+    { label: 'Rate', value: rate },
+    { label: 'Time left', value: leftMs === undefined ? 'unknown' : aboutTime(leftMs) },
+  ]
 }
 
 /** Mails an hour, by what has ended in this hour and the one before. */

@@ -17,6 +17,7 @@ import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
+import { requireOpensMeasured } from './opens-measured.js'
 import { showReport } from './report.js'
 import { reportMailFrame, showReportMail } from './report-mail.js'
 import { peopleAsked, reportPeopleCsv, showReportPeople } from './report-people.js'
@@ -59,6 +60,7 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     checkOpen(await readBilling(read, deps.plans, account.id))
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
     const asked = peopleAsked(fields)
+    await requireOpensMeasured(deps, broadcast, asked)
     const rule = requireRuleOfPeople(broadcast, asked)
     const name = nameOfPeople(broadcast, asked)
     const { id } = await createSegment(deps, account.id, { name, rule })
@@ -73,6 +75,7 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     const billing = await readBilling(read, deps.plans, account.id)
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
     const asked = peopleAsked(fields)
+    await requireOpensMeasured(deps, broadcast, asked)
     const given = { asked, name: nameOfPeople(broadcast, asked) }
     const { draft, segmentId } = await draftToPeople(withExpand(deps), billing, broadcast.id, given)
     return redirect(`${base}/campaigns/${draft.id}`, {

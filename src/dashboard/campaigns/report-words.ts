@@ -8,10 +8,16 @@ export const whoWords: Record<Who, { label: string; says: string }> = {
   sent: { label: 'Sent', says: 'to whom it went out, whatever their server said' },
   delivered: { label: 'Delivered', says: 'whose server has taken the mail' },
   opened: { label: 'Opened', says: 'who opened it' },
-  not_opened: { label: 'Not opened', says: 'who got it and have not opened it' },
+  not_opened: {
+    label: 'Not opened',
+    says: 'who got it, and have neither opened it nor clicked a link',
+  },
   clicked: { label: 'Clicked', says: 'who clicked a link' },
   not_clicked: { label: 'Not clicked', says: 'who got it and have clicked no link' },
-  left: { label: 'Left', says: 'who unsubscribed, or left the topic, by this mail' },
+  left: {
+    label: 'Left',
+    says: 'who unsubscribed, or left the topic, by this mail, those among them who have come back since',
+  },
   complained: { label: 'Complained', says: 'who reported it as spam' },
   unreached: { label: 'Did not get it', says: 'who did not get it' },
   bounced: { label: 'Bounced', says: 'whose server refused the mail' },

@@ -4,10 +4,10 @@ import {
   broadcastReport,
   findBroadcast,
   ruleOfPeople,
+  waitsForDecision,
 } from '../../broadcasts/index.js'
 import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import { leaveWords } from '../../preferences/index.js'
-import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
@@ -15,6 +15,7 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
+import { type OpensDeps, opensMeasured, opensUnmeasured } from './opens-measured.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
@@ -29,8 +30,7 @@ import { sendingPart } from './sending-part.js'
 import { type VersionsView, versionsView } from './versions.js'
 
 /** What the pages about what became of campaigns need. */
-export interface ReportPageDeps {
-  store: { read: Read }
+export interface ReportPageDeps extends OpensDeps {
   gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
 }
 
@@ -45,6 +45,8 @@ interface CampaignReportView {
   sending: Html | undefined
   /** Where a draft for those is made who have not opened it. */
   again: string | undefined
+  /** That nobody knows who opened it, where that is so. */
+  unmeasured: string | undefined
   numbers: ReportNumber[]
   charts: Chart[]
   links: {
@@ -78,10 +80,12 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const { id, audience } = broadcast
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
-  const at = { accountId: account.id, audience, base, now }
+  const waits = waitsForDecision(broadcast)
+  const at = { accountId: account.id, audience, base, now, waits }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
+  const isMeasured = await opensMeasured(deps, broadcast)
   const view: CampaignReportView = {
     here,
     campaign: `${base}/campaigns/${id}`,
@@ -95,7 +99,9 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
         : moment(Date.parse(report.sentAt), now, visit.person.timeZone ?? undefined),
     upToDate: report.upToDate,
     sending: isOnItsWay(broadcast) ? sendingPart(await sendingView(deps, report, at)) : undefined,
+    unmeasured: isMeasured || broadcast.sent_at === null ? undefined : opensUnmeasured,
     again:
+      isMeasured &&
       visit.may('campaigns.write') &&
       visit.may('contacts.write') &&
       ruleOfPeople(broadcast, { who: 'not_opened' }) !== undefined

@@ -14,6 +14,7 @@ import {
   pauseBroadcast,
   resumeBroadcast,
   takeBack,
+  waitsForDecision,
 } from '../../broadcasts/index.js'
 import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -35,7 +36,9 @@ import { campaignPage } from './one.js'
 import { paceFields, paceGiven } from './pace-part.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
+import { refuseUntyped } from './typed-number.js'
 import { versionContentPages } from './version-content.js'
+import { restOf } from './versions.js'
 
 const PaceForm = type(paceFields)
 
@@ -182,18 +185,21 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
       audit: auditOf(operations.takeBackBroadcast, { target: id }),
     })
   })
-  const ChoiceForm = object({ key: string() })
-  pages.post('/campaigns/:id/choose', { action, form: ChoiceForm }, async (visit) => {
-    const { id } = await of(visit)
-    const { key } = visit.form
+  const show = async (visit: Visit, faults: Faults) =>
+    campaignPage(deps, visit, await of(visit), faults)
+  const ChoiceForm = object({ key: string(), number: optional(string()) })
+  const choosing = { action, form: ChoiceForm, again: show } as const
+  pages.post('/campaigns/:id/choose', choosing, async (visit) => {
+    const found = await of(visit)
+    const { id } = found
+    const { key, number = '' } = visit.form
+    if (waitsForDecision(found)) refuseUntyped(restOf(found), number, 'number')
     await chooseVariant(whole, visit.account.id, { id, key })
     return redirect(here(visit), {
       flash: `Version ${key} goes to the rest`,
       audit: auditOf(operations.chooseBroadcastVariant, { target: id, detail: { version: key } }),
     })
   })
-  const show = async (visit: Visit, faults: Faults) =>
-    campaignPage(deps, visit, await of(visit), faults)
   const pacing = { action, form: PaceForm, again: show } as const
   pages.post('/campaigns/:id/pace', pacing, async (visit) => {
     const billing = await readBilling(store.read, plans, visit.account.id)

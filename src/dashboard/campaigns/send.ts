@@ -20,6 +20,7 @@ import type { Visit } from '../shell/visit.js'
 import { checkList } from './check-list.js'
 import { checksOf } from './checks.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
+import { isTypedFor, refuseUntyped } from './typed-number.js'
 import { contentsOf } from './version-checks.js'
 import { campaignName, shown } from './words.js'
 
@@ -36,9 +37,6 @@ interface SendCampaignView {
   when: string
   faults: Faults
 }
-
-// More than that nobody sends to by one wrong click.
-const typedAbove = 1_000
 
 const SendForm = object({ revision: string(), number: optional(string()) })
 
@@ -69,7 +67,8 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const sending = { action: 'campaigns.write', form: SendForm, again: show } as const
   pages.post('/campaigns/:id/send', sending, async ({ account, base, form, params, may }) => {
     const draft = await draftOf({ account, params })
-    await refuseUntyped(deps, draft, form.number)
+    const { counts } = await judgeDraft(withExpand(deps), draft.account_id, draft.id)
+    refuseUntyped(counts.reachable, form.number ?? '', 'number')
     const billing = await readBilling(store.read, plans, account.id)
     const options = {
       notBefore: clock.now() + takeBackMs,
@@ -85,18 +84,6 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
       }),
     })
   })
-}
-
-async function refuseUntyped(
-  deps: CampaignPageDeps,
-  { account_id, id }: Broadcast,
-  typed = '',
-): Promise<void> {
-  const { reachable } = (await judgeDraft(withExpand(deps), account_id, id)).counts
-  if (reachable <= typedAbove) return
-  if (typed.replace(/\D/g, '') === String(reachable)) return
-  const message = `Type ${shown(reachable)}, the number of people who get it`
-  throw new ApiError('validation_error', message, { fields: { field: 'number' } })
 }
 
 async function showChecks(
@@ -119,7 +106,7 @@ async function showChecks(
     revision: draft.revision,
     checks: checkList(checks),
     people: reachable === undefined ? undefined : shown(reachable),
-    typesNumber: (reachable ?? 0) > typedAbove,
+    typesNumber: isTypedFor(reachable ?? 0),
     when: at > now ? `at ${exactIn(at, zone)} (${zone})` : 'a minute after you have sent it',
     faults,
   }

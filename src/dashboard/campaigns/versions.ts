@@ -3,6 +3,7 @@ import { type Broadcast, campaignVersions, waitsForDecision } from '../../broadc
 import type { Read } from '../../store/index.js'
 import { exactIn } from '../format.js'
 import type { Visit } from '../shell/visit.js'
+import { isTypedFor } from './typed-number.js'
 
 /** The versions that a campaign tests. */
 export interface VersionsView {
@@ -11,7 +12,14 @@ export interface VersionsView {
   rows: { name: string; cells: string[]; key: string }[]
   /** Whether one can be chosen by hand now. */
   canChoose: boolean
+  /** How many get the version that is chosen. */
+  rest: number
+  typesNumber: boolean
 }
+
+/** How many wait for the version that is chosen. */
+export const restOf = ({ audience, recipients }: Pick<Broadcast, 'audience' | 'recipients'>) =>
+  Math.max(0, audience - recipients)
 
 const percent = (chance: number) => `${Math.round(chance * 100)} %`
 
@@ -35,6 +43,8 @@ export async function versionsView(
         percent(one.chance),
       ],
     })),
+    rest: restOf(broadcast),
+    typesNumber: isTypedFor(restOf(broadcast)),
     canChoose: isOn && waitsForDecision(broadcast) && may('campaigns.write'),
   }
 }

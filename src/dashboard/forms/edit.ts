@@ -11,6 +11,7 @@ import {
   resumeForm,
   type SignupForm,
   updateForm,
+  usualConsent,
   usualSettings,
 } from '../../forms/index.js'
 import { listTopics } from '../../topics/index.js'
@@ -49,7 +50,7 @@ interface EditFormView {
 const usual: FormSettings = {
   ...usualSettings,
   lists: [],
-  consent: 'I would like to get the newsletter. I can unsubscribe at any time.',
+  consent: usualConsent('en'),
 }
 
 const mostLists = 100

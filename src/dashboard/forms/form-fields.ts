@@ -1,6 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
+import { isLanguage } from '../../accounts/index.js'
 import { type ContactField, isNameField, nameFrom } from '../../contact-fields/index.js'
-import type { AskedField, FormSettings } from '../../forms/index.js'
+import { type AskedField, consentIn, type FormSettings } from '../../forms/index.js'
 
 /** The form about a form, as a browser sends it: a question of it is a row of four values. */
 export const EditedForm = type({
@@ -82,7 +83,7 @@ export function givenBy(form: EditedForm, own: readonly ContactField[]) {
     name: form.name,
     lists: form.lists,
     topics: form.topics,
-    consent: form.consent,
+    consent: isLanguage(form.language) ? consentIn(form.language, form.consent) : form.consent,
     language: form.language as FormSettings['language'],
     from: form.from ?? '',
     thanksUrl: form.thanksUrl ?? '',

@@ -10,8 +10,11 @@ export const english: FormWords = {
   optional: 'optional',
   submit: 'Sign up',
   missing: 'Please fill this in.',
+  noNumber: 'This is no number, such as 12.',
+  noDate: 'This is no date, such as 2026-12-24.',
   noAddress: 'Please write an email address, such as ada@example.com.',
   tooLong: 'This is too long.',
+  consent: 'I would like to get the newsletter. I can unsubscribe at any time.',
   agree: 'Please tick this to sign up.',
   working: 'One moment: your browser is checking the form…',
   check: {

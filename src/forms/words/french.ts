@@ -10,8 +10,11 @@ export const french: FormWords = {
   optional: 'facultatif',
   submit: 'S’inscrire',
   missing: 'Veuillez remplir ce champ.',
+  noNumber: 'Ce n’est pas un nombre, comme 12.',
+  noDate: 'Ce n’est pas une date, comme 2026-12-24.',
   noAddress: 'Veuillez écrire une adresse e-mail, comme ada@example.com.',
   tooLong: 'C’est trop long.',
+  consent: 'Je souhaite recevoir la newsletter. Je peux me désinscrire à tout moment.',
   agree: 'Veuillez cocher cette case pour vous inscrire.',
   working: 'Un instant : votre navigateur vérifie le formulaire…',
   check: {

@@ -10,8 +10,11 @@ export const german: FormWords = {
   optional: 'freiwillig',
   submit: 'Anmelden',
   missing: 'Bitte füllen Sie das aus.',
+  noNumber: 'Das ist keine Zahl, etwa 12.',
+  noDate: 'Das ist kein Datum, etwa 2026-12-24.',
   noAddress: 'Bitte schreiben Sie eine E-Mail-Adresse, etwa ada@example.com.',
   tooLong: 'Das ist zu lang.',
+  consent: 'Ich möchte den Newsletter bekommen. Ich kann mich jederzeit abmelden.',
   agree: 'Bitte kreuzen Sie das an, um sich anzumelden.',
   working: 'Einen Moment: Ihr Browser prüft das Formular …',
   check: {

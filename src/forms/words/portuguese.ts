@@ -10,8 +10,11 @@ export const portuguese: FormWords = {
   optional: 'opcional',
   submit: 'Subscrever',
   missing: 'Preencha este campo.',
+  noNumber: 'Isto não é um número, como 12.',
+  noDate: 'Isto não é uma data, como 2026-12-24.',
   noAddress: 'Escreva um endereço de e-mail, como ada@example.com.',
   tooLong: 'É demasiado longo.',
+  consent: 'Quero receber a newsletter. Posso cancelar a subscrição a qualquer momento.',
   agree: 'Marque esta caixa para subscrever.',
   working: 'Um momento: o seu navegador está a verificar o formulário…',
   check: {

@@ -10,8 +10,11 @@ export const spanish: FormWords = {
   optional: 'opcional',
   submit: 'Suscribirse',
   missing: 'Rellene este campo.',
+  noNumber: 'Esto no es un número, como 12.',
+  noDate: 'Esto no es una fecha, como 2026-12-24.',
   noAddress: 'Escriba una dirección de correo, como ada@example.com.',
   tooLong: 'Es demasiado largo.',
+  consent: 'Quiero recibir el boletín. Puedo darme de baja en cualquier momento.',
   agree: 'Marque esta casilla para suscribirse.',
   working: 'Un momento: su navegador está comprobando el formulario…',
   check: {

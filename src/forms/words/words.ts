@@ -9,10 +9,14 @@ export interface FormWords {
   choose: string
   optional: string
   submit: string
-  /** What stands at a field that has to be filled in, or that does not fit. */
+  /** What stands at a field that has to be filled in, or in which nothing fits that can be chosen. */
   missing: string
+  noNumber: string
+  noDate: string
   noAddress: string
   tooLong: string
+  /** What a new form asks people to agree to. */
+  consent: string
   agree: string
   /** While the browser works for a form that is careful. */
   working: string

@@ -62,6 +62,11 @@ t.test('its people as a page and as a file, which is in the audit log', async (t
   t.match((await viewer.get(`${at}?who=unreached`)).text, /cat@x\.test.*550 5\.1\.1 no such user/s)
   t.match((await viewer.get(`${at}?who=complained`)).text, /Nobody here/)
   t.equal((await viewer.get(`${at}?who=everybody`)).status, 400)
+  t.equal((await viewer.get(`${at}?who=left&why=zzz`)).status, 400)
+  t.match((await viewer.get(`${at}?who=left`)).text, /those among them who have come back since/)
+  const opened = (await viewer.get(`${at}?who=opened`)).text
+  t.match(opened, `href="${base}/contacts/${people[0]}">ann@x.test</a>`, 'the person')
+  t.match(opened, /href="[^"]*\/emails\/[^"]*" aria-label="The mail to ann@x\.test"/)
   const csv = await member.get(`${base}/campaigns/${id}/report/people.csv?who=clicked&link=1`)
   t.match(csv.text, /^email,status,.*\r\nann@x\.test,delivered,.*\r\nbob@x\.test,/s)
   t.equal(csv.text.trim().split('\r\n').length, 3)

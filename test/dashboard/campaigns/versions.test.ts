@@ -138,7 +138,13 @@ t.test('a copy has them too, and without them nothing is left', async (t) => {
 
 t.test('its page says what the rest waits for, and sends a version to it', async (t) => {
   const decideAt = Date.now() + 3_600_000
-  const tested = { status: 'sending', cursor: '~~', sent_at: Date.now() } as const
+  const tested = {
+    status: 'sending',
+    cursor: '~~',
+    sent_at: Date.now() - 600_000,
+    audience: 5_000,
+    recipients: 1_000,
+  } as const
   await store.write((tx) =>
     tx
       .updateTable('broadcasts')
@@ -148,11 +154,24 @@ t.test('its page says what the rest waits for, and sends a version to it', async
   )
   const shown = (await owner.get(draft)).text
   t.match(shown, /goes to the rest at/)
-  t.match(shown, /Send B to the rest now/)
+  t.match(
+    shown,
+    /<summary[^>]*>Send B to the rest now<.*4,000 people who have got none.*Type 4,000/s,
+  )
+  for (const page of [draft, `${draft}/report`]) {
+    const { text } = await owner.get(page)
+    t.match(text, /waits until a version is chosen for it/)
+    t.notMatch(text, /Time left|an hour</, 'nothing leaves before')
+  }
   t.notMatch((await viewer.get(draft)).text, /to the rest now/)
   t.match((await viewer.get(`${draft}/report`)).text, /By version/)
   t.equal((await viewer.post(`${draft}/choose`, { key: 'B' })).status, 403)
-  t.equal((await owner.post(`${draft}/choose`, { key: 'B' })).status, 303)
+  for (const number of ['', '400']) {
+    const refused = await owner.post(`${draft}/choose`, { key: 'B', number })
+    t.match([refused.status, refused.text], [422, /Type 4,000, the number of people who get it/])
+  }
+  t.equal((await found()).winner, null, 'one click sends nothing')
+  t.equal((await owner.post(`${draft}/choose`, { key: 'B', number: '4,000' })).status, 303)
   t.match((await owner.get(draft)).text, /Version B went to the rest/)
   t.match(await found(), { winner: 'B', decided_by: 'account' })
   const { json } = await posthorn.call('GET', `/v1/broadcasts/${id}/report`)
