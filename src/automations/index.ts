@@ -28,6 +28,7 @@ export {
   automationWarnings,
   blockedReasons,
   type Compiled,
+  type Crowd,
   cancelArchived,
   cancelRun,
   checkEnabling,
@@ -48,6 +49,8 @@ export {
   findAutomation,
   graphOf,
   isOutlineStep,
+  isPlace,
+  keepTyped,
   keepWritten,
   lastStarts,
   limits,
@@ -61,6 +64,8 @@ export {
   type OutlineWay,
   outlineOf,
   ownEvents,
+  placeFields,
+  placeIn,
   putInForce,
   readDefinition,
   readWritten,
@@ -145,7 +150,6 @@ export {
 } from './trial/index.js'
 export {
   type Backfill,
-  type Crowd,
   cancelFitting,
   crowdOf,
   datesWait,

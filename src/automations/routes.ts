@@ -132,10 +132,12 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
 
   // May be asked about steps that are not saved, so that an editor can show what its author is writing.
   serve(api, operations.simulateAutomation, async ({ account: { accountId }, params, body }) => {
-    const { email = '', listId, ...world } = body
-    return listId === undefined
-      ? shownPreview(await previewAutomation(deps, accountId, params.id, { ...world, email }))
-      : shownCohort(await previewCohort(deps, accountId, params.id, { ...world, listId }))
+    const { email = '', listId, segmentId, ...world } = body
+    if (listId === undefined && segmentId === undefined) {
+      return shownPreview(await previewAutomation(deps, accountId, params.id, { ...world, email }))
+    }
+    const crowd = segmentId === undefined ? { listId: listId ?? '' } : { segmentId }
+    return shownCohort(await previewCohort(deps, accountId, params.id, crowd, world))
   })
 }
 
