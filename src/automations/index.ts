@@ -39,6 +39,7 @@ export {
   definitionsOf,
   disableAutomation,
   discardDraft,
+  draftsAmong,
   domainUses,
   duplicateAutomation,
   editAutomation,

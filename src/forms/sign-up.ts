@@ -40,8 +40,11 @@ export async function signUp(
         ? await settleEntries(tx, entry, now)
         : await isStranger(tx, accountId, email)
     if (!isFirst) return false
-    // Before they are a contact again, who would be suppressed for it.
-    if (how === 'confirmed') await liftErasure(tx, accountId, email, now)
+    // Before they are a contact again, who would be suppressed for it, and whom no automation would take.
+    if (how === 'confirmed') {
+      await liftErasure(tx, accountId, email, now)
+      await lift(tx, accountId, email, { by: 'recipient', at: now, reasons: ['unsubscribe'] })
+    }
     const {
       topics,
       offered,
@@ -68,12 +71,11 @@ export async function signUp(
     const kind = how === 'confirmed' ? 'confirmed' : 'signed_up'
     await recordAgreed(tx, form, entry, { kind, at: now, listIds: lists })
     if (how === 'confirmed') {
-      await lift(tx, accountId, email, { by: 'recipient', at: now, reasons: ['unsubscribe'] })
       await forgetAddress(tx, accountId, hash)
       await countConfirmed(tx, form.id)
     }
     if (topics !== undefined) await chooseTopics(tx, entry, { ticked: topics, offered, now })
-    // Last, as nobody is suppressed any more by what was just taken back. Whom the account adds itself fills in no form.
+    // Whom the account adds itself fills in no form.
     if (how === 'confirmed' && starts && form.kind === 'page') {
       const { id, name } = form
       const news = { contact: done.contact, added: false, listId: undefined, form: { id, name } }

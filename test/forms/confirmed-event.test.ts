@@ -29,6 +29,16 @@ t.test('who confirms a form starts the automations that begin with it, of that f
   const ofForm = await make('This', form.id)
   const ofOther = await make('That', other.id)
   t.same([any.status, ofForm.status, ofOther.status], [200, 200, 200])
+  const joining = {
+    name: 'Joined',
+    steps: [
+      { key: 'start', type: 'trigger', config: { eventName: '$list.joined' } },
+      { key: 'out', type: 'exit' },
+    ],
+    connections: [{ from: 'start', to: 'out', type: 'default' }],
+  }
+  const joined = (await posthorn.call('POST', '/v1/automations', { body: joining })).json
+  await posthorn.call('POST', `/v1/automations/${joined.id}/enable`)
   const unknown = '01900000-0000-7000-8000-000000000000'
   const refused = await make('None', unknown)
   t.equal(refused.status, 422)
@@ -49,6 +59,7 @@ t.test('who confirms a form starts the automations that begin with it, of that f
   await fetch(link, { method: 'POST' })
   await eventually(async () => (await runs(ofForm))[0]?.status === 'completed', 15_000)
   t.equal((await runs(any)).length, 1)
+  t.equal((await runs(joined)).length, 1, 'of the list too')
   t.equal((await runs(ofForm)).length, 1)
   t.same(await runs(ofOther), [])
   const { json } = await posthorn.call('GET', '/v1/contacts/all?q=ada')

@@ -6,14 +6,15 @@ import type { Read } from '../../store/index.js'
 import { findTemplate } from '../../templates/index.js'
 import { findTopic } from '../../topics/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
+import { joinedFaults } from './begins-with.js'
 import { checkAudience } from './check-audience.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
 import { formFaults } from './forms.js'
 import type { StepFault } from './graph.js'
 
 /**
- * What a definition names and the account has not: a template, a verified sender, a topic, a segment, a form, a
- * webhook endpoint. Throws the 402 of marketing mail without a plan.
+ * What a definition names and the account has not: a template, a verified sender, a topic, a list, a segment,
+ * a form, a webhook endpoint. Throws the 402 of marketing mail without a plan.
  */
 export async function checkEnabling(
   read: Read,
@@ -23,6 +24,7 @@ export async function checkEnabling(
   const faults = [
     ...(await checkAudience(read, billing.accountId, definition)),
     ...(await formFaults(read, billing.accountId, definition)),
+    ...(await joinedFaults(read, billing.accountId, definition)),
   ]
   const marketing: string[] = []
   for (const { key, type, config } of definition.steps) {

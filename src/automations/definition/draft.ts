@@ -1,7 +1,7 @@
 import { type AccountBilling, checkOpen } from '../../billing/index.js'
 import { ApiError } from '../../errors/index.js'
 import { jsonBytes } from '../../json/index.js'
-import type { Read, Tx } from '../../store/index.js'
+import { idsIn, type Read, type Tx } from '../../store/index.js'
 import {
   type Automation,
   type AutomationDeps,
@@ -41,6 +41,22 @@ export async function readWritten(read: Read, automation: Automation): Promise<W
       : { definition: JSON.parse(draft.definition) as AutomationDefinition, name: draft.name }
   const revision = revisionOf(automation, draft)
   return { name, definition, revision, isDraft: draft !== undefined }
+}
+
+/** Which of some automations have a draft beside their version. */
+export async function draftsAmong(
+  read: Read,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await read
+    .selectFrom('automation_drafts')
+    .select('automation_id')
+    .where('automation_id', 'in', idsIn(ids, 'text'))
+    .where('account_id', '=', accountId)
+    .execute()
+  return new Set(rows.map((row) => row.automation_id))
 }
 
 interface DraftRow {

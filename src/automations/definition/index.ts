@@ -39,6 +39,7 @@ export {
 export {
   changedMeanwhile,
   discardDraft,
+  draftsAmong,
   keepWritten,
   readWritten,
   type WrittenAutomation,

@@ -3,6 +3,7 @@ import {
   type AutomationDefinition,
   automationPage,
   definitionsOf,
+  draftsAmong,
   lastStarts,
 } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
@@ -25,6 +26,8 @@ interface AutomationsView extends BesidePages {
     name: string
     starts: string
     chip: { text: string; tone: Tone }
+    /** There is a draft that is not in force. */
+    hasDraft: boolean
     figures: readonly [now: string, finished: string, reached: string]
     lastStart: Moment | undefined
   }[]
@@ -39,13 +42,12 @@ export async function showAutomations(deps: AutomationPageDeps, visit: Visit): P
   const { rows, newer, older } = await listOf({ path: `${base}/automations`, query }, (cursor) =>
     automationPage(read, account.id, { limit: perPage, cursor }),
   )
-  const [definitions, starts, billing] = await Promise.all([
+  const ids = rows.map(({ id }) => id)
+  const [definitions, starts, billing, drafts] = await Promise.all([
     definitionsOf(read, rows),
-    lastStarts(
-      read,
-      rows.map(({ id }) => id),
-    ),
+    lastStarts(read, ids),
     readBilling(read, deps.plans, account.id),
+    draftsAmong(read, account.id, ids),
   ])
   const book = await wordBook(read, account.id, [...definitions.values()])
   const view: AutomationsView = {
@@ -59,6 +61,7 @@ export async function showAutomations(deps: AutomationPageDeps, visit: Visit): P
       const at = starts.get(one.id)
       return {
         ...rowOf(one, base, { book, definition: definitions.get(one.id) }),
+        hasDraft: drafts.has(one.id),
         lastStart: at === undefined ? undefined : moment(at, now),
       }
     }),
@@ -72,7 +75,7 @@ function rowOf(
   one: Automation,
   base: string,
   { book, definition }: { book: WordBook; definition: AutomationDefinition | undefined },
-): Omit<AutomationsView['automations'][number], 'lastStart'> {
+): Omit<AutomationsView['automations'][number], 'lastStart' | 'hasDraft'> {
   const { running, waiting, completed, exited, failed, cancelled } = one
   return {
     page: `${base}/automations/${one.id}`,

@@ -1,4 +1,5 @@
 import {
+  draftsAmong,
   findAutomation,
   findBackfill,
   readDefinition,
@@ -22,6 +23,8 @@ interface AutomationView extends AutomationFrame {
   start: { begun: Moment; says: string } | undefined
   versions: { label: string; href: string; here: boolean }[]
   isDraft: boolean
+  /** There is a draft beside what is in force. */
+  hasDraft: boolean
   drawing: Html
   steps: OutlinedStep[]
   faults: Faults
@@ -39,10 +42,11 @@ export async function showAutomation(
   const asked = Number(visit.query.get('version') ?? found.version)
   const number = versions.some((one) => one.version === asked) ? asked : found.version
   const { definition, frozenAt } = await readDefinition(read, found.id, number)
-  const [book, waits, start] = await Promise.all([
+  const [book, waits, start, drafts] = await Promise.all([
     wordBook(read, account.id, [definition]),
     waitsOf(read, found),
     findBackfill(read, found.id),
+    draftsAmong(read, account.id, [found.id]),
   ])
   const frame = frameOf(visit, found, { here: 'flow', definition, book })
   const flow = await flowView(read, found, { number, definition }, { book, page: frame.page, now })
@@ -63,6 +67,7 @@ export async function showAutomation(
       here: version === number,
     })),
     isDraft: frozenAt === null,
+    hasDraft: drafts.has(found.id),
     drawing: flow.drawing,
     steps: flow.steps,
     faults,

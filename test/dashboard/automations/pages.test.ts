@@ -1,5 +1,9 @@
 // Issue 47: automations in pages, without script: looked at, paused, let go on, started for many, people taken out.
 import t from 'tap'
+import { findAutomation, keepWritten, readWritten } from '../../../src/automations/index.js'
+import { readBilling } from '../../../src/billing/index.js'
+import { systemClock } from '../../../src/clock/index.js'
+import { plans } from '../../support/campaigns.js'
 import { eventually } from '../../support/eventually.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
@@ -48,6 +52,13 @@ for (const name of ['ann', 'bob', 'eve', 'zoe']) {
   people.set(name, made.id)
 }
 await call('POST', `/v1/automations/${id}/enable`)
+/** What somebody has changed in the editor of an automation that is on. */
+const keepDraft = async (automationId: string) => {
+  const automation = await findAutomation(store.read, accountId, automationId)
+  const written = await readWritten(store.read, automation)
+  const billing = await readBilling(store.read, plans, accountId)
+  await keepWritten({ store, clock: systemClock }, billing, automationId, written)
+}
 const runOf = async (name: string) => {
   const { runs } = await call('GET', `/v1/automations/${id}/runs`)
   return runs.find((run: { email: string | null }) => run.email === `${name}@x.test`)
@@ -212,6 +223,36 @@ t.test('all that fit leave; the log says who did what', async (t) => {
   const log = (await owner.get(`${base}/audit`)).text
   t.match(log, /Automation “Greeting &lt;b&gt;” paused/)
   t.match(log, /archived/)
+})
+
+t.test('a draft is seen, and what begins with a deleted list is in the way', async (t) => {
+  const at = await call('POST', '/v1/contacts/lists', { name: 'Gone soon' })
+  const filter = { field: 'trigger.listId', operator: 'eq', value: at.id }
+  const made = await call('POST', '/v1/automations', {
+    name: 'Short',
+    steps: [
+      { key: 'start', type: 'trigger', config: { eventName: '$list.joined', filter } },
+      { key: 'later', type: 'delay', config: { duration: 'P1D' } },
+    ],
+    connections: [{ from: 'start', to: 'later', type: 'default' }],
+  })
+  const here = `${base}/automations/${made.id}`
+  t.notMatch((await owner.get(`${here}/enable`)).text, /list is deleted/)
+  await call('POST', `/v1/automations/${made.id}/enable`)
+  t.notMatch((await owner.get(here)).text, /There is a draft/)
+  await keepDraft(made.id)
+  t.match((await owner.get(here)).text, /There is a draft[\s\S]*edit\/discard/)
+  t.match((await viewer.get(here)).text, /There is a draft that is not in force/)
+  t.notMatch((await viewer.get(here)).text, /discard/)
+  t.match((await owner.get(`${base}/automations`)).text, /Draft<span class="hidden"> of Short/)
+  t.equal((await owner.post(`${here}/edit/discard`, {})).status, 303)
+  t.notMatch((await owner.get(here)).text, /There is a draft/)
+  await call('POST', `/v1/automations/${made.id}/disable`)
+  await call('DELETE', `/v1/contacts/lists/${at.id}`)
+  t.match((await owner.get(`${here}/enable`)).text, /This list is deleted, so nobody joins it/)
+  t.notMatch((await owner.get(`${here}/enable`)).text, /class="primary">Turn it on/)
+  const refused = await posthorn.call('POST', `/v1/automations/${made.id}/enable`)
+  t.equal(refused.status, 422)
 })
 
 t.test('the address of a form leads to its page', async (t) => {
