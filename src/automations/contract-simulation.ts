@@ -49,7 +49,7 @@ const afters = (what: string) =>
   )
 
 export const simulatedAddress = addressThat(
-  'The address of a contact of the account, or any other; this or `listId`',
+  'The address of a contact of the account, or any other; this, `listId` or `segmentId`',
 )
 
 /** The world that is walked through: who, when, and what happens on the way. */
@@ -61,7 +61,12 @@ const world = table(
         'A contact list: the 100 contacts who came to it last go through, and the answer has only counts',
       ),
     ),
-    payload: payloadOf(openObject('The payload of the event that starts it')),
+    segmentId: maybe(bodyId('A segment: 100 of the people in it go through, as with `listId`')),
+    payload: payloadOf(
+      openObject(
+        'The payload of the event that starts it. The list, segment or form by which the automation begins is in it without being said',
+      ),
+    ),
     at: moment('When that event comes; default: now'),
     events: maybe(
       list(
@@ -93,9 +98,9 @@ const world = table(
   { about: 'Who goes through it, and what happens meanwhile.' },
 )
 const newSimulation = field(
-  refine(structOf(world), 'required', ({ email, listId }) => {
-    if ((email === undefined) !== (listId === undefined)) return true
-    const message = 'Expected either email or listId'
+  refine(structOf(world), 'required', ({ email, listId, segmentId }) => {
+    if ([email, listId, segmentId].filter((one) => one !== undefined).length === 1) return true
+    const message = 'Expected one of email, listId and segmentId, and no other of them'
     return { path: ['email'], key: 'email', value: undefined, type: 'string', message }
   }),
   world.schema,
@@ -221,7 +226,7 @@ export const simulateAutomation = operation('POST /v1/automations/:id/simulate',
         refused: [],
         cut: false,
       }),
-      answer('With `listId`', 'Cohort', cohort(), {
+      answer('With `listId` or `segmentId`', 'Cohort', cohort(), {
         contacts: 100,
         started: 98,
         steps: { start: { started: 98 }, paid: { received: 40, timed_out: 58 } },
@@ -233,7 +238,7 @@ export const simulateAutomation = operation('POST /v1/automations/:id/simulate',
       // A list of another account looks like one that does not exist.
       refusal(
         'not_found',
-        'The account has no such list',
+        'The account has no such list or segment',
         'The account has no contact list with this id',
       ),
       invalidDefinition(

@@ -2,11 +2,10 @@ import { counted } from '../amounts/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
-import { type Automation, findAutomation, type Versions } from './definition/index.js'
+import { type Automation, type Crowd, findAutomation, type Versions } from './definition/index.js'
 import { automationStanding, type HeldRelease } from './runs/index.js'
 import {
   type Backfill,
-  type Crowd,
   crowdOf,
   findBackfill,
   type JudgedCrowd,

@@ -7,8 +7,8 @@ import {
   automationsAnswer,
   detailAnswer,
   enabledAnswer,
+  fittingPage,
   madeAnswer,
-  runPage,
   runsAnswer,
   shownCohort,
   shownDetail,
@@ -41,7 +41,8 @@ import {
 } from './definition/index.js'
 import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
-import { findRun, statusesIn } from './runs/index.js'
+import { findRun } from './runs/index.js'
+import { runsFilterOf } from './runs-asked.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
 import { pauseAutomation, startForContact, stopBackfill } from './upkeep/index.js'
 
@@ -131,10 +132,12 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
 
   // May be asked about steps that are not saved, so that an editor can show what its author is writing.
   serve(api, operations.simulateAutomation, async ({ account: { accountId }, params, body }) => {
-    const { email = '', listId, ...world } = body
-    return listId === undefined
-      ? shownPreview(await previewAutomation(deps, accountId, params.id, { ...world, email }))
-      : shownCohort(await previewCohort(deps, accountId, params.id, { ...world, listId }))
+    const { email = '', listId, segmentId, ...world } = body
+    if (listId === undefined && segmentId === undefined) {
+      return shownPreview(await previewAutomation(deps, accountId, params.id, { ...world, email }))
+    }
+    const crowd = segmentId === undefined ? { listId: listId ?? '' } : { segmentId }
+    return shownCohort(await previewCohort(deps, accountId, params.id, crowd, world))
   })
 }
 
@@ -207,10 +210,10 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const { read } = deps.store
 
   serve(api, operations.listRuns, async ({ account, params: { id }, query }) => {
-    const { limit = operations.usualPage, cursor, status } = query
+    const { limit = operations.usualPage, cursor, ...asked } = query
     await findAutomation(read, account.accountId, id)
-    const asked = { limit, cursor, statuses: statusesIn(status) }
-    return runsAnswer(await runPage(read, id, asked))
+    const filter = await runsFilterOf(read, id, asked)
+    return runsAnswer(await fittingPage(read, id, { filter, limit, cursor }))
   })
 
   serve(api, operations.startRun, async ({ account, params: { id }, body, remember }) => {

@@ -1,6 +1,7 @@
 import { define, type Failure } from 'superstruct'
 import { isJsonObject } from '../json/index.js'
 import { durationMs } from './duration.js'
+import { type FieldKind, senseless } from './field-kind.js'
 import { isVariable, type Operator, operators, type Rule } from './rule.js'
 
 /** What a rule may have where it stands. */
@@ -17,6 +18,8 @@ export interface RuleBounds {
   bytes?: number
   /** What is wrong with the path of a field; undefined: nothing is. */
   pathFault(path: string): string | undefined
+  /** What a field holds, where it is known: comparisons that can decide nothing are refused, then. */
+  kindOf?(path: string): FieldKind | undefined
   /** Whether a field counts what has happened, and so may have `since`. */
   counts?(path: string): boolean
 }
@@ -102,7 +105,11 @@ function* faultsOf(rule: unknown, path: unknown[], bounds: RuleBounds): Faults {
     yield { path: [...path, 'operator'], value: operator, message }
     return
   }
-  const message = valueFault(known, value, Object.hasOwn(rule, 'value'), bounds)
+  const message =
+    valueFault(known, value, Object.hasOwn(rule, 'value'), bounds) ??
+    (bounds.kindOf && fault === undefined
+      ? senseless(bounds.kindOf(field), known, value)
+      : undefined)
   if (message !== undefined) yield { path: [...path, 'value'], value, message }
 }
 

@@ -98,20 +98,48 @@ export async function keepWritten(
     if (automation.status === 'disabled' && valid !== undefined) {
       await becomeVersion(tx, automation, { name, definition: valid, now: clock.now() })
     } else {
-      const row = {
-        name,
-        definition: JSON.stringify(definition),
-        revision: (draft?.revision ?? 0) + 1,
-        changed_at: clock.now(),
-      }
-      await tx
-        .insertInto('automation_drafts')
-        .values({ automation_id: automation.id, account_id: billing.accountId, ...row })
-        .onConflict((conflict) => conflict.column('automation_id').doUpdateSet(row))
-        .execute()
+      await putDraft(tx, automation, { name, definition, now: clock.now() })
     }
     return await readWritten(tx, await findAutomation(tx, billing.accountId, id))
   })
+}
+
+/**
+ * Keeps what is being written as a draft, whatever is in it, and answers its revision. Throws a 409 where somebody else has changed it since `revision`.
+ */
+export async function keepTyped(
+  { store, clock }: Pick<AutomationDeps, 'store' | 'clock'>,
+  accountId: string,
+  id: string,
+  { name, definition, revision }: Omit<WrittenAutomation, 'isDraft'>,
+): Promise<string> {
+  if (jsonBytes(definition) > limits.definitionBytes) throw tooLarge()
+  return await store.write(async (tx) => {
+    const automation = await findAutomation(tx, accountId, id)
+    refuseArchived(automation)
+    if (revisionOf(automation, await draftOf(tx, automation)) !== revision) throw changedMeanwhile()
+    await putDraft(tx, automation, { name, definition, now: clock.now() })
+    return revisionOf(automation, await draftOf(tx, automation))
+  })
+}
+
+async function putDraft(
+  tx: Tx,
+  automation: Automation,
+  { name, definition, now }: { name: string; definition: AutomationDefinition; now: number },
+): Promise<void> {
+  const draft = await draftOf(tx, automation)
+  const row = {
+    name,
+    definition: JSON.stringify(definition),
+    revision: (draft?.revision ?? 0) + 1,
+    changed_at: now,
+  }
+  await tx
+    .insertInto('automation_drafts')
+    .values({ automation_id: automation.id, account_id: automation.account_id, ...row })
+    .onConflict((conflict) => conflict.column('automation_id').doUpdateSet(row))
+    .execute()
 }
 
 /** What is written takes the place of the version, or is the next one where runs have begun in that. */

@@ -40,6 +40,7 @@ export {
   changedMeanwhile,
   discardDraft,
   draftsAmong,
+  keepTyped,
   keepWritten,
   readWritten,
   type WrittenAutomation,
@@ -77,6 +78,7 @@ export {
   outlineOf,
   waysOf,
 } from './outline.js'
+export { beginningPlace, type Crowd, isPlace, placeFields, placeIn } from './places.js'
 export { holds, judge } from './rule.js'
 export {
   appended,

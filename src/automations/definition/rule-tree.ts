@@ -1,4 +1,4 @@
-import { ruleTree } from '../../rules/index.js'
+import { type FieldKind, ruleTree } from '../../rules/index.js'
 import { audiencePathFault } from '../../segments/index.js'
 import { contactFields, mailFields } from './field.js'
 
@@ -33,5 +33,13 @@ export function pathFault(path: string): string | undefined {
   return 'Expected a field that begins with contact., segment., broadcast., trigger., event., waits. or email.'
 }
 
+/** What a field of a rule holds; what events and contacts say of their own may be anything. */
+function kindOf(path: string): FieldKind | undefined {
+  const [root, key] = path.split('.')
+  if (root === 'segment' || root === 'broadcast' || root === 'email') return 'truth'
+  if (root !== 'contact' || key === 'metadata') return undefined
+  return key === 'createdAt' ? 'time' : 'text'
+}
+
 /** A rule of an automation. */
-export const RuleTree = ruleTree({ depth: maxDepth, parts: maxParts, pathFault })
+export const RuleTree = ruleTree({ depth: maxDepth, parts: maxParts, pathFault, kindOf })

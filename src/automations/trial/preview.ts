@@ -3,8 +3,8 @@ import { type Clock, dayMs } from '../../clock/index.js'
 import { findContact, listMembers } from '../../contacts/index.js'
 import type { Backlog } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
-import { type Json, numberFault } from '../../json/index.js'
-import { audienceIn } from '../../segments/index.js'
+import { isJsonObject, type Json, type JsonObject, numberFault } from '../../json/index.js'
+import { audienceIn, segmentMembers } from '../../segments/index.js'
 import type { Store } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { findTemplate, type Renderer, tryRender } from '../../templates/index.js'
@@ -13,6 +13,8 @@ import {
   type AutomationDefinition,
   afterMs,
   asRunContact,
+  beginningPlace,
+  type Crowd,
   compile,
   definitionIn,
   departureOf,
@@ -131,18 +133,23 @@ export async function previewAutomation(
 }
 
 /**
- * The preview for those who came to a list last, 100 at most, each by themselves: how often each step came
- * to each result. Throws a 404 for the list, too.
+ * The preview for those who came to a list last or are in a segment, 100 at most, each by themselves: how often each step
+ * came to each result. Throws a 404 for the list or segment, too.
  */
 export async function previewCohort(
   deps: PreviewDeps,
   accountId: string,
   id: string,
-  { listId, ...input }: Omit<PreviewInput, 'email'> & { listId: string },
+  crowd: Crowd,
+  input: Omit<PreviewInput, 'email'>,
 ): Promise<CohortCounts> {
-  const { definition, compiled, worldOf } = await settingOf(deps, accountId, id, input)
+  const setting = await settingOf(deps, accountId, id, input, { ...crowd })
+  const { definition, compiled, worldOf } = setting
   const page = { limit: cohortSize }
-  const { members } = await listMembers(deps.store.read, accountId, listId.toLowerCase(), page)
+  const { members } =
+    'listId' in crowd
+      ? await listMembers(deps.store.read, accountId, crowd.listId.toLowerCase(), page)
+      : await segmentMembers(deps.store.read, accountId, crowd.segmentId.toLowerCase(), page)
   const contacts = members.map(asRunContact)
   const asks = audienceIn(JSON.stringify(definition))
   await meetAudience(
@@ -161,6 +168,7 @@ async function settingOf(
   accountId: string,
   id: string,
   input: Omit<PreviewInput, 'email'>,
+  among: JsonObject = {},
 ) {
   const automation = await findAutomation(store.read, accountId, id)
   const { steps, connections, settings } = input
@@ -174,7 +182,7 @@ async function settingOf(
   const until = timeIn(input.until) ?? at + usualLengthMs
   refuseMeaningless(definition, input, until < at)
   const happenings: SimulatedHappening[] = [
-    { at, kind: 'event', name: triggerOf(definition), payload: input.payload ?? {} },
+    { at, kind: 'event', name: triggerOf(definition), payload: begun(definition, input, among) },
     ...(input.events ?? []).map(({ event, after = '', payload = {}, ...one }) => {
       const when = timeIn(one.at) ?? at + (afterMs(after) ?? 0)
       return { at: when, kind: 'event', name: event, payload } as const
@@ -222,6 +230,13 @@ const refused = (error: string) =>
     status: 422,
     fields: { errors: [{ key: null, error }] },
   })
+
+/** The payload that was given, with the list, segment or form of the beginning where it names none. */
+const begun = (
+  definition: AutomationDefinition,
+  { payload = {} }: Pick<PreviewInput, 'payload'>,
+  among: JsonObject,
+): Json => (isJsonObject(payload) ? { ...beginningPlace(definition, among), ...payload } : payload)
 
 /** The name of the event that a definition begins with. */
 const triggerOf = ({ steps }: AutomationDefinition): string =>

@@ -13,6 +13,7 @@ import {
 } from '../../store/index.js'
 import {
   type Automation,
+  type Crowd,
   findAutomation,
   nothing,
   type RunContact,
@@ -26,9 +27,6 @@ import {
   type Trigger,
 } from '../events/index.js'
 import { contactColumns, contactOf, type EntryRefusal, type RunContactRow } from '../runs/index.js'
-
-/** Whose people: those of a list or those who are in a segment now. */
-export type Crowd = { listId: string } | { segmentId: string }
 
 /** A start over a list or a segment: how far it is, and how fast it may go. */
 export type Backfill = Selectable<AutomationBackfillRow>

@@ -5,7 +5,6 @@
 export { runsAfterSetBack } from './after-set-back.js'
 export {
   type Backfill,
-  type Crowd,
   crowdOf,
   findBackfill,
   type JudgedCrowd,

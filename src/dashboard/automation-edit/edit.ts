@@ -71,18 +71,22 @@ export async function typedOrKept(
   { account, fields }: Pick<Visit, 'account' | 'fields'>,
   automation: Automation,
 ): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
+  const kept = await keptOf(read, automation)
+  const typed = typedIn(fields, await senderOf(read, account, stepsOf(kept.outline)))
+  if (typed === undefined) return kept
+  const revision = fields.get('over') ? kept.revision : (fields.get('revision') ?? '')
+  return { ...typed, revision, isDraft: kept.isDraft }
+}
+
+/** What is kept of the automation, as the editor has it. */
+export async function keptOf(
+  read: Read,
+  automation: Automation,
+): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
   const { name, definition, revision, isDraft } = await readWritten(read, automation)
-  const kept = stepsKept(definition.steps)
-  const typed = typedIn(fields, await senderOf(read, account, kept))
-  if (typed !== undefined) {
-    return {
-      ...typed,
-      revision: fields.get('over') ? revision : (fields.get('revision') ?? ''),
-      isDraft,
-    }
-  }
-  const outline = outlineOf({ steps: kept, connections: definition.connections })
-  return { name, outline, settings: definition.settings, open: '', revision, isDraft }
+  const { connections, settings } = definition
+  const outline = outlineOf({ steps: stepsKept(definition.steps), connections })
+  return { name, outline, settings, open: '', revision, isDraft }
 }
 
 const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>
@@ -120,6 +124,8 @@ export async function showEdit(
   deps: AutomationEditDeps,
   visit: Visit,
   faults: Faults,
+  /** That of what was kept just now. */
+  revision?: string,
 ): Promise<PageAnswer> {
   const { read } = deps.store
   const { account, base } = visit
@@ -162,13 +168,13 @@ export async function showEdit(
     id: automation.id,
     title: `Write “${automation.name}”`,
     name: typed.name,
-    revision: typed.revision,
+    revision: revision ?? typed.revision,
     outline: JSON.stringify({ lists: outline, settings }),
     open,
     cards,
     settings: settingsPart({ settings, open, change, steps, says: settingsWords(settings) }),
     room: `${steps.length} of at most ${limits.steps} steps`,
-    state: stateWords(automation, typed.isDraft),
+    state: stateWords(automation, typed.isDraft, valid),
     faults,
     wrong: found.filter(({ key }) => key === null).map(faultWords),
     count: countWords(found.length),
@@ -199,12 +205,18 @@ const countWords = (count: number): string =>
       ? 'One thing is not right yet.'
       : `${count} things are not right yet.`
 
-function stateWords({ status }: Automation, isDraft: boolean): EditAutomationView['state'] {
+function stateWords(
+  { status }: Automation,
+  isDraft: boolean,
+  isValid: boolean,
+): EditAutomationView['state'] {
   if (isDraft) {
     const says =
       status === 'enabled'
         ? 'This is a draft. The automation goes on as it was until you put the draft in force.'
-        : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
+        : isValid
+          ? 'This is a draft, kept as you type. Save it, or throw it away.'
+          : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
     return { says, isDraft }
   }
   return status === 'enabled'

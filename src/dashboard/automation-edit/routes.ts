@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { optional, string, type } from 'superstruct'
 import * as operations from '../../automations/contract.js'
 import {
   beginAutomation,
   discardDraft,
   duplicateAutomation,
+  keepTyped,
   keepWritten,
 } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
@@ -16,7 +18,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { sampleFrame } from '../templates/rendered.js'
 import type { AutomationEditDeps } from './deps.js'
-import { showEdit, typedOrKept, writable } from './edit.js'
+import { keptOf, showEdit, typedOrKept, writable } from './edit.js'
 import { enablePages } from './enable.js'
 import { NewForm, showNew } from './new.js'
 import { simulatePages } from './simulate.js'
@@ -78,9 +80,24 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
   const show = (visit: Visit, faults: Faults) => showEdit(deps, visit, faults)
   pages.get('/automations/:id/edit', action, (visit) => show(visit, noFaults))
   const drafting = { action, form: EditForm, reads: true, maxBodyBytes, again: show } as const
-  pages.post('/automations/:id/edit/draft', drafting, (visit) =>
-    show({ ...visit, form: undefined }, noFaults),
+  // Where a log-in leads back to, and the button of a browser: what was typed is kept there.
+  pages.get('/automations/:id/edit/draft', action, async ({ base, params }) =>
+    redirect(`${base}/automations/${params.id}/edit`),
   )
+  pages.post('/automations/:id/edit/draft', drafting, async (visit) => {
+    const automation = await writable(read, visit)
+    const typed = await typedOrKept(deps, visit, automation)
+    const { name, revision } = typed
+    const definition = definitionOf(typed)
+    const before = await keptOf(read, automation)
+    const isSame = name === before.name && isDeepStrictEqual(definition, definitionOf(before))
+    // A form without a revision is not that of the editor; to look at a step writes nothing.
+    const kept =
+      revision === '' || isSame
+        ? revision
+        : await keepTyped(deps, visit.account.id, automation.id, { name, definition, revision })
+    return await showEdit(deps, { ...visit, form: undefined }, noFaults, kept)
+  })
   const saving = { action, form: EditForm, maxBodyBytes, again: show } as const
   pages.post('/automations/:id/edit', saving, async (visit) => {
     const { account, base, form } = visit

@@ -1,4 +1,5 @@
 import { array, optional, string, type } from 'superstruct'
+import { counted } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
   type AutomationDefinition,
@@ -8,14 +9,16 @@ import {
   readWritten,
   seenEvents,
 } from '../../automations/index.js'
-import { isoTime, timeOfLocal } from '../../clock/index.js'
-import { listPage } from '../../contacts/index.js'
+import { dayMs, isoTime, timeOfLocal } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, structOf, table } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
 import { jsonObjectIn } from '../../json/index.js'
+import { afterMs } from '../../rules/index.js'
+import { blockWords, refusalWords } from '../automations/run-words.js'
+import { crowdChoices, crowdIn } from '../automations/start.js'
 import { wordBook } from '../automations/word-book.js'
-import { stepWords } from '../automations/words.js'
+import { fieldWords, stepWords } from '../automations/words.js'
 import { exactIn } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -24,7 +27,7 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { durationOf, unitChoices } from './durations.js'
 import { typedOrKept, writable } from './edit.js'
-import { resultWords } from './result-words.js'
+import { reasonWords, resultWords } from './result-words.js'
 import { definitionOf } from './typed.js'
 
 interface SimulateView {
@@ -32,11 +35,13 @@ interface SimulateView {
   id: string
   name: string
   zone: string
+  /** Whether they may write it, too. */
+  mayWrite: boolean
   /** What is being written, so that the way back loses nothing; undefined where that is what is kept. */
   written: { outline: string; name: string; revision: string } | undefined
   email: string
-  lists: { value: string; label: string }[]
-  listId: string
+  crowds: { value: string; label: string }[]
+  whom: string
   at: string
   payload: string
   happenings: { event: string; after: string; unit: string }[]
@@ -64,7 +69,7 @@ interface TimelineLine {
 /** Who walks through it, and what happens meanwhile. */
 const SimulateForm = type({
   email: optional(string()),
-  listId: optional(string()),
+  whom: optional(string()),
   at: optional(string()),
   payload: optional(string()),
   event: array(string()),
@@ -80,7 +85,8 @@ const rowsOfEvents = 4
 
 /** What an automation would do for somebody, as it is written now, saved or not. */
 export function simulatePages(pages: AccountPages, deps: AutomationEditDeps): void {
-  const action = 'automations.write' as const
+  // As by the API: who may read an automation may try it, which changes nothing.
+  const action = 'automations.read' as const
   const show = (visit: Visit, faults: Faults) => showSimulation(deps, visit, faults)
   pages.get('/automations/:id/simulate', action, (visit) => show(visit, noFaults))
   const trying = { action, form: SimulateForm, reads: true, maxBodyBytes, again: show } as const
@@ -101,25 +107,29 @@ async function showSimulation(
   isAsked = false,
 ): Promise<PageAnswer> {
   const { read } = deps.store
-  const { account, base, fields, person } = visit
+  const { account, base, fields, person, now } = visit
   const found = await writable(read, visit)
   const isWritten = fields.get('outline') !== undefined
   const typed = await typedOrKept(deps, visit, found)
   const definition = isWritten ? definitionOf(typed) : (await readWritten(read, found)).definition
   const book = await wordBook(read, account.id, [definition])
   const called = callerOf(definition, (step) => stepWords(step, book, definition))
-  const zone = person.timeZone ?? 'UTC'
-  const world = worldIn(fields, definition, zone)
-  const { page: lists } = await listPage(read, account.id, { limit: 50 })
-  const listId = fields.get('listId') ?? ''
+  const zone = person.timeZone ?? definition.settings?.timeZone ?? 'UTC'
+  const whom = fields.get('whom') ?? ''
   const told = { lines: undefined, ends: [], counts: undefined, counted: '' }
   const result: Pick<SimulateView, 'lines' | 'ends' | 'counts' | 'counted'> = !isAsked
     ? told
-    : listId !== ''
+    : whom !== ''
       ? {
           ...told,
           ...countsOf(
-            await previewCohort(deps, account.id, found.id, Object.assign(world, { listId })),
+            await previewCohort(
+              deps,
+              account.id,
+              found.id,
+              crowdIn(whom),
+              worldIn(fields, definition, { zone, now }),
+            ),
             called,
           ),
         }
@@ -127,11 +137,12 @@ async function showSimulation(
           ...told,
           ...timelineOf(
             await previewAutomation(deps, account.id, found.id, {
-              ...world,
+              ...worldIn(fields, definition, { zone, now }),
               email: checkedEmail(fields.get('email') ?? ''),
             }),
             {
               called,
+              asked: (field) => fieldWords(field, book, definition),
               zone,
               keep: (html) => `${base}/automations/mail/${deps.rendered.keep(account.id, html)}`,
             },
@@ -142,6 +153,7 @@ async function showSimulation(
     id: found.id,
     name: typed.name,
     zone,
+    mayWrite: visit.may('automations.write'),
     written: isWritten
       ? {
           outline: JSON.stringify({ lists: typed.outline, settings: typed.settings }),
@@ -150,8 +162,8 @@ async function showSimulation(
         }
       : undefined,
     email: fields.get('email') ?? person.email,
-    lists: lists.map(({ id, name }) => ({ value: id, label: name })),
-    listId,
+    crowds: await crowdChoices(read, account.id),
+    whom,
     at: fields.get('at') ?? '',
     payload: fields.get('payload') ?? '',
     happenings: Array.from({ length: rowsOfEvents }, (_, at) => ({
@@ -181,31 +193,56 @@ const checkedEmail = (typed: string): string => check({ email: typed.trim() }, E
 const openedAfter = 'PT1H'
 
 /** What the form says of the world; throws a 400 that names the field. */
-function worldIn(fields: Form, definition: AutomationDefinition, zone: string) {
-  const { steps, connections, settings } = definition
-  const at = fields.get('at') ?? ''
-  const started = at === '' ? undefined : timeOfLocal(at, zone)
+function worldIn(
+  fields: Form,
+  { steps, connections, settings }: AutomationDefinition,
+  { zone, now }: { zone: string; now: number },
+) {
+  const started = beginningIn(fields.get('at') ?? '', { zone, now })
   const payload = (fields.get('payload') ?? '').trim()
   const given = payload === '' ? {} : payloadIn(payload)
   const afters = (name: string) =>
     Object.fromEntries(fields.all(name).map((key) => [key, openedAfter]))
-  const [after, unit] = [fields.all('after'), fields.all('unit')]
   return {
     steps,
     connections,
     ...(settings !== undefined && { settings }),
     ...(started !== undefined && { at: isoTime(started) }),
     payload: given,
-    events: fields
-      .all('event')
-      .map((event, n) => ({
-        event: event.trim(),
-        after: durationOf({ amount: after[n]?.trim() || '0', unit: unit[n] ?? 'D' }),
-      }))
-      .filter(({ event }) => event !== ''),
+    events: happeningsIn(fields),
     opens: Object.assign(afters('clicked'), afters('opened')),
     clicks: afters('clicked'),
   }
+}
+
+// Further away nobody plans, and a year such as 0002 is a slip of the hand.
+const mostYears = 10
+
+/** When it begins, as it was typed; undefined for now. */
+function beginningIn(typed: string, { zone, now }: { zone: string; now: number }) {
+  if (typed === '') return undefined
+  const at = timeOfLocal(typed, zone)
+  if (at !== undefined && Math.abs(at - now) <= mostYears * 366 * dayMs) return at
+  throw new ApiError(
+    'validation_error',
+    `at: Choose a day and a time at most ${mostYears} years from now, or leave it empty`,
+  )
+}
+
+/** What else they do, and how long after the beginning. */
+function happeningsIn(fields: Form) {
+  const [after, unit] = [fields.all('after'), fields.all('unit')]
+  return fields.all('event').flatMap((typed, n) => {
+    const event = typed.trim()
+    if (event === '') return []
+    const amount = after[n]?.trim() || '0'
+    const duration = durationOf({ amount, unit: unit[n] ?? 'D' })
+    if (/^\d+$/.test(amount) && afterMs(duration) !== undefined) return [{ event, after: duration }]
+    throw new ApiError(
+      'validation_error',
+      `What else they do, event ${n + 1}: “${amount}” is not how long after the beginning it comes. Write a whole number, such as 2`,
+    )
+  })
 }
 
 /** `total = 5` a line, or JSON as programs write it. */
@@ -236,9 +273,17 @@ const callerOf =
     return step === undefined ? key : (step.name ?? words(step))
   }
 
+interface TimelineWords {
+  called: Called
+  /** What the field of a rule is called. */
+  asked: (field: string) => string
+  zone: string
+  keep: (html: string) => string
+}
+
 function timelineOf(
   { lines, runs, refused, cut }: AutomationPreview,
-  { called, zone, keep }: { called: Called; zone: string; keep: (html: string) => string },
+  { called, asked, zone, keep }: TimelineWords,
 ): Pick<SimulateView, 'lines' | 'ends'> {
   const shown = lines.map((line): TimelineLine => {
     const { mail, why, event } = line
@@ -252,7 +297,7 @@ function timelineOf(
           ? event === undefined
             ? ''
             : `Because “${event.name}” came.`
-          : whyWords(why),
+          : whyWords(why, asked),
       mail:
         mail !== undefined && 'html' in mail
           ? { subject: mail.subject, frame: keep(mail.html) }
@@ -261,16 +306,17 @@ function timelineOf(
         fault ??
         (line.stoppedBy === undefined
           ? undefined
-          : `As things are now it would not be sent: ${line.stoppedBy.replace(/_/g, ' ')}.`),
+          : `As things are now it would not be sent: ${stopWords(line.stoppedBy)}.`),
     }
   })
   const ends = runs.map(({ ended }) =>
     ended === null
       ? 'They are still in it a year later, or when the trial ends.'
-      : `They are through on ${exactIn(ended.at, zone)}: ${resultWords(ended.status)}${ended.reason === null ? '' : ` (${ended.reason.replace(/_/g, ' ')})`}.`,
+      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status)}${ended.reason === null ? '' : `: ${reasonWords(ended.reason)}`}.`,
   )
   const not = refused.map(
-    ({ reason }) => `It does not begin for them: ${reason.replace(/_/g, ' ')}.`,
+    ({ at, reason }) =>
+      `It does not begin for them on ${exactIn(at, zone)}. ${refusalWords(reason)}.`,
   )
   return {
     lines: shown,
@@ -279,7 +325,10 @@ function timelineOf(
 }
 
 /** What a condition compared: the parts that decided, as they were. */
-function whyWords(why: NonNullable<AutomationPreview['lines'][number]['why']>): string {
+function whyWords(
+  why: NonNullable<AutomationPreview['lines'][number]['why']>,
+  asked: TimelineWords['asked'],
+): string {
   const parts: string[] = []
   const gather = (one: unknown): void => {
     if (typeof one !== 'object' || one === null) return
@@ -289,10 +338,13 @@ function whyWords(why: NonNullable<AutomationPreview['lines'][number]['why']>): 
     }
     const { field, actual, holds } = one as { field?: string; actual?: unknown; holds?: boolean }
     if (typeof field === 'string') {
-      const was = actual === undefined || actual === null ? 'not known' : JSON.stringify(actual)
-      parts.push(
-        `${field} was ${was}${holds === undefined ? '' : holds ? ', which fits' : ', which does not fit'}`,
-      )
+      const fits =
+        typeof actual === 'boolean' || holds === undefined
+          ? ''
+          : holds
+            ? ', which fits'
+            : ', which does not fit'
+      parts.push(`${asked(field)}: ${valueWords(actual)}${fits}`)
       return
     }
     for (const inner of Object.values(one)) gather(inner)
@@ -301,20 +353,33 @@ function whyWords(why: NonNullable<AutomationPreview['lines'][number]['why']>): 
   return parts.length === 0 ? '' : `Because ${parts.slice(0, 3).join('; ')}.`
 }
 
+function valueWords(value: unknown): string {
+  if (value === undefined || value === null) return 'not known'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' ? `“${value}”` : JSON.stringify(value)
+}
+
+/** Why a mail would not be made now, for somebody or for anybody. */
+const stopWords = (reason: string): string => {
+  const known = blockWords(reason)
+  return known === reason ? reasonWords(reason) : known
+}
+
 function countsOf(
   counts: Awaited<ReturnType<typeof previewCohort>>,
   called: Called,
 ): Pick<SimulateView, 'counts' | 'counted' | 'ends'> {
   const numbers = (results: ReadonlyMap<string, number>) =>
-    [...results].map(([result, count]) => `${count} ${resultWords(result)}`).join(', ')
+    [...results].map(([result, count]) => `${count} ${resultWords(result, 'some')}`).join(', ')
   return {
     counts: [...counts.steps].map(([key, results]) => ({
       step: called(key),
       results: numbers(results),
     })),
-    counted: `${counts.contacts} people who came to the list last; it begins for ${counts.started} of them.`,
-    ends: [...counts.ends].map(
-      ([end, count]) => `${count}: ${end.split(':').map(resultWords).join(', ')}`,
-    ),
+    counted: `${counted(counts.contacts, 'person', 'people')} looked at, 100 at most; it begins for ${counts.started} of them.`,
+    ends: [...counts.ends].map(([end, count]) => {
+      const [status = '', reason] = end.split(':')
+      return `${count} ${resultWords(status, 'some')}${reason === undefined ? '' : `: ${reasonWords(reason)}`}.`
+    }),
   }
 }

@@ -4,6 +4,8 @@ import {
   dateFieldOf,
   mostDays,
   ownEvents,
+  placeFields,
+  placeIn,
   type StepDefinition,
 } from '../../automations/index.js'
 import type { Rule } from '../../rules/index.js'
@@ -16,7 +18,7 @@ import { type FormField, field, fieldSet } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { typedDuration, unitChoices } from './durations.js'
 import type { StepChoices } from './step-choices.js'
-import { placeFields, placeIn, typedValue, withoutPlace } from './step-form.js'
+import { typedValue, withoutPlace } from './step-form.js'
 
 /** Where the buttons of a card lead that change the form and save nothing, and what its fields offer. */
 interface FieldsOptions {

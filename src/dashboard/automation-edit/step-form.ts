@@ -1,18 +1,16 @@
-import { type DateOf, dateEvent, type StepDefinition } from '../../automations/index.js'
+import {
+  type DateOf,
+  dateEvent,
+  isPlace,
+  placeFields,
+  type StepDefinition,
+} from '../../automations/index.js'
 import type { Form } from '../../http/index.js'
 import { isJsonObject, type Json } from '../../json/index.js'
-import type { Comparison, Rule } from '../../rules/index.js'
+import type { Rule } from '../../rules/index.js'
 import { changed, sentenceIn } from '../segments/edit.js'
 import { ruleOfSentence } from '../segments/sentence.js'
 import { durationOf } from './durations.js'
-
-/** The events of the appliance that are about one thing, and the field in which they name it. */
-export const placeFields: Readonly<Record<string, string>> = {
-  '$list.joined': 'listId',
-  '$segment.joined': 'segmentId',
-  '$segment.left': 'segmentId',
-  '$form.confirmed': 'formId',
-}
 
 /** A step as its card says it, in place of what it was. Buttons of its rule are done, too. */
 export function configIn(step: StepDefinition, fields: Form): StepDefinition {
@@ -115,18 +113,6 @@ function heardIn(
     ...parts,
   ]
   return { eventName, ...(all.length > 0 && { filter: { all } }) }
-}
-
-const isPlace = (rule: Rule): rule is Comparison & { value: string } =>
-  'field' in rule &&
-  rule.operator === 'eq' &&
-  typeof rule.value === 'string' &&
-  Object.values(placeFields).some((name) => rule.field === `event.${name}`)
-
-/** The list, segment or form that a filter names; empty for any. */
-export function placeIn(filter: Rule | undefined): string {
-  const parts = filter === undefined ? [] : 'all' in filter ? filter.all : [filter]
-  return parts.find(isPlace)?.value ?? ''
 }
 
 /** What a filter asks beside that. */

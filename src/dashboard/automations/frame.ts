@@ -19,6 +19,7 @@ export interface AutomationFrame {
   /** What can be done with it now. */
   deeds: {
     write: boolean
+    try: boolean
     pause: boolean
     resume: boolean
     disable: boolean
@@ -60,6 +61,7 @@ export function frameOf(
       pause: isOpen && found.paused_at === null,
       resume: isOpen && found.paused_at !== null,
       write: isOpen,
+      try: found.status !== 'archived',
       disable: isOpen && found.status === 'enabled',
       archive: isOpen,
       start: isOpen && found.status === 'enabled',

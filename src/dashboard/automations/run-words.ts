@@ -111,3 +111,17 @@ const ofKind: Readonly<Record<string, (rest: string) => string>> = {
       how
     ] ?? how,
 }
+
+// Why somebody does not enter.
+const refusals: Readonly<Record<string, string>> = {
+  already_running: 'They are in it now',
+  already_entered: 'They have been through it, and it takes everybody once',
+  too_soon: 'They were in it not long ago',
+  filtered: 'Its condition does not let them in',
+  suppressed: 'They unsubscribed, bounced, complained or are suppressed',
+  too_old: 'What would begin it is too old',
+  limit: 'They entered too often in the last hour',
+}
+
+/** Why an event begins nothing for somebody, as a sentence without its full stop. */
+export const refusalWords = (reason: string): string => refusals[reason] ?? reason

@@ -17,6 +17,7 @@ import type { Faults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
+import { refusalWords } from './run-words.js'
 import { wordBook } from './word-book.js'
 
 interface StartView extends AutomationFrame {
@@ -40,17 +41,6 @@ interface StartView extends AutomationFrame {
   would: { says: string; starts: number; refused: { people: string; why: string }[] } | undefined
   isOn: boolean
   faults: Faults
-}
-
-// Why somebody does not enter.
-const refusals: Readonly<Record<string, string>> = {
-  already_running: 'They are in it now',
-  already_entered: 'They have been through it, and it takes everybody once',
-  too_soon: 'They were in it not long ago',
-  filtered: 'Its condition does not let them in',
-  suppressed: 'They unsubscribed, bounced, complained or are suppressed',
-  too_old: 'What would begin it is too old',
-  limit: 'They entered too often in the last hour',
 }
 
 const mostLists = 100
@@ -89,7 +79,7 @@ export async function showStart(
     whom,
     perHour,
     looked,
-    choices: await crowds(read, account.id),
+    choices: await crowdChoices(read, account.id),
     would: isAsked || isUnseen ? await wouldEnter(deps, found, { whom, perHour }) : undefined,
     isOn: found.status === 'enabled',
     faults,
@@ -100,7 +90,11 @@ export async function showStart(
 /** What was looked at, as the form brings it back. */
 export const lookedMark = (whom: string, perHour: number): string => `${whom} ${perHour}`
 
-async function crowds(read: Read, accountId: string): Promise<StartView['choices']> {
+/** The lists and segments of which `crowdIn` reads the one that was chosen. */
+export async function crowdChoices(
+  read: Read,
+  accountId: string,
+): Promise<{ value: string; label: string }[]> {
   const [{ page: lists }, segments] = await Promise.all([
     listPage(read, accountId, { limit: mostLists }),
     listSegments(read, accountId),
@@ -143,7 +137,7 @@ async function wouldEnter(
     starts,
     refused: Object.entries(refused).map(([reason, count]) => ({
       people: Number(count).toLocaleString('en-GB'),
-      why: refusals[reason] ?? reason,
+      why: refusalWords(reason),
     })),
   }
 }

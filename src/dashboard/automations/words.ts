@@ -113,7 +113,8 @@ export function ruleWords(rule: Rule, book: WordBook, of: Named): string {
   return wordsOf(rule, labels)
 }
 
-function fieldWords(path: string, book: WordBook, of: Named): string {
+/** What a rule's field is called: `“Welcome” was opened`. */
+export function fieldWords(path: string, book: WordBook, of: Named): string {
   const known = book.fields.find(({ value }) => value === path)
   if (known !== undefined) return known.label
   const [root = '', ...rest] = path.split('.')

@@ -16,6 +16,7 @@ import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import { choicesOfRows, fieldChoices } from './choices.js'
 import type { SegmentPageDeps } from './deps.js'
+import { unfitting, withUsualOperator } from './fitting.js'
 import { rulePart } from './rule-part.js'
 import {
   type ConditionRow,
@@ -66,12 +67,14 @@ export function sentenceIn(fields: Form): RuleSentence {
     rows: fields
       .all('field')
       .slice(0, ruleLimits.conditions)
-      .map((field, at) => ({
-        field,
-        operator: operators?.[at] ?? 'eq',
-        value: (values?.[at] ?? '').slice(0, ruleLimits.text),
-        group: Number(groups?.[at]) || 0,
-      })),
+      .map((field, at) =>
+        withUsualOperator({
+          field,
+          operator: operators?.[at] ?? 'eq',
+          value: (values?.[at] ?? '').slice(0, ruleLimits.text),
+          group: Number(groups?.[at]) || 0,
+        }),
+      ),
   }
 }
 
@@ -118,19 +121,8 @@ function faultOfRows(rows: readonly ConditionRow[]): string | undefined {
 }
 
 function faultOfRow(row: ConditionRow): string | undefined {
-  const isYesNo = row.operator === 'yes' || row.operator === 'no'
-  if (holdsOrNot.test(row.field)) {
-    return isYesNo ? undefined : 'this holds or does not hold; choose one of these two'
-  }
-  const needsNone = isYesNo || row.operator === 'exists' || row.operator === 'is_empty'
-  // An empty text is in every text.
-  if (!needsNone && row.value.trim() === '') return 'say what it is compared with'
-  return faultOf(conditionOf(row))
+  return unfitting(row) ?? faultOf(conditionOf(row))
 }
-
-// Is on a list, has left a topic, is in a segment, gets mail; when somebody joined a list is a time.
-const holdsOrNot =
-  /^(mailable$|topic\.|segment\.|list\.[^.]*$|broadcast\.[^.]*\.(sent|delivered|opened|clicked)$)/
 
 function faultOf(rule: Rule): string | undefined {
   const [failure] = SegmentRule.validate(rule)

@@ -1,6 +1,7 @@
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import type { FieldChoice } from './choices.js'
+import { fittingOperators } from './fitting.js'
 import { operatorWords, type RuleSentence } from './sentence.js'
 
 /** A rule in a form: its conditions, and what its buttons do. */
@@ -76,7 +77,7 @@ function rowPart(part: RulePart, at: number): Html {
     id: `how-${at}`,
     label: 'How',
     type: 'select',
-    options: operators,
+    options: row === undefined ? operators : fittingOperators(row, operators),
     value: row?.operator,
   })
   const than = field({

@@ -178,7 +178,10 @@ export function wordsOf(rule: Rule, choices: readonly FieldChoice[]): string {
   if (sentence === undefined) return 'A rule that was written for the API'
   const labelOf = (field: string) => choices.find((one) => one.value === field)?.label ?? field
   const say = ({ field, operator, value }: ConditionRow) =>
-    [labelOf(field), operatorWords[operator] ?? operator, value].filter(Boolean).join(' ')
+    // What holds is a sentence by itself: “Welcome” was opened.
+    operator === 'yes'
+      ? labelOf(field)
+      : [labelOf(field), operatorWords[operator] ?? operator, value].filter(Boolean).join(' ')
   const joined = (mode: string, some: string[]) => some.join(mode === 'all' ? ' and ' : ' or ')
   const groups = sentence.modes.map((mode, at) => {
     const some = sentence.rows.filter((row) => row.group === at + 1).map(say)

@@ -209,7 +209,7 @@ t.test('a draft is put in force after a look, and who is in it is moved', async 
   t.equal((await owner.post(`${here}/enable`, { revision: revisionOf(asked) })).status, 303)
   t.match((await call('GET', `/v1/automations/${id}`)).steps[1].config, { duration: 'P9D' })
   const older = (await owner.get(`${here}/enable`)).text
-  t.match(older, /3 people are in an older version/)
+  t.match(older, /3 people are in another version/)
   t.equal((await owner.post(`${here}/move`, { version: '2' })).status, 303)
   t.notMatch((await owner.get(`${here}/enable`)).text, /Who is in an older version/)
   const { runs } = await call('GET', `/v1/automations/${id}/runs`)
@@ -238,7 +238,7 @@ t.test(
     const it = await editor(path)
     await it.press('open:0.1')
     const typed = it.fields()
-    const unsaved = { ...typed, 's.amount': '6', go: 'on', email: 'new@x.test', listId: '' }
+    const unsaved = { ...typed, 's.amount': '6', go: 'on', email: 'new@x.test', whom: '' }
     const never = await owner.post(at, unsaved)
     t.equal(never.status, 200)
     t.match(never.text, /As it is written now, which is not saved/)
@@ -262,8 +262,8 @@ t.test(
     for (const name of ['a', 'b', 'c']) {
       await call('POST', `/v1/contacts/${listId}`, { email: `${name}@many.test` })
     }
-    const many = (await owner.post(at, { ...unsaved, listId })).text
-    t.match(many, /3 people who came to the list last; it begins for 3 of them/)
+    const many = (await owner.post(at, { ...unsaved, whom: `list.${listId}` })).text
+    t.match(many, /3 people looked at, 100 at most; it begins for 3 of them/)
     const wrong = await owner.post(at, { ...unsaved, email: 'nobody' })
     t.equal(wrong.status, 422)
     const { runs } = await call('GET', `/v1/automations/${path.split('/').at(-2)}/runs`)

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../../json/index.js'
+import type { Comparison, Rule } from '../../rules/index.js'
+import type { AutomationDefinition } from './definition.js'
+
+/** The events of the appliance that are about one thing, and the field in which they name it. */
+export const placeFields: Readonly<Record<string, string>> = {
+  '$list.joined': 'listId',
+  '$segment.joined': 'segmentId',
+  '$segment.left': 'segmentId',
+  '$form.confirmed': 'formId',
+}
+
+/** Whose people: those of a list or those who are in a segment now. */
+export type Crowd = { listId: string } | { segmentId: string }
+
+/** Whether a part of a filter names the list, segment or form that is meant. */
+export const isPlace = (rule: Rule): rule is Comparison & { value: string } =>
+  'field' in rule &&
+  rule.operator === 'eq' &&
+  typeof rule.value === 'string' &&
+  Object.values(placeFields).some((name) => rule.field === `event.${name}`)
+
+/** The list, segment or form that a filter names; empty for any. */
+export function placeIn(filter: Rule | undefined): string {
+  const parts = filter === undefined ? [] : 'all' in filter ? filter.all : [filter]
+  return parts.find(isPlace)?.value ?? ''
+}
+
+/**
+ * What the event that begins an automation says of the list, segment or form that it begins with, as the appliance would
+ * say it; nothing of other events. Where any will do it is one of `among`.
+ */
+export function beginningPlace(
+  { steps }: AutomationDefinition,
+  among: JsonObject = {},
+): JsonObject {
+  const trigger = steps.find((step) => step.type === 'trigger')
+  if (trigger?.type !== 'trigger') return {}
+  const field = placeFields[trigger.config.eventName]
+  if (field === undefined) return {}
+  const place = placeIn(trigger.config.filter) || among[field]
+  return place === undefined ? {} : { [field]: place }
+}

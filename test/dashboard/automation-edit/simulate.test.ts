@@ -1,0 +1,91 @@
+// Issue 47: the page that tries an automation speaks of what its form asks for.
+import t from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
+import { packageFile } from '../../../src/config/index.js'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+const posthorn = await startPosthorn(t)
+const { store, accountId } = posthorn
+const base = `/a/${accountId}`
+const owner = await logIn(posthorn, accountId, 'owner')
+const plans = loadPlans(packageFile('config/plans.toml'))
+await store.write((tx) =>
+  setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Plus')),
+)
+const call = async (method: string, path: string, body?: object) =>
+  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
+const from = 'Shop <news@sender.test>'
+const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
+for (const name of ['ann', 'bob']) {
+  await call('POST', `/v1/contacts/${listId}`, { email: `${name}@readers.test` })
+}
+const making = { recipe: 'welcome', from, name: 'Hello', list: listId }
+const at = (await owner.post(`${base}/automations/new`, making)).to.replace(/edit$/, 'simulate')
+const trying = { go: 'on', email: 'ann@readers.test', whom: '', payload: '' }
+
+t.test('the list that begins it need not be said', async (t) => {
+  const one = (await owner.post(at, trying)).text
+  t.notMatch(one, /does not begin/)
+  t.match(one, /Welcome: the mail is sent/)
+  const many = (await owner.post(at, { ...trying, whom: `list.${listId}` })).text
+  t.match(many, /2 people looked at, 100 at most; it begins for 2 of them/)
+  const id = at.split('/').at(-2)
+  const asked = { email: 'ann@readers.test' }
+  const told = await call('POST', `/v1/automations/${id}/simulate`, asked)
+  t.match(told, { refused: [], runs: [{ status: 'completed' }] })
+  const other = await owner.post(at, { ...trying, payload: 'listId = another' })
+  t.match(other.text, /It does not begin for them on [^<]*\. Its condition does not let them in\./)
+})
+
+t.test('100 people of a segment go through what a segment begins', async (t) => {
+  const rule = { field: 'contact.email', operator: 'ends_with', value: 'readers.test' }
+  const segment = await call('POST', '/v1/segments', { name: 'Ours', rule })
+  let people = 0
+  for (let tries = 0; people < 2 && tries < 100; tries += 1) {
+    people = (await call('GET', `/v1/segments/${segment.id}/members`)).contacts?.length ?? 0
+    if (people < 2) await new Promise((done) => setTimeout(done, 50))
+  }
+  const made = await owner.post(`${base}/automations/new`, {
+    recipe: 'win-back',
+    from,
+    name: 'Back',
+  })
+  t.equal(made.status, 303, made.text.slice(0, 300))
+  const page = made.to.replace(/edit$/, 'simulate')
+  const told = (await owner.post(page, { ...trying, whom: `segment.${segment.id}` })).text
+  t.match(told, /2 people looked at, 100 at most; it begins for 2 of them/)
+  const both = { segmentId: segment.id, listId }
+  const refused = await posthorn.call(
+    'POST',
+    `/v1/automations/${page.split('/').at(-2)}/simulate`,
+    {
+      body: both,
+    },
+  )
+  t.equal(refused.status, 400, refused.text)
+})
+
+t.test('what is no number and no year is refused, and sentences are whole', async (t) => {
+  const slip = { ...trying, event: 'order.paid', after: 'abc', unit: 'D' }
+  const refused = await owner.post(at, slip)
+  t.equal(refused.status, 422)
+  t.match(refused.text, /event 1: “abc” is not how long after the beginning/)
+  const year = await owner.post(at, { ...trying, at: '0001-01-01T09:00' })
+  t.equal(year.status, 422)
+  t.match(year.text, /Choose a day and a time at most 10 years from now/)
+  const opened = (await owner.post(at, { ...trying, opened: 'welcome-1' })).text
+  t.match(opened, /Because “Welcome” was opened: yes\./)
+  t.match(opened, /Wait 3 days: the wait is over/)
+  t.match(opened, /On [^<]* they come to the end\./)
+  t.notMatch(opened, /are sent the mail|are through|email\.welcome-1/)
+})
+
+t.test('who may only read may try it, and is offered nothing to write', async (t) => {
+  const viewer = await logIn(posthorn, accountId, 'viewer')
+  t.match((await viewer.get(at.replace('/simulate', ''))).text, /\/simulate">Try it/)
+  const told = await viewer.post(at, trying)
+  t.equal(told.status, 200)
+  t.match(told.text, /Welcome: the mail is sent/)
+  t.notMatch(told.text, /Write it/)
+})

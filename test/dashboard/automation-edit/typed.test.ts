@@ -1,0 +1,80 @@
+// Issue 47: what is typed of an automation is kept, and conditions that decide nothing are told at their step.
+import t from 'tap'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+const posthorn = await startPosthorn(t)
+const { accountId } = posthorn
+const base = `/a/${accountId}`
+const owner = await logIn(posthorn, accountId, 'owner')
+const call = async (method: string, path: string, body?: object) =>
+  await posthorn.call(method, path, body === undefined ? {} : { body })
+const from = 'Shop <news@sender.test>'
+
+const sentAs = (html: string, name: string): string =>
+  (new RegExp(` name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '').replace(/&quot;/g, '"')
+
+/** An automation, and what its editor sends of itself. */
+async function editing(name: string) {
+  const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name })
+  let html = (await owner.get(made.to)).text
+  return {
+    path: made.to,
+    id: made.to.split('/').at(-2) ?? '',
+    async press(wish: string, typed: Record<string, string> = {}) {
+      const own = ['outline', 'revision', 'open', 's.key'].map((one) => [one, sentAs(html, one)])
+      const body = { ...Object.fromEntries(own), name, ...typed, do: wish }
+      html = (await owner.post(`${made.to}/draft`, body)).text
+      return html
+    },
+  }
+}
+
+t.test('what is typed is kept at every press, and its address leads to the editor', async (t) => {
+  const it = await editing('Kept')
+  await it.press('open:0.0')
+  t.notMatch((await owner.get(it.path)).text, /This is a draft/, 'to look changes nothing')
+  await it.press('close:', { 's.when': 'event', 's.event': 'signup', 's.reentry': 'once' })
+  await it.press('add:0.0', { 'kind.0.0': 'delay' })
+  const pressed = await it.press('close:', { 's.how': 'for', 's.amount': '5', 's.unit': 'D' })
+  t.match(pressed, /Wait 5 days/)
+  t.notMatch(pressed, /Somebody else/)
+  const got = await owner.get(`${it.path}/draft`)
+  t.match(got, { status: 303, to: it.path })
+  const later = (await owner.get(it.path)).text
+  t.match(later, /This is a draft, kept as you type/)
+  t.match(later, /Wait 5 days/)
+  t.notMatch(JSON.stringify((await call('GET', `/v1/automations/${it.id}`)).json), /P5D/)
+  t.equal((await owner.post(`${it.path}/discard`)).status, 303)
+  t.notMatch((await owner.get(it.path)).text, /Wait 5 days/)
+})
+
+t.test('a condition that decides nothing is told at its step, and by the API', async (t) => {
+  const it = await editing('Conditions')
+  await it.press('add:0.0', { 'kind.0.0': 'condition' })
+  const ask = async (field: string, operator: string, value: string) =>
+    await it.press('show:', { mode: 'all', group: '0', field, operator, value })
+  t.match(await ask('contact.firstName', 'contains', ''), /Condition 1: say what it is compared/)
+  t.match(await ask('contact.createdAt', 'gt', 'not a date'), /Condition 1: write a date, such as/)
+  t.match(await ask('contact.createdAt', 'within', 'soon'), /Condition 1: write how long, such as/)
+  t.match(await ask('contact.firstName', 'yes', 'x'), /Condition 1: this is a text; choose/)
+  const segment = 'segment.0190f3f5-0000-7000-8000-000000000000'
+  const followed = await ask(segment, 'contains', '')
+  t.match(followed, /<option value="yes" selected/, 'the usual of its field')
+  t.notMatch(followed, /Condition 1: /)
+  t.notMatch(followed, /<option value="starts_with"/, 'and only what fits it')
+  for (const config of [
+    { field: 'contact.createdAt', operator: 'gt', value: 'not a date' },
+    { field: 'contact.firstName', operator: 'contains', value: '' },
+    { field: 'contact.firstName', operator: 'eq', value: true },
+    { field: segment, operator: 'contains', value: 'x' },
+  ]) {
+    const steps = [
+      { key: 'start', type: 'trigger', config: { eventName: 'x' } },
+      { key: 'if', type: 'condition', config },
+    ]
+    const connections = [{ from: 'start', to: 'if', type: 'default' }]
+    const refused = await call('POST', '/v1/automations', { name: 'No', steps, connections })
+    t.equal(refused.status, 422, refused.text)
+  }
+})
