@@ -957,6 +957,7 @@ t.test('what is done with an automation while people are in it', async (t) => {
   t.match(await ask(`POST ${at}/resume`, { body: { overdue: 'later' } }), { status: 400 })
   await answers(t, `POST ${at}/resume`, { body: { overdue: 'now' } }, 200)
   await answers(t, `POST ${at}/move`, { body: { version: 9 } }, 422, 'validation_error')
+  await answers(t, `GET ${at}/runs?step=nothing`, {}, 422, 'validation_error')
   await answers(t, `POST ${at}/move`, { body: {} }, 200)
   await answers(t, `GET ${at}/standing`, {}, 200)
   await answers(t, `GET ${at}/start`, {}, 404, 'not_found')
