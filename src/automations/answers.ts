@@ -7,7 +7,14 @@ import {
   readDefinition,
   type Versions,
 } from './definition/index.js'
-import { explainRun, listRuns, type Run, type RunsAsked } from './runs/index.js'
+import {
+  explainRun,
+  findRuns,
+  listRuns,
+  type Run,
+  type RunsAsked,
+  type RunsFilter,
+} from './runs/index.js'
 import type { AutomationPreview, CohortCounts } from './trial/index.js'
 
 /** A page of an account's automations, newest first. `cursor` is of the page before. */
@@ -103,6 +110,18 @@ export async function runPage(
   const scope = `runs ${id}`
   const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
   const { runs, next } = await listRuns(read, id, { ...asked, before })
+  return { runs, nextCursor: next === undefined ? null : cursorOf(next, scope) }
+}
+
+/** The same of runs that fit. */
+export async function fittingPage(
+  read: Read,
+  id: string,
+  { filter, limit, cursor }: { filter: RunsFilter; limit: number; cursor?: string | undefined },
+) {
+  const scope = `runs ${id}`
+  const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
+  const { runs, next } = await findRuns(read, id, filter, { limit, before })
   return { runs, nextCursor: next === undefined ? null : cursorOf(next, scope) }
 }
 

@@ -17,11 +17,13 @@ import {
   count,
   maybe,
   orNull,
+  queryWhole,
   table,
   text,
   textThat,
   time,
   uuid,
+  words,
 } from '../fields/index.js'
 import {
   automation,
@@ -125,6 +127,11 @@ export const listRuns = operation('GET /v1/automations/:id/runs', {
         text('Only runs with this status, or one of several with commas: `running,waiting`'),
       ),
     ),
+    step: maybe(words('Only runs that are at the step with this key now; not with `status`')),
+    version: maybe(queryWhole(1, 1_000_000_000, 'With `step`: only those in this version')),
+    reason: maybe(
+      words('Only runs that ended for this reason, with the one `status` by which they ended'),
+    ),
     ...pageParams(usualPage, maxPage),
   },
   says: () => ({
@@ -139,7 +146,15 @@ export const listRuns = operation('GET /v1/automations/:id/runs', {
         { runs: [example], hasMore: false, nextCursor: null },
       ),
     ],
-    refusals: [foreignCursor],
+    refusals: [
+      foreignCursor,
+      refusal(
+        'validation_error',
+        'No version has the step, or the filters do not go together',
+        'The automation has no step "welcom"',
+        { status: 422 },
+      ),
+    ],
   }),
 })
 

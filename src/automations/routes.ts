@@ -7,8 +7,8 @@ import {
   automationsAnswer,
   detailAnswer,
   enabledAnswer,
+  fittingPage,
   madeAnswer,
-  runPage,
   runsAnswer,
   shownCohort,
   shownDetail,
@@ -41,7 +41,8 @@ import {
 } from './definition/index.js'
 import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
-import { findRun, statusesIn } from './runs/index.js'
+import { findRun } from './runs/index.js'
+import { runsFilterOf } from './runs-asked.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
 import { pauseAutomation, startForContact, stopBackfill } from './upkeep/index.js'
 
@@ -209,10 +210,10 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const { read } = deps.store
 
   serve(api, operations.listRuns, async ({ account, params: { id }, query }) => {
-    const { limit = operations.usualPage, cursor, status } = query
+    const { limit = operations.usualPage, cursor, ...asked } = query
     await findAutomation(read, account.accountId, id)
-    const asked = { limit, cursor, statuses: statusesIn(status) }
-    return runsAnswer(await runPage(read, id, asked))
+    const filter = await runsFilterOf(read, id, asked)
+    return runsAnswer(await fittingPage(read, id, { filter, limit, cursor }))
   })
 
   serve(api, operations.startRun, async ({ account, params: { id }, body, remember }) => {

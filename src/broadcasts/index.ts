@@ -87,13 +87,15 @@ export {
   takeBack,
   takeBackMs,
 } from './stop.js'
+export { refillOf } from './up-to-date.js'
 export type { VariantTest } from './variant.js'
-export { asRecipientsGet } from './variant.js'
+export { asRecipientsGet, withName } from './variant.js'
 export {
   type Audience,
   campaignsTo,
   mostParts,
   ofList,
+  stillThere,
   type Whom,
   whomIn,
   whomOf,

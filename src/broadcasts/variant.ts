@@ -108,7 +108,7 @@ export async function asRecipientsGet(
 }
 
 /** The sender by another name. */
-function withName(header: string, name: string | null): string {
+export function withName(header: string, name: string | null): string {
   const mailbox = name === null ? undefined : parseMailbox(header)
   if (mailbox === undefined || name === null) return header
   return `"${name.replaceAll(/["\\]/g, '\\$&')}" <${mailbox.address}>`

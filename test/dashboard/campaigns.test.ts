@@ -229,6 +229,22 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
     if (json.state === 'current' && json.count === 2) break
     await new Promise((done) => setTimeout(done, 50))
   }
+  t.match((await owner.get(made.to)).text, /2 people, of whom 2 can be mailed/, 'counted anew')
+  const setState = (state: 'filling' | 'current') =>
+    store.write((tx) =>
+      tx.updateTable('segments').set({ state }).where('id', '=', segmentId).execute(),
+    )
+  const notFinal = /number is not final: the segment .* is being filled/
+  for (const page of [made.to, `${made.to}/send`]) {
+    let text = ''
+    // The appliance fills it at the same time.
+    for (let left = 40; left > 0 && !notFinal.test(text); left--) {
+      await setState('filling')
+      text = (await owner.get(page)).text
+    }
+    t.match(text, notFinal)
+  }
+  await setState('current')
   t.match((await owner.get(`${made.to}/send`)).text, /still begins with NEW SUBJECT:/)
   t.equal((await owner.post(`${made.to}/send`, { revision: '0' })).status, 422)
   const { withoutLists: _, lists: __, ...content } = form
@@ -448,8 +464,12 @@ t.test(
       ownTime: 'on',
     }
     const wrong = await owner.post(`${base}/campaigns/new`, { ...paced, windowZone: 'Lagos' })
-    t.match(wrong, { status: 422, text: /Expected hours such as/ })
-    t.equal((await owner.post(`${base}/campaigns/new`, { ...paced, rate: 'many' })).status, 422)
+    t.match(wrong, { status: 422, text: /field-windowZone-fault">There is no such zone/ })
+    const faulty = async (more: object) =>
+      (await owner.post(`${base}/campaigns/new`, Object.assign({}, paced, more))).text
+    t.match(await faulty({ rate: 'many' }), /field-rate-fault">Write a whole number/)
+    t.match(await faulty({ windowTo: '' }), /field-windowTo-fault">Say until when too/)
+    t.match(await faulty({ window: '' }), /field-window-fault">Say from when too/)
     const made = await owner.post(`${base}/campaigns/new`, paced)
     t.equal(made.status, 303, made.text.slice(0, 300))
     const id = made.to.split('/').at(-1) ?? ''

@@ -4,7 +4,7 @@ import { loadPlans } from '../../src/billing/index.js'
 import { systemClock as clock } from '../../src/clock/index.js'
 import { createList } from '../../src/contacts/index.js'
 import { formPlacePages } from '../../src/dashboard/forms/routes.js'
-import { createForm, findForm } from '../../src/forms/index.js'
+import { createForm, findForm, usualConsent } from '../../src/forms/index.js'
 import { startAccountPages } from './account-pages.js'
 
 t.test('a form on old lists keeps them, of an account with more than a page has', async (t) => {
@@ -36,6 +36,17 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
   }
   const refused = await post(path, { ...typed, ...asked, lists: [], doubleOptIn: 'on' })
   t.equal(refused.status, 422)
+  t.match(refused.text, /Tick at least one list/)
+  t.notMatch(refused.text, /Expected an array/)
+  const thanks = {
+    ...typed,
+    ...asked,
+    lists: ticked,
+    doubleOptIn: 'on',
+    thanksUrl: 'http://x.test/',
+  }
+  const unsafe = await post(path, thanks)
+  t.match([unsafe.status, unsafe.text], [422, /Write an address that begins with https/])
   t.match(
     refused.text,
     /value="Your first name"[\s\S]*value="firstName" selected/,
@@ -45,4 +56,10 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
   t.equal(saved.status, 303, saved.text.slice(0, 400))
   const { name, settings } = await findForm(store.read, accountId, form.id)
   t.match({ name, lists: settings.lists.slice().sort() }, { name: 'G', lists: ticked })
+
+  // What nobody has changed of the usual consent is said in the form's language.
+  const usual = { ...typed, ...rows, lists: ticked, doubleOptIn: 'on', language: 'de' }
+  t.equal((await post(path, Object.assign(usual, { consent: usualConsent('en') }))).status, 303)
+  const { settings: german } = await findForm(store.read, accountId, form.id)
+  t.equal(german.consent, usualConsent('de'))
 })

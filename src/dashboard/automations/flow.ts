@@ -10,6 +10,7 @@ import { linkTo } from '../shell/listing.js'
 import { type DrawnStep, drawing } from './drawing.js'
 import { type FlowWay, flowGraph } from './graph.js'
 import { layoutOf } from './layout.js'
+import { leftStep } from './left-step.js'
 import { stepTitle, stepWords, type WordBook } from './words.js'
 
 /** A step of the outline. */
@@ -23,6 +24,8 @@ export interface OutlinedStep {
   href: string
   present: string
   entered: string | undefined
+  /** Who left there by none of its ways; undefined where nobody did. */
+  left: string | undefined
   mails: string | undefined
   ways: { to: number; words: string; left: string | undefined }[]
   /** What happens where no way leads on. */
@@ -53,6 +56,7 @@ export async function flowView(
   const steps = graph.steps.map((step, at): OutlinedStep => {
     const { key, type } = step
     const { present = 0, counts = null } = standing.get(key) ?? {}
+    const { left = 0 } = leftStep({ type, counts, present }) ?? {}
     const ways = graph.ways.filter(({ from }) => from === at)
     return {
       number: at + 1,
@@ -61,6 +65,7 @@ export async function flowView(
       href: linkTo(`${page}/runs`, { show: `step.${key}`, version: String(version.number) }),
       present: present === 0 ? '' : `${shown(present)} here now`,
       entered: counts === null || type === 'trigger' ? undefined : shown(counts.entered),
+      left: left === 0 ? undefined : `${shown(left)} left here, or were moved`,
       mails: counts === null || type !== 'send_email' ? undefined : mailWords(counts),
       ways: ways.map((way) => ({
         to: way.to + 1,

@@ -12,6 +12,7 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { flowGraph } from './graph.js'
+import { leftStep } from './left-step.js'
 import { wordBook } from './word-book.js'
 import { stepTitle } from './words.js'
 
@@ -21,6 +22,8 @@ interface ReportView extends AutomationFrame {
   versions: {
     name: string
     rows: { step: string; cells: string[] }[]
+    /** All steps: how many came, are there, went on and left there. */
+    steps: { step: string; cells: string[] }[]
   }[]
 }
 
@@ -37,9 +40,8 @@ export async function showAutomationReport(
   for (const { version, frozen_at } of await versionsShown(read, found)) {
     if (frozen_at === null) continue
     const of = await readDefinition(read, found.id, version)
-    const standing = new Map(
-      (await stepsOfVersion(read, found, version, now)).map((step) => [step.key, step.counts]),
-    )
+    const stands = await stepsOfVersion(read, found, version, now)
+    const standing = new Map(stands.map((step) => [step.key, step.counts]))
     const rows = flowGraph(of.definition).steps.flatMap((step) => {
       const counts = standing.get(step.key)
       if (step.type !== 'send_email' || !counts) return []
@@ -59,7 +61,14 @@ export async function showAutomationReport(
         },
       ]
     })
-    versions.push({ name: `Version ${version}`, rows })
+    const steps = flowGraph(of.definition).steps.flatMap((step) => {
+      const stand = stands.find(({ key }) => key === step.key)
+      const left = stand && leftStep(stand)
+      if (stand?.counts == null || left === undefined) return []
+      const cells = [stand.counts.entered, stand.present, left.on, left.left].map(shown)
+      return [{ step: stepTitle(step, book, of.definition), cells }]
+    })
+    versions.push({ name: `Version ${version}`, rows, steps })
   }
   const begun = await begunByDay(read, found.id, { days, now })
   const entered = found.completed + found.exited + found.failed + found.cancelled
@@ -74,6 +83,9 @@ export async function showAutomationReport(
       },
       { label: 'Came to the end', value: shown(found.completed) },
       { label: 'Left before it', value: shown(found.exited) },
+      { label: 'In it now', value: shown(found.running + found.waiting) },
+      { label: 'Failed', value: shown(found.failed) },
+      { label: 'Cancelled', value: shown(found.cancelled) },
     ],
     versions,
     chart: chartOf(begun),

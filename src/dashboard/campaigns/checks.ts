@@ -7,6 +7,7 @@ import type { Read } from '../../store/index.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import type { CampaignCheck } from './check.js'
 import { contentChecks } from './content-checks.js'
+import { fillingWords } from './counted-now.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
 import { peopleChecks } from './people-checks.js'
@@ -40,6 +41,8 @@ export async function checksOf(
     const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
     checks.push({ tone: 'bad', says: error.message, mend })
   }
+  const filling = await fillingWords(read, draft)
+  if (filling !== undefined) checks.push({ tone: 'doubt', says: filling })
   checks.push(...(await versionChecks(read, base, draft)), await leavingCheck(read, draft, base))
   const contents = await contentsOf(deps, draft, edit)
   const looked = contents.map(async ({ key, seen, made, mend }) => ({

@@ -7,6 +7,7 @@ import {
   changeDraft,
   draftVersions,
   findBroadcast,
+  withName,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -73,13 +74,17 @@ export function versionPages(pages: AccountPages, deps: CampaignPageDeps): void 
     const draft = await draftOf(visit)
     const { variants: before } = await draftVersions(read, draft)
     const variants = variantsOfForm(fields, form.next ?? '', before)
-    const given = { variants, variantTest: testOfForm(form) }
+    const last = lastOfForm(fields, form.next ?? '', before)
+    const own = last === undefined ? {} : asDraft(last, draft)
+    const given = { variants, variantTest: testOfForm(form), ...own }
     check(given, structOf(operations.draftChanges))
     const billing = await readBilling(read, deps.plans, account.id)
     await changeDraft(withExpand(deps), billing, draft.id, given, {
       revision: Number(form.revision),
     })
-    const flash = variants.length === 0 ? 'It has one version now' : 'The versions are saved'
+    const isLast = Object.keys(own).length > 0
+    const one = `It has one version now${isLast ? `, which is as version ${last?.key} was` : ''}`
+    const flash = variants.length === 0 ? one : 'The versions are saved'
     const written = /^content-(\d)$/.exec(form.next ?? '')?.[1]
     const key = variants.find((one) => one.key === fields.get(`key${written}`)?.trim())?.key
     const versions = variants.length === 0 ? '' : '/versions'
@@ -98,9 +103,20 @@ type Given = NonNullable<BroadcastInput['variants']>
 /** The versions as they are to be; what they have of their own beside the form's fields stays. */
 function variantsOfForm(fields: Visit['fields'], next: string, before: Given): Given {
   if (next === 'none') return []
+  const variants = keptOfForm(fields, next, before)
+  // One alone is none.
+  if (next.startsWith('remove-') && variants.length < 2) return []
+  const wanted = next === 'add' ? Math.max(2, variants.length + 1) : variants.length
+  const free = ['A', 'B', 'C', 'D', 'E'].filter((key) => !variants.some((one) => one.key === key))
+  const added = free.slice(0, wanted - variants.length).map((key) => ({ key }))
+  return [...variants, ...added]
+}
+
+/** Those that were typed, but for the one that is taken away. */
+function keptOfForm(fields: Visit['fields'], next: string, before: Given): Given {
   const typed = numbers.filter((at) => fields.get(nameOf('key', at)) !== undefined)
   const kept = typed.filter((at) => next !== `remove-${at}`)
-  const variants = kept.map((at) => {
+  return kept.map((at) => {
     const value = (part: Part) => fields.get(nameOf(part, at))?.trim() || undefined
     const key = value('key')
     const { html, blocks } = before.find((one) => one.key === key) ?? {}
@@ -111,12 +127,30 @@ function variantsOfForm(fields: Visit['fields'], next: string, before: Given): G
     ]
     return { key, subject, fromName, previewText, html, blocks }
   })
-  // One alone is none.
-  if (next.startsWith('remove-') && variants.length < 2) return []
-  const wanted = next === 'add' ? Math.max(2, variants.length + 1) : variants.length
-  const free = ['A', 'B', 'C', 'D', 'E'].filter((key) => !variants.some((one) => one.key === key))
-  const added = free.slice(0, wanted - variants.length).map((key) => ({ key }))
-  return [...variants, ...added]
+}
+
+/** The version that stays where another one of two is taken away: it is the campaign then, so that nothing of it is lost. */
+function lastOfForm(
+  fields: Visit['fields'],
+  next: string,
+  before: Given,
+): Given[number] | undefined {
+  if (!next.startsWith('remove-')) return undefined
+  const [last, ...others] = keptOfForm(fields, next, before)
+  return others.length === 0 ? last : undefined
+}
+
+/** What a version has of its own, as a draft's. */
+function asDraft(
+  { subject, fromName, previewText, html, blocks }: Given[number],
+  { from_header }: Broadcast,
+) {
+  return {
+    ...(subject && { subject }),
+    ...(fromName && { from: withName(from_header, fromName) }),
+    ...(previewText && { previewText }),
+    ...(blocks ? { blocks } : html && { html }),
+  }
 }
 
 const nameOf = (part: Part, at: number) => `${part}${at}`

@@ -24,13 +24,14 @@ import {
   mostChoices,
   segmentChoices,
 } from './audience-choices.js'
+import { countedNow } from './counted-now.js'
 import type { CampaignPageDeps } from './deps.js'
 import { mostShown } from './form.js'
 import { isPaceTyped, paceFieldsOf, paceWords, withPaceTyped } from './pace-part.js'
 import { campaignPreview } from './preview.js'
 import { askedContact, previewPart } from './preview-part.js'
 import { asVersion } from './version-content.js'
-import { campaignName, countsOf, countWords, shown } from './words.js'
+import { campaignName, shown } from './words.js'
 
 export interface EditCampaignView {
   base: string
@@ -174,7 +175,7 @@ export async function editPage(
     pace: paceFieldsOf(draft, { zone, faults: wasTyped ? withPaceTyped(faults, fields) : faults }),
     domains: domains.join(', '),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
-    counted: draft === undefined ? '' : countWords(countsOf(draft)),
+    counted: draft === undefined ? '' : await countedNow(read, draft),
     blocks:
       document &&
       blockCards({

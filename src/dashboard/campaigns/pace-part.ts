@@ -5,6 +5,8 @@ import {
   paceOf,
   type SendWindow,
 } from '../../broadcasts/index.js'
+import { isZone } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
 import type { Faults } from '../shell/faults.js'
 import { field, fieldSet } from '../shell/field.js'
@@ -28,19 +30,30 @@ interface PaceForm {
   windowZone?: string | undefined
 }
 
-/** As the API takes it. */
+/** As the API takes it. Throws a 400 at the field that is wrong. */
 export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 'rate' | 'window'> {
   const { rate = '', window: from = '', windowTo: to = '', windowDays } = form
   const most = rate.replace(/[\s,.]/g, '')
   const days = windowDays.map(Number)
   const isEachDay = days.length === 0 || days.length === 7
-  const hours = { from, to, zone: form.windowZone || zone, ...(!isEachDay && { days }) }
+  if ((from === '') !== (to === '')) {
+    const [name, says] = from === '' ? ['window', 'from when'] : ['windowTo', 'until when']
+    throw typedWrong(name, `Say ${says} too, or leave both empty`)
+  }
+  if (!/^\d*$/.test(most)) throw typedWrong('rate', 'Write a whole number of mails, such as 500')
+  const named = form.windowZone?.trim() ?? ''
+  if (from !== '' && named !== '' && !isZone(named)) {
+    throw typedWrong('windowZone', 'There is no such zone: write one such as Africa/Lagos')
+  }
+  const hours = { from, to, zone: named || zone, ...(!isEachDay && { days }) }
   return {
-    // What is no number the API refuses with what it expects.
     rate: most === '' ? 'none' : Number(most),
     window: from === '' && to === '' ? 'none' : hours,
   }
 }
+
+const typedWrong = (field: string, message: string) =>
+  new ApiError('validation_error', message, { fields: { field } })
 
 /** Whether a form says how fast it leaves, or in which hours. */
 export const isPaceTyped = (fields: Form): boolean =>

@@ -1,6 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
 import { isLanguage } from '../../accounts/index.js'
 import { type ContactField, isNameField, nameFrom } from '../../contact-fields/index.js'
+import { ApiError } from '../../errors/index.js'
 import { type AskedField, consentIn, type FormSettings } from '../../forms/index.js'
 
 /** The form about a form, as a browser sends it: a question of it is a row of four values. */
@@ -77,8 +78,16 @@ export const rowsTyped = (form: { all(name: string): readonly string[] }): Field
     choices: form.all('fieldChoices')[at] ?? '',
   }))
 
-/** What was sent, as the API takes it; rows without a label are none, but for a field of the account's. */
+/**
+ * What was sent, as the API takes it; rows without a label are none, but for a field of the account's. Throws a 400 in the
+ * page's own words for what the API says in the words of its fields.
+ */
 export function givenBy(form: EditedForm, own: readonly ContactField[]) {
+  if (form.lists.length === 0) throw typedWrong('lists', 'Tick at least one list')
+  const thanks = form.thanksUrl?.trim() ?? ''
+  if (thanks !== '' && !/^https:\/\//i.test(thanks)) {
+    throw typedWrong('thanksUrl', 'Write an address that begins with https://')
+  }
   return {
     name: form.name,
     lists: form.lists,
@@ -86,7 +95,7 @@ export function givenBy(form: EditedForm, own: readonly ContactField[]) {
     consent: isLanguage(form.language) ? consentIn(form.language, form.consent) : form.consent,
     language: form.language as FormSettings['language'],
     from: form.from ?? '',
-    thanksUrl: form.thanksUrl ?? '',
+    thanksUrl: thanks,
     doubleOptIn: form.doubleOptIn !== undefined,
     reminder: form.reminder !== undefined,
     keepAddress: form.keepAddress as FormSettings['keepAddress'],
@@ -97,6 +106,9 @@ export function givenBy(form: EditedForm, own: readonly ContactField[]) {
     ...(form.acceptRisk !== undefined && { acceptRisk: true }),
   }
 }
+
+const typedWrong = (field: string, message: string) =>
+  new ApiError('validation_error', message, { fields: { field } })
 
 const linesOf = (text: string): string[] =>
   text

@@ -147,6 +147,28 @@ t.test('the report tells who began on which day, and where they are', async (t) 
   t.match(text, /<td class="number">3<\/td><td class="number">0<\/td><td class="number">1<\/td>/)
 })
 
+t.test('the report has all steps; who left at one by none of its ways is counted', async (t) => {
+  const { text } = await viewer.get(`${page}/report`)
+  t.match(text, /In it now[\s\S]*Failed[\s\S]*Cancelled/)
+  const row = (cells: readonly number[]) =>
+    new RegExp(
+      `Wait until “order.paid”[^<]*</t[dh]>${cells.map((n) => `<td[^>]*>${n}</td>`).join('')}`,
+    )
+  t.match(text, row([4, 3, 1, 0]))
+  const { runs } = await call('GET', `/v1/automations/${id}/runs?step=paid&version=1`)
+  t.equal(runs.length, 3)
+  const left = await call('GET', `/v1/automations/${id}/runs?status=exited&reason=silent`)
+  t.match(left.runs, [{ email: 'bob@x.test' }])
+  for (const wrong of ['step=payed', 'step=paid&version=9', 'reason=silent', 'version=1']) {
+    const { status } = await posthorn.call('GET', `/v1/automations/${id}/runs?${wrong}`)
+    t.equal(status, 422, wrong)
+  }
+  const zoe = await runOf('zoe')
+  t.equal((await owner.post(`${base}/automations/runs/${zoe.id}/cancel`, {})).status, 303)
+  t.match((await viewer.get(`${page}/report`)).text, row([4, 2, 1, 1]))
+  t.match((await viewer.get(page)).text, /1 left here, or were moved/)
+})
+
 t.test('one is taken out, and then all that fit', async (t) => {
   const run = await runOf('ann')
   const cancelled = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
@@ -178,7 +200,7 @@ t.test('who is in an old version is moved to a new one', async (t) => {
   await call('PATCH', `/v1/automations/${id}`, { steps, connections })
   await call('POST', `/v1/automations/${id}/enable`)
   const plan = (await owner.get(`${page}/move`)).text
-  t.match(plan, /2 people would go on by the steps of version 2/)
+  t.match(plan, /1 person would go on by the steps of version 2/)
   t.equal((await owner.post(`${page}/move`, { version: '2' })).status, 303)
   t.match((await owner.get(`${page}/move`)).text, /Nobody is in another version/)
   t.equal((await runOf('eve')).version, 2)
@@ -198,10 +220,10 @@ t.test('who is at a step that is gone is told of, and begins another one', async
   await call('PATCH', `/v1/automations/${id}`, without)
   await call('POST', `/v1/automations/${id}/enable`)
   const check = (await owner.get(`${page}/enable`)).text
-  t.match(check, /2 people are at “Wait until “order.paid” comes, 3 days at most” of version 2/)
+  t.match(check, /1 person is at “Wait until “order.paid” comes, 3 days at most” of version 2/)
   t.match(check, /<table[\s\S]*Wait until “order.paid”[\s\S]*The new version has not this step/)
   const plan = (await owner.get(`${page}/move?version=3`)).text
-  t.match(plan, /2 people are at steps that this version has not/)
+  t.match(plan, /1 person is at steps that this version has not/)
   t.match(plan, /<option value="later"[^>]*>Begin: Wait 1 day 12 hours/)
   t.notMatch(plan, /step paid/, 'no key is said')
   const wrong = await owner.post(`${page}/move`, { version: '3', step: 'paid', begins: 'start' })
@@ -211,7 +233,7 @@ t.test('who is at a step that is gone is told of, and begins another one', async
   await eventually(async () => (await runOf('eve')).waitingFor?.kind === 'delay', 20_000)
   t.match(await runOf('eve'), { version: 3, currentStep: 'later' })
   const flow = (await owner.get(page)).text
-  t.match(flow, /<strong>2 here now<\/strong> <span class="quiet">2 came here/)
+  t.match(flow, /<strong>1 here now<\/strong> <span class="quiet">1 came here/)
 })
 
 t.test('all that fit leave; the log says who did what', async (t) => {

@@ -1,7 +1,7 @@
 // Issue 44: versions of a campaign by pages, without script: added, written, taken away, checked, chosen.
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
-import { draftVersions, findBroadcast } from '../../../src/broadcasts/index.js'
+import { draftVersions, findBroadcast, htmlOf } from '../../../src/broadcasts/index.js'
 import { packageFile } from '../../../src/config/index.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
@@ -135,6 +135,35 @@ t.test('a copy has them too, and without them nothing is left', async (t) => {
   t.equal((await owner.post(`${copy.to}/versions`, { revision: '0', next: 'none' })).status, 303)
   t.same((await findBroadcast(store.read, accountId, copied)).variant_test, null)
 })
+
+t.test(
+  'of two versions the one that stays is the campaign, and nothing of it is lost',
+  async (t) => {
+    const variants = [
+      { subject: 'A alone' },
+      { subject: 'B alone', fromName: 'Bo', html: '<p>B</p>' },
+    ]
+    const given = Object.assign({ draft: true, variants }, content, { subject: 'Of all' })
+    const { id: two } = await call('POST', '/v1/broadcasts', given)
+    const at = `${base}/campaigns/${two}`
+    t.match((await owner.get(`${at}/versions`)).text, /The campaign then is as version B is/)
+    const typed = {
+      key1: 'A',
+      key2: 'B',
+      subject1: 'A alone',
+      subject2: 'B typed',
+      fromName2: 'Bo',
+    }
+    const { revision } = await findBroadcast(store.read, accountId, two)
+    const sent = { revision: String(revision), share: '30', ...typed, next: 'remove-1' }
+    const done = await owner.post(`${at}/versions`, sent)
+    t.equal(done.status, 303, done.text.slice(0, 300))
+    const after = await findBroadcast(store.read, accountId, two)
+    t.match(after, { variant_test: null, subject: 'B typed' })
+    t.equal(after.from_header, '"Bo" <news@sender.test>')
+    t.equal(await htmlOf(store.read, after), '<p>B</p>')
+  },
+)
 
 t.test('its page says what the rest waits for, and sends a version to it', async (t) => {
   const decideAt = Date.now() + 3_600_000

@@ -1,0 +1,32 @@
+import {
+  type Broadcast,
+  countAudience,
+  mailTypeOf,
+  refillOf,
+  stillThere,
+  whomOf,
+} from '../../broadcasts/index.js'
+import type { Read } from '../../store/index.js'
+import { countsOf, countWords } from './words.js'
+
+/**
+ * How many a draft's audience has, as its page says it. Of lists it has what was counted when the draft was saved; a segment
+ * may have been filled since, so one with segments is counted anew.
+ */
+export async function countedNow(read: Read, draft: Broadcast): Promise<string> {
+  const whom = whomOf(draft)
+  if (whom.segments.length + whom.withoutSegments.length === 0) return countWords(countsOf(draft))
+  const { account_id: accountId, topic_id: topicId } = draft
+  const there = await stillThere(read, accountId, whom)
+  const type = mailTypeOf(draft)
+  const counts = await countAudience(read, { accountId, whom: there, topicId, type })
+  const filling = await fillingWords(read, draft)
+  return filling === undefined ? countWords(counts) : `${countWords(counts)} ${filling}`
+}
+
+/** That the number is not final, where a segment of the audience is being filled. */
+export async function fillingWords(read: Read, draft: Broadcast): Promise<string | undefined> {
+  const filling = await refillOf(read, draft)
+  if (filling === undefined) return undefined
+  return `The number is not final: ${filling}. A campaign that is sent now waits for it.`
+}
