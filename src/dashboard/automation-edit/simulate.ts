@@ -1,9 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
-import { counted } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
   type AutomationDefinition,
-  type AutomationPreview,
   previewAutomation,
   previewCohort,
   readWritten,
@@ -15,11 +13,9 @@ import { check, structOf, table } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
 import { jsonObjectIn } from '../../json/index.js'
 import { afterMs } from '../../rules/index.js'
-import { blockWords, refusalWords } from '../automations/run-words.js'
 import { crowdChoices, crowdIn } from '../automations/start.js'
 import { wordBook } from '../automations/word-book.js'
 import { fieldWords, stepWords } from '../automations/words.js'
-import { exactIn } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -27,10 +23,10 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { durationOf, unitChoices } from './durations.js'
 import { typedOrKept, writable } from './edit.js'
-import { reasonWords, resultWords } from './result-words.js'
+import { callerOf, countsOf, type TrialTold, timelineOf } from './trial-words.js'
 import { definitionOf } from './typed.js'
 
-interface SimulateView {
+interface SimulateView extends TrialTold {
   page: string
   id: string
   name: string
@@ -50,20 +46,7 @@ interface SimulateView {
   sends: { value: string; label: string }[]
   events: string[]
   units: { value: string; label: string }[]
-  lines: TimelineLine[] | undefined
-  ends: string[]
-  counts: { step: string; results: string }[] | undefined
-  counted: string
   faults: Faults
-}
-
-interface TimelineLine {
-  at: string
-  step: string
-  result: string
-  why: string
-  mail: { subject: string; frame: string } | undefined
-  fault: string | undefined
 }
 
 /** Who walks through it, and what happens meanwhile. */
@@ -117,7 +100,7 @@ async function showSimulation(
   const zone = person.timeZone ?? definition.settings?.timeZone ?? 'UTC'
   const whom = fields.get('whom') ?? ''
   const told = { lines: undefined, ends: [], counts: undefined, counted: '' }
-  const result: Pick<SimulateView, 'lines' | 'ends' | 'counts' | 'counted'> = !isAsked
+  const result: TrialTold = !isAsked
     ? told
     : whom !== ''
       ? {
@@ -259,127 +242,4 @@ function payloadIn(typed: string) {
       return [name, /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value]
     }),
   )
-}
-
-type Called = (key: string) => string
-
-const callerOf =
-  (
-    { steps }: AutomationDefinition,
-    words: (step: AutomationDefinition['steps'][number]) => string,
-  ): Called =>
-  (key) => {
-    const step = steps.find((one) => one.key === key)
-    return step === undefined ? key : (step.name ?? words(step))
-  }
-
-interface TimelineWords {
-  called: Called
-  /** What the field of a rule is called. */
-  asked: (field: string) => string
-  zone: string
-  keep: (html: string) => string
-}
-
-function timelineOf(
-  { lines, runs, refused, cut }: AutomationPreview,
-  { called, asked, zone, keep }: TimelineWords,
-): Pick<SimulateView, 'lines' | 'ends'> {
-  const shown = lines.map((line): TimelineLine => {
-    const { mail, why, event } = line
-    const fault = mail !== undefined && 'fault' in mail ? mail.fault : undefined
-    return {
-      at: exactIn(line.at, zone),
-      step: line.step === null ? '…' : called(line.step),
-      result: resultWords(line.result),
-      why:
-        why === undefined
-          ? event === undefined
-            ? ''
-            : `Because “${event.name}” came.`
-          : whyWords(why, asked),
-      mail:
-        mail !== undefined && 'html' in mail
-          ? { subject: mail.subject, frame: keep(mail.html) }
-          : undefined,
-      fault:
-        fault ??
-        (line.stoppedBy === undefined
-          ? undefined
-          : `As things are now it would not be sent: ${stopWords(line.stoppedBy)}.`),
-    }
-  })
-  const ends = runs.map(({ ended }) =>
-    ended === null
-      ? 'They are still in it a year later, or when the trial ends.'
-      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status)}${ended.reason === null ? '' : `: ${reasonWords(ended.reason)}`}.`,
-  )
-  const not = refused.map(
-    ({ at, reason }) =>
-      `It does not begin for them on ${exactIn(at, zone)}. ${refusalWords(reason)}.`,
-  )
-  return {
-    lines: shown,
-    ends: [...ends, ...not, ...(cut ? ['There is more; only the beginning is told.'] : [])],
-  }
-}
-
-/** What a condition compared: the parts that decided, as they were. */
-function whyWords(
-  why: NonNullable<AutomationPreview['lines'][number]['why']>,
-  asked: TimelineWords['asked'],
-): string {
-  const parts: string[] = []
-  const gather = (one: unknown): void => {
-    if (typeof one !== 'object' || one === null) return
-    if (Array.isArray(one)) {
-      for (const inner of one) gather(inner)
-      return
-    }
-    const { field, actual, holds } = one as { field?: string; actual?: unknown; holds?: boolean }
-    if (typeof field === 'string') {
-      const fits =
-        typeof actual === 'boolean' || holds === undefined
-          ? ''
-          : holds
-            ? ', which fits'
-            : ', which does not fit'
-      parts.push(`${asked(field)}: ${valueWords(actual)}${fits}`)
-      return
-    }
-    for (const inner of Object.values(one)) gather(inner)
-  }
-  gather(why)
-  return parts.length === 0 ? '' : `Because ${parts.slice(0, 3).join('; ')}.`
-}
-
-function valueWords(value: unknown): string {
-  if (value === undefined || value === null) return 'not known'
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return typeof value === 'string' ? `“${value}”` : JSON.stringify(value)
-}
-
-/** Why a mail would not be made now, for somebody or for anybody. */
-const stopWords = (reason: string): string => {
-  const known = blockWords(reason)
-  return known === reason ? reasonWords(reason) : known
-}
-
-function countsOf(
-  counts: Awaited<ReturnType<typeof previewCohort>>,
-  called: Called,
-): Pick<SimulateView, 'counts' | 'counted' | 'ends'> {
-  const numbers = (results: ReadonlyMap<string, number>) =>
-    [...results].map(([result, count]) => `${count} ${resultWords(result, 'some')}`).join(', ')
-  return {
-    counts: [...counts.steps].map(([key, results]) => ({
-      step: called(key),
-      results: numbers(results),
-    })),
-    counted: `${counted(counts.contacts, 'person', 'people')} looked at, 100 at most; it begins for ${counts.started} of them.`,
-    ends: [...counts.ends].map(([end, count]) => {
-      const [status = '', reason] = end.split(':')
-      return `${count} ${resultWords(status, 'some')}${reason === undefined ? '' : `: ${reasonWords(reason)}`}.`
-    }),
-  }
 }

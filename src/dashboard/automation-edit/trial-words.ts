@@ -1,0 +1,153 @@
+import { counted } from '../../amounts/index.js'
+import type {
+  AutomationDefinition,
+  AutomationPreview,
+  previewCohort,
+} from '../../automations/index.js'
+import { blockWords, refusalWords } from '../automations/run-words.js'
+import { exactIn } from '../format.js'
+import { reasonWords, resultWords } from './result-words.js'
+
+/** A line of what happens to somebody, as the page tells it. */
+export interface TimelineLine {
+  at: string
+  step: string
+  result: string
+  why: string
+  mail: { subject: string; frame: string } | undefined
+  fault: string | undefined
+}
+
+/** What a trial tells: of one person, or how many of some go each way. */
+export interface TrialTold {
+  lines: TimelineLine[] | undefined
+  ends: string[]
+  counts: { step: string; results: string }[] | undefined
+  counted: string
+}
+
+type Called = (key: string) => string
+
+/** What the page calls a step, by its key. */
+export const callerOf =
+  (
+    { steps }: AutomationDefinition,
+    words: (step: AutomationDefinition['steps'][number]) => string,
+  ): Called =>
+  (key) => {
+    const step = steps.find((one) => one.key === key)
+    return step === undefined ? key : (step.name ?? words(step))
+  }
+
+interface TimelineWords {
+  called: Called
+  /** What the field of a rule is called. */
+  asked: (field: string) => string
+  zone: string
+  keep: (html: string) => string
+}
+
+/** One person's way, in words. */
+export function timelineOf(
+  { lines, runs, refused, cut }: AutomationPreview,
+  { called, asked, zone, keep }: TimelineWords,
+): Pick<TrialTold, 'lines' | 'ends'> {
+  const shown = lines.map((line): TimelineLine => {
+    const { mail, why, event } = line
+    const fault = mail !== undefined && 'fault' in mail ? mail.fault : undefined
+    return {
+      at: exactIn(line.at, zone),
+      step: line.step === null ? '…' : called(line.step),
+      result: resultWords(line.result),
+      why:
+        why === undefined
+          ? event === undefined
+            ? ''
+            : `Because “${event.name}” came.`
+          : whyWords(why, asked),
+      mail:
+        mail !== undefined && 'html' in mail
+          ? { subject: mail.subject, frame: keep(mail.html) }
+          : undefined,
+      fault:
+        fault ??
+        (line.stoppedBy === undefined
+          ? undefined
+          : `As things are now it would not be sent: ${stopWords(line.stoppedBy)}.`),
+    }
+  })
+  const ends = runs.map(({ ended }) =>
+    ended === null
+      ? 'They are still in it a year later, or when the trial ends.'
+      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status)}${ended.reason === null ? '' : `: ${reasonWords(ended.reason)}`}.`,
+  )
+  const not = refused.map(
+    ({ at, reason }) =>
+      `It does not begin for them on ${exactIn(at, zone)}. ${refusalWords(reason)}.`,
+  )
+  return {
+    lines: shown,
+    ends: [...ends, ...not, ...(cut ? ['There is more; only the beginning is told.'] : [])],
+  }
+}
+
+/** What a condition compared: the parts that decided, as they were. */
+function whyWords(
+  why: NonNullable<AutomationPreview['lines'][number]['why']>,
+  asked: TimelineWords['asked'],
+): string {
+  const parts: string[] = []
+  const gather = (one: unknown): void => {
+    if (typeof one !== 'object' || one === null) return
+    if (Array.isArray(one)) {
+      for (const inner of one) gather(inner)
+      return
+    }
+    const { field, actual, holds } = one as { field?: string; actual?: unknown; holds?: boolean }
+    if (typeof field === 'string') {
+      const fits =
+        typeof actual === 'boolean' || holds === undefined
+          ? ''
+          : holds
+            ? ', which fits'
+            : ', which does not fit'
+      parts.push(`${asked(field)}: ${valueWords(actual)}${fits}`)
+      return
+    }
+    for (const inner of Object.values(one)) gather(inner)
+  }
+  gather(why)
+  return parts.length === 0 ? '' : `Because ${parts.slice(0, 3).join('; ')}.`
+}
+
+function valueWords(value: unknown): string {
+  if (value === undefined || value === null) return 'not known'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' ? `“${value}”` : JSON.stringify(value)
+}
+
+/** Why a mail would not be made now, for somebody or for anybody. */
+const stopWords = (reason: string): string => {
+  const known = blockWords(reason)
+  return known === reason ? reasonWords(reason) : known
+}
+
+/** How many of some go each way, in words. */
+export function countsOf(
+  counts: Awaited<ReturnType<typeof previewCohort>>,
+  called: Called,
+): Pick<TrialTold, 'counts' | 'counted' | 'ends'> {
+  const numbers = (results: ReadonlyMap<string, number>) =>
+    [...results].map(([result, count]) => `${count} ${resultWords(result, 'some')}`).join(', ')
+  return {
+    counts: [...counts.steps].map(([key, results]) => ({
+      step: called(key),
+      results: numbers(results),
+    })),
+    counted: `${counted(counts.contacts, 'person', 'people')} looked at, 100 at most; it begins for ${counts.started} of them.`,
+    ends: [...counts.ends].map(([end, count]) => {
+      const [status = '', reason] = end.split(':')
+      return `${count} ${resultWords(status, 'some')}${reason === undefined ? '' : `: ${reasonWords(reason)}`}.`
+    }),
+  }
+}
