@@ -209,7 +209,7 @@ t.test('a draft is put in force after a look, and who is in it is moved', async 
   t.equal((await owner.post(`${here}/enable`, { revision: revisionOf(asked) })).status, 303)
   t.match((await call('GET', `/v1/automations/${id}`)).steps[1].config, { duration: 'P9D' })
   const older = (await owner.get(`${here}/enable`)).text
-  t.match(older, /3 people are in another version/)
+  t.match(older, /3 people are in an older version/)
   t.equal((await owner.post(`${here}/move`, { version: '2' })).status, 303)
   t.notMatch((await owner.get(`${here}/enable`)).text, /Who is in an older version/)
   const { runs } = await call('GET', `/v1/automations/${id}/runs`)
