@@ -1,12 +1,13 @@
 import { type AccountBilling, checkOpen, type Plans } from '../../billing/index.js'
 import { ApiError } from '../../errors/index.js'
 import { createSegment, listSegments } from '../../segments/index.js'
-import { findTemplate, putTemplate, type Renderer } from '../../templates/index.js'
+import { putTemplate, type Renderer } from '../../templates/index.js'
 import {
   type Automation,
   type AutomationDeps,
   createAutomation,
   definitionIn,
+  type StepDefinition,
 } from '../definition/index.js'
 import type { Recipe, RecipeMail } from './recipe.js'
 import { recipes } from './recipes.js'
@@ -24,8 +25,8 @@ export interface Beginning {
 }
 
 /**
- * Makes an automation by a recipe, disabled, and those of its templates and segments that the account has not. Throws a
- * 400 for no recipe, else as what makes the parts does; what was made until then stays and is used the next time.
+ * Makes an automation by a recipe, disabled, with templates of its own, and the segment that it asks for where the account
+ * has none of that name. Throws a 400 for no recipe, else as what makes the parts does; what was made until then stays.
  */
 export async function beginAutomation(
   deps: RecipeDeps,
@@ -37,33 +38,54 @@ export async function beginAutomation(
   if (recipe === undefined) throw new ApiError('validation_error', 'recipe: choose one of the list')
   // Told before anything is made.
   definitionIn(recipe.definition({ from, listId }))
-  for (const mail of recipe.mails) await makeTemplate(deps, billing.accountId, mail)
+  const templates = new Map<string, string>()
+  for (const mail of recipe.mails) {
+    templates.set(mail.slug, await makeTemplate(deps, billing.accountId, mail))
+  }
   const segmentId = await segmentFor(deps, billing.accountId, recipe)
   const { steps, connections, settings } = recipe.definition({ from, listId, segmentId })
-  const given = { name: name.trim() || recipe.title, steps, connections, settings }
+  const given = {
+    name: name.trim() || recipe.title,
+    steps: steps.map((step) => withTemplate(step, templates)),
+    connections,
+    settings,
+  }
   return await createAutomation(deps, billing, given)
 }
 
+/** A step of the recipe with the template that was made for it. */
+function withTemplate(
+  step: StepDefinition,
+  templates: ReadonlyMap<string, string>,
+): StepDefinition {
+  const template = templates.get(step.key)
+  if (step.type !== 'send_email' || template === undefined) return step
+  return { ...step, config: { ...step.config, template } }
+}
+
+const mostNames = 50
+
+/** Makes a template of the recipe's mail, of a name that is free: what somebody has written, or another automation sends, stays theirs. */
 async function makeTemplate(
   deps: RecipeDeps,
   accountId: string,
   { slug, subject, blocks }: RecipeMail,
-): Promise<void> {
-  const isThere = await findTemplate(deps.store.read, accountId, slug).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof ApiError && error.code === 'not_found') return false
-      throw error
-    },
-  )
-  if (isThere) return
+): Promise<string> {
+  const names = Array.from({ length: mostNames }, (_, n) => (n === 0 ? slug : `${slug}-${n + 1}`))
+  const taken = await deps.store.read
+    .selectFrom('templates')
+    .select('slug')
+    .where('account_id', '=', accountId)
+    .where('slug', 'in', names)
+    .execute()
+  const free = names.find((name) => !taken.some((one) => one.slug === name))
+  if (free === undefined) {
+    throw new ApiError('conflict', `There are ${mostNames} templates called ${slug} already`)
+  }
   const document = { version: 1 as const, blocks: [...blocks] }
-  await putTemplate(
-    deps,
-    accountId,
-    { slug, subject, textBody: null, blocks: document },
-    { isNew: true },
-  )
+  const made = { slug: free, subject, textBody: null, blocks: document }
+  await putTemplate(deps, accountId, made, { isNew: true })
+  return free
 }
 
 async function segmentFor(

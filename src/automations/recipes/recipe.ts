@@ -2,7 +2,7 @@ import type { Block } from '../../blocks/index.js'
 import type { Rule } from '../../rules/index.js'
 import type { AutomationDefinition, StepDefinition } from '../definition/index.js'
 
-/** A mail of a recipe: the template that is made of it where the account has none of that name. */
+/** A mail of a recipe, and what its template is called where that name is free. */
 export interface RecipeMail {
   slug: string
   subject: string

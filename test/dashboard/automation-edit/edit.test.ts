@@ -72,7 +72,7 @@ async function editor(path: string) {
   }
 }
 
-t.test('each recipe makes an automation that is right, and its templates once', async (t) => {
+t.test('each recipe makes an automation that is right, and templates of its own', async (t) => {
   t.match(
     (await owner.get(`${base}/automations/new`)).text,
     /Welcome series[\s\S]*Abandoned basket/,
@@ -94,6 +94,8 @@ t.test('each recipe makes an automation that is right, and its templates once', 
     name: 'Mine',
   })
   t.equal(again.status, 303, again.text.slice(0, 300))
+  const second = await call('GET', `/v1/automations/${again.to.split('/').at(-2)}`)
+  t.match(JSON.stringify(second.steps), '"template":"welcome-1-2"', 'none is shared')
   const wrong = await owner.post(`${base}/automations/new`, {
     recipe: 'welcome',
     from: 'x',
