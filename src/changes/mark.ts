@@ -23,19 +23,21 @@ export async function markAddresses(
 
 /** By segments, or by automations that begin on a date of a contact. */
 const isFollowed = async (tx: Tx, accountId: string): Promise<boolean> =>
-  (await anySegment(tx, { accountId })).length > 0 || (await anyDate(tx, { accountId })).length > 0
+  (await anyFollower(tx, { accountId })).length > 0
 
-const anyDate = prepared<{ accountId: string }, { automation_id: string }>((db, { accountId }) =>
+const anyFollower = prepared<{ accountId: string }, { id: string }>((db, { accountId }) =>
   db
-    .selectFrom('automation_dates')
-    .select('automation_id')
+    .selectFrom('segments')
+    .select('id')
     .where('account_id', '=', accountId)
-    .where('state', 'in', ['filling', 'current'])
+    .unionAll(
+      db
+        .selectFrom('automation_dates')
+        .select('automation_id as id')
+        .where('account_id', '=', accountId)
+        .where('state', 'in', ['filling', 'current']),
+    )
     .limit(1),
-)
-
-const anySegment = prepared<{ accountId: string }, { id: string }>((db, { accountId }) =>
-  db.selectFrom('segments').select('id').where('account_id', '=', accountId).limit(1),
 )
 
 const markIds = prepared<{ accountId: string; ids: string }, unknown>((db, { accountId, ids }) =>

@@ -43,9 +43,7 @@ const notLookedAt = [
   '/a/:account/brand/form',
   '/a/:account/pictures/:id/file',
   '/a/:account/campaigns/:id/html',
-  // They lead to the pages of their forms.
-  '/a/:account/automations/:id/runs/cancel',
-  '/a/:account/automations/:id/start/look',
+  '/a/:account/automations/mail/:frame',
   '/a/:account/contacts/:id/everything.zip',
   '/a/:account/contacts/data/everything.zip',
   '/a/:account/topics/-/centre',

@@ -19,7 +19,7 @@ type Row = readonly [label: string, kind: string, choices?: string, name?: strin
 const questions = (...rows: Row[]) => {
   const form: EditedForm = {
     name: 'x',
-    lists: [],
+    lists: ['x'],
     topics: [],
     consent: 'x',
     language: 'en',

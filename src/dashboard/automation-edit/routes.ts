@@ -80,10 +80,6 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
   const show = (visit: Visit, faults: Faults) => showEdit(deps, visit, faults)
   pages.get('/automations/:id/edit', action, (visit) => show(visit, noFaults))
   const drafting = { action, form: EditForm, reads: true, maxBodyBytes, again: show } as const
-  // Where a log-in leads back to, and the button of a browser: what was typed is kept there.
-  pages.get('/automations/:id/edit/draft', action, async ({ base, params }) =>
-    redirect(`${base}/automations/${params.id}/edit`),
-  )
   pages.post('/automations/:id/edit/draft', drafting, async (visit) => {
     const automation = await writable(read, visit)
     const typed = await typedOrKept(deps, visit, automation)

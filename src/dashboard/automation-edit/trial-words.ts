@@ -9,7 +9,7 @@ import { exactIn } from '../format.js'
 import { reasonWords, resultWords } from './result-words.js'
 
 /** A line of what happens to somebody, as the page tells it. */
-export interface TimelineLine {
+export interface TrialLine {
   at: string
   step: string
   result: string
@@ -20,7 +20,7 @@ export interface TimelineLine {
 
 /** What a trial tells: of one person, or how many of some go each way. */
 export interface TrialTold {
-  lines: TimelineLine[] | undefined
+  lines: TrialLine[] | undefined
   ends: string[]
   counts: { step: string; results: string }[] | undefined
   counted: string
@@ -52,7 +52,7 @@ export function timelineOf(
   { lines, runs, refused, cut }: AutomationPreview,
   { called, asked, zone, keep }: TimelineWords,
 ): Pick<TrialTold, 'lines' | 'ends'> {
-  const shown = lines.map((line): TimelineLine => {
+  const shown = lines.map((line): TrialLine => {
     const { mail, why, event } = line
     const fault = mail !== undefined && 'fault' in mail ? mail.fault : undefined
     return {

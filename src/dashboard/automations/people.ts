@@ -16,7 +16,6 @@ import { auditOf, checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
-import { linkTo } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
@@ -62,10 +61,6 @@ function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
 
   const again = (visit: Visit, faults: Faults) => showRuns(deps, visit, faults)
   pages.get('/automations/:id/runs', 'automations.read', (visit) => again(visit, noFaults))
-  // A log-in or a reload asks for the address of a form; its page is there.
-  pages.get('/automations/:id/runs/cancel', 'automations.read', async ({ base, params, query }) =>
-    redirect(linkTo(`${base}/automations/${params.id}/runs`, Object.fromEntries(query))),
-  )
   const all = { action: 'automations.write', again } as const
   pages.post('/automations/:id/runs/cancel', all, async (visit) => {
     const { base, query } = visit
@@ -133,9 +128,6 @@ const notLookedAt = (looked: string | undefined) =>
 function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
   const again = (visit: Visit, faults: Faults) => showStart(deps, visit, { faults })
   pages.get('/automations/:id/start', 'automations.read', (visit) => again(visit, noFaults))
-  pages.get('/automations/:id/start/look', 'automations.read', async ({ base, params }) =>
-    redirect(`${base}/automations/${params.id}/start`),
-  )
   const given = (form: { whom?: string | undefined; perHour?: string | undefined }) =>
     checked(operations.startForCrowd, {
       ...crowdIn(form.whom ?? ''),

@@ -16,6 +16,7 @@ import { type ExportSeats, makeExportSeats } from './exports.js'
 import { type Faults, faultsOf, formOf } from './faults.js'
 import { type Flash, makeFlash } from './flash.js'
 import type { PageSurroundings } from './layout.js'
+import { linkTo } from './listing.js'
 import { type Deed, makeOnceForms, type OnceForms } from './once.js'
 import { refuseOthersPosts } from './own-page.js'
 import type { Action } from './people.js'
@@ -108,8 +109,8 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
         while (parts.length > 2 && !isThere(parts.join('/'))) parts.pop()
         if (parts.length <= 2) continue
         const most = parts.length
-        pages.get(path, (request) => ({
-          redirect: request.path.split('/').slice(0, most).join('/'),
+        pages.get(path, ({ path: asked, query }) => ({
+          redirect: linkTo(asked.split('/').slice(0, most).join('/'), Object.fromEntries(query)),
           status: 303,
         }))
       }
