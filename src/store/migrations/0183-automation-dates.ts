@@ -42,7 +42,7 @@ export const automationDates: Migration = {
     await schema
       .createIndex('automation_date_due_contact')
       .on('automation_date_due')
-      .column('contact_id')
+      .columns(['contact_id', 'automation_id'])
       .execute()
   },
 }

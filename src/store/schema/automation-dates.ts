@@ -43,7 +43,7 @@ const automationDateDue = table(
     isClustered: true,
     indexes: {
       automation_date_due_at: ['at', 'automation_id', 'contact_id'],
-      automation_date_due_contact: ['contact_id'],
+      automation_date_due_contact: ['contact_id', 'automation_id'],
     },
   },
 )
