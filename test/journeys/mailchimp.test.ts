@@ -16,7 +16,7 @@ const cleanedHeader = `${header},CLEAN_TIME,CLEAN_CAMPAIGN_TITLE,CLEAN_CAMPAIGN_
 const row = (email: string, name: string, { town = 'Lagos', rating = 2 } = {}) =>
   `${email},${name},Obi,"1 Main St  ${town} 23401 NG",,05/14,${rating},"2021-03-04 10:11:12",192.0.2.7,"2021-03-04 10:12:00",192.0.2.7,6.45,3.39,1,1,Africa/Lagos,NG,LA,"2026-01-02 03:04:05",123456789,a1b2c3d4e5,,"""${town}"",""VIP"""`
 
-const crowd = thoroughly(300, 20_000)
+const crowd = thoroughly(300, 5_000)
 const subscribed = [
   header,
   row('ann@x.test', 'Ann', { rating: 5 }),
@@ -54,7 +54,7 @@ function shownForm(html: string): Record<string, string> {
   return fields
 }
 
-/** The campaign has 20,000 mails, which a busy machine takes a minute for. */
+/** The campaign has thousands of mails, which a busy machine takes a minute for. */
 const until = async <T>(look: () => Promise<T>, is: (seen: T) => boolean): Promise<T> => {
   let seen = await look()
   for (const end = Date.now() + 180_000; !is(seen) && Date.now() < end; seen = await look()) {
@@ -224,10 +224,18 @@ t.test('whoever was erased is imported again and gets nothing', async (t) => {
   )
   const told = await rig.event({ event: 'shopped', email: 'ann@x.test' })
   t.match(told.automations, [{ started: false, reason: 'suppressed' }])
-  const { emails } = (await call('GET', '/v1/emails?to=ann@x.test')).json
+  const mailsTo = async (address: string) =>
+    (await call('GET', `/v1/emails?to=${address}`)).json.emails as { status: string }[]
+  // Mails are entered by their recipients a little later, in their order.
+  for (const address of ['bob@x.test', `r${crowd - 1}@x.test`]) {
+    await until(
+      () => mailsTo(address),
+      (mails) => mails.length === 1,
+    )
+  }
+  const emails = await mailsTo('ann@x.test')
   t.same(
-    emails.filter(({ status }: { status: string }) => status !== 'suppressed'),
+    emails.filter(({ status }) => status !== 'suppressed'),
     [],
   )
-  t.equal((await call('GET', '/v1/emails?to=bob@x.test')).json.emails.length, 1)
 })
