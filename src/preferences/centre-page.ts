@@ -289,7 +289,7 @@ async function saveChoices(
       if (reasons.some(isLeaving)) return false
     }
     const gone = new Set(await topicsLeftBy(tx, accountId, address))
-    const mayReturn = !(await isBackTooOften(tx, { accountId, address }, at))
+    const mayReturn = comesBack && !(await isBackTooOften(tx, { accountId, address }, at))
     let hasLeft = false
     for (const { id: topicId } of seen) {
       const change = { topicId, address, emailId }
@@ -299,7 +299,7 @@ async function saveChoices(
         hasLeft = (await optOut(tx, accountId, change, at)) || hasLeft
       }
     }
-    if (!comesBack || !mayReturn) return hasLeft
+    if (!mayReturn) return hasLeft
     const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
     await lift(tx, accountId, address, lifting)
     return hasLeft

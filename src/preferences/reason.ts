@@ -4,8 +4,8 @@ import {
   consentHistory,
   recordConsent,
 } from '../consent/index.js'
+import { findContact } from '../contacts/index.js'
 import type { Form } from '../http/index.js'
-import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { leaveReasons, type WhyLeft } from './leave-reasons.js'
 import type { UnsubscribeTarget } from './link.js'
@@ -159,12 +159,7 @@ async function noteReason(
   }: Record<'accountId' | 'address' | 'emailId' | 'broadcastId', string>,
   reason: CountedReason,
 ): Promise<void> {
-  const contact = await tx
-    .selectFrom('contacts')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .where('address', '=', addressKey(address))
-    .executeTakeFirst()
+  const contact = await findContact(tx, accountId, address)
   if (contact === undefined) return
   await tx
     .insertInto('broadcast_people')

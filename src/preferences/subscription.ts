@@ -64,8 +64,8 @@ export async function isBackTooOften(
 }
 
 /**
- * Takes it back; resolves with whether it was: not the twenty-first time of a day. Who comes back to one topic comes back to the account (`interface.md`,
- * Suppression); bounces and complaints are not the recipient's to lift.
+ * Takes it back; resolves with whether it was: not the twenty-first time of a day. Who comes back to one topic comes back
+ * to the account (`interface.md`, Suppression); bounces and complaints are not the recipient's to lift.
  */
 export async function resubscribe(
   { store, clock }: SubscriptionDeps,

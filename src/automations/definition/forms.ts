@@ -12,11 +12,9 @@ export async function formFaults(
   accountId: string,
   definition: AutomationDefinition,
 ): Promise<StepFault[]> {
-  const named = formsNamed(definition)
-  if (named.length === 0) return []
-  const there = new Set((await listForms(read, accountId)).map(({ id }) => id))
+  const named = await namedForms(read, accountId, definition)
   return named
-    .filter(({ id }) => !there.has(id))
+    .filter(({ form }) => form === undefined)
     .map(({ key, place, id }) => ({ key, error: `${place}: the account has no form ${id}` }))
 }
 
@@ -26,14 +24,19 @@ export async function formWarnings(
   accountId: string,
   definition: AutomationDefinition,
 ): Promise<StepFault[]> {
-  const named = formsNamed(definition)
-  if (named.length === 0) return []
-  const forms = new Map((await listForms(read, accountId)).map((form) => [form.id, form]))
-  return named.flatMap(({ key, id }) => {
-    const form = forms.get(id)
+  const named = await namedForms(read, accountId, definition)
+  return named.flatMap(({ key, form }) => {
     const error = form && warningOf(form)
     return error === undefined ? [] : [{ key, error }]
   })
+}
+
+/** The forms that a definition names, with those that the account has. */
+async function namedForms(read: Read, accountId: string, definition: AutomationDefinition) {
+  const named = formsNamed(definition)
+  if (named.length === 0) return []
+  const forms = new Map((await listForms(read, accountId)).map((form) => [form.id, form]))
+  return named.map((one) => Object.assign({ form: forms.get(one.id) }, one))
 }
 
 function warningOf({ name, archivedAt, settings }: SignupForm): string | undefined {
