@@ -22,6 +22,7 @@ import {
   segmentMethods,
   statsMethods,
   suppressionMethods,
+  surgeMethods,
   templateMethods,
   topicMethods,
   webhookMethods,
@@ -80,6 +81,7 @@ export class Posthorn {
   declare readonly webhooks: ReturnType<typeof webhookMethods>
   declare readonly domains: ReturnType<typeof domainMethods>
   declare readonly keys: ReturnType<typeof keyMethods>
+  declare readonly surges: ReturnType<typeof surgeMethods>
   /** Figures over time. */
   declare readonly stats: ReturnType<typeof statsMethods>
   /** No key is needed. */
@@ -110,6 +112,7 @@ export class Posthorn {
     this.webhooks = webhookMethods(methods)
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
+    this.surges = surgeMethods(methods)
     this.stats = statsMethods(methods)
     this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }
   }

@@ -23,6 +23,7 @@ export {
   queueChanges,
   usualReason,
 } from './change.js'
+export { changeHeld } from './change-held.js'
 export {
   type Claim,
   type Claimed,

@@ -1,4 +1,9 @@
-import { type AccountBilling, checkSending, refuseBeyondStorage } from '../billing/index.js'
+import {
+  type AccountBilling,
+  checkSending,
+  type HandingKey,
+  refuseBeyondStorage,
+} from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
 import { bytesToStore } from '../contents/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
@@ -32,7 +37,7 @@ export async function acceptEmail(
   accountId: string,
   input: SendRequest,
   alongside: Alongside<AcceptedEmail> = async () => {},
-  how: Pick<Partial<OfRequest>, 'isConfirmation'> = {},
+  { by, ...how }: Pick<Partial<OfRequest>, 'isConfirmation'> & { by?: HandingKey } = {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()
   const { billing, senders } = await standingOf(deps, accountId, input.type)
@@ -48,6 +53,7 @@ export async function acceptEmail(
       drafts: [draft],
       isBatch: false,
       now,
+      by,
     }),
   )
   const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
@@ -95,6 +101,8 @@ interface BatchInput {
   items: (SendInput | ApiError)[]
   /** Each of the mails has these beside its own: given once, and decoded once. */
   attachments?: readonly unknown[] | undefined
+  /** Absent: no key hands them in. */
+  by?: HandingKey
   /** Called once nothing of them is held but what waits for the disk. */
   letGo?: () => void
 }
@@ -106,7 +114,7 @@ interface BatchInput {
 export async function acceptBatch(
   deps: EmailDeps,
   accountId: string,
-  { items, attachments, letGo }: BatchInput,
+  { items, attachments, by, letGo }: BatchInput,
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
@@ -144,6 +152,7 @@ export async function acceptBatch(
       drafts,
       isBatch: true,
       now,
+      by,
       letGo,
     }),
   )

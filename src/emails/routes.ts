@@ -13,6 +13,7 @@ import { cancelScheduled } from './change.js'
 import * as operations from './contract.js'
 import type { EmailDeps } from './deps.js'
 import { foreignFields, ownFields, refuseForeignFields } from './foreign-fields.js'
+import { handingKey } from './handing-key.js'
 import { emailsAnswer } from './list.js'
 import { readEmail } from './read.js'
 import { batchBody, type SendInput, sendBody, ussdBody } from './send-body.js'
@@ -36,8 +37,12 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     async ({ account, body, remember }) => {
       refuseForeignFields(body, ofSend)
       refuseOtherSender(account, body.from)
-      const accepted = await acceptEmail(deps, account.accountId, body, (tx, email) =>
-        remember(tx, sendAnswer(email)),
+      const accepted = await acceptEmail(
+        deps,
+        account.accountId,
+        body,
+        (tx, email) => remember(tx, sendAnswer(email)),
+        { by: handingKey(deps, account) },
       )
       return sendAnswer(accepted)
     },
@@ -51,7 +56,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
       refuseForeignFields(body, ofBatch)
       // Emptied as well: what is read is let go of as soon as the mails are drafted.
       const items = body.emails.splice(0).map((item) => itemOf(item, account))
-      const input = { items, attachments: body.attachments, letGo }
+      const input = { items, attachments: body.attachments, by: handingKey(deps, account), letGo }
       const { ids } = await acceptBatch(deps, account.accountId, input, (tx, { ids }) =>
         remember(tx, batchAnswer(ids)),
       )
@@ -63,7 +68,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   serve(api, operations.sendFromUssd, async ({ account, body, remember }) => {
     refuseForeignFields(body, ofUssd)
     refuseOtherSender(account, body.from)
-    const { id } = await acceptUssd(deps, account.accountId, body, (tx, { id }) =>
+    const { id } = await acceptUssd(deps, account, body, (tx, { id }) =>
       remember(tx, ussdAnswer(id)),
     )
     return ussdAnswer(id)
@@ -142,14 +147,14 @@ const fault = (message: string) => new ApiError('validation_error', message)
 /** Takes the mail in as any other transactional one. */
 async function acceptUssd(
   deps: EmailDeps,
-  accountId: string,
+  by: Principal,
   { phoneNumber, to, ...mail }: BodyOf<typeof operations.sendFromUssd>,
   alongside?: Alongside<AcceptedEmail>,
 ): Promise<AcceptedEmail> {
   const recipient =
     to ??
-    (await findByPhone(deps.store.read, accountId, phoneNumber ?? '', deps.defaultCountry)).email
+    (await findByPhone(deps.store.read, by.accountId, phoneNumber ?? '', deps.defaultCountry)).email
   const { from, subject, html, text, replyTo, metadata } = mail
   const input = { from, to: recipient, subject, html, text, replyTo, metadata }
-  return await acceptEmail(deps, accountId, input, alongside)
+  return await acceptEmail(deps, by.accountId, input, alongside, { by: handingKey(deps, by) })
 }

@@ -15,6 +15,7 @@ import { pictures } from '../pictures/contract.js'
 import { segments } from '../segments/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
+import { surges } from '../surges/contract.js'
 import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
@@ -71,6 +72,7 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [webhooks],
   [domains, dmarc],
   [keys],
+  [surges],
   [stats],
   [billing],
   [itself],

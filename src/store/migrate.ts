@@ -37,6 +37,10 @@ import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { automationDates } from './migrations/0183-automation-dates.js'
+import { handedIn } from './migrations/0200-handed-in.js'
+import { surges } from './migrations/0201-surges.js'
+import { siteOrders } from './migrations/0202-site-orders.js'
+import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -85,6 +89,10 @@ const migrations: Record<string, Migration> = {
   '0175-automation-drafts': automationDrafts,
   '0182-why-left-by': whyLeftBy,
   '0183-automation-dates': automationDates,
+  '0200-handed-in': handedIn,
+  '0201-surges': surges,
+  '0202-site-orders': siteOrders,
+  '0203-dkim-rotation': dkimRotation,
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   listRuns,
   liveFigures,
 } from '../../src/automations/index.js'
-import { changedAccounts } from '../../src/billing/index.js'
+import { changedAccounts, forgetHandedIn } from '../../src/billing/index.js'
 import {
   archivedCampaigns,
   campaignsBetween,
@@ -47,6 +47,7 @@ import {
 import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
+import { openOrders } from '../../src/outbound/orders/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
 import {
@@ -71,6 +72,7 @@ import {
   suppress,
   suppressFailing,
 } from '../../src/suppression/index.js'
+import { announceSurges, finishDecided, surgesOf } from '../../src/surges/index.js'
 import { listTasks, liveTasks } from '../../src/tasks/index.js'
 import {
   addEndpoint,
@@ -213,6 +215,11 @@ t.test('every index is used by a statement', async (t) => {
   await write((tx) => saveSts(tx, 'one.test', policy))
   await isTlsReport(store.read, { accountId: applianceAccountId, emailId: 'm' })
   await changedAccounts(store.read, {})
+  await write((tx) => forgetHandedIn(tx, 0))
+  await surgesOf(store.read, accountId, { limit: 1 })
+  await announceSurges({ ...deps, mail: async () => {} }, never)
+  await finishDecided({ ...deps, land: rig.land }, never)
+  await openOrders(store.read, 0)
   await announceDisabled(deps, never)
   const { protection: settings } = loadConfig({ env: {} })
   await announceOnce({ ...deps, settings }, never)
