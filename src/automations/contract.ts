@@ -25,6 +25,7 @@ import {
   time,
   uuid,
 } from '../fields/index.js'
+import { cancelRuns, getRunsCancelled, stopCancelling } from './contract-cancel.js'
 import {
   automationStanding,
   getCrowdStart,
@@ -34,6 +35,7 @@ import {
   startForCrowd,
   stopCrowdStart,
 } from './contract-course.js'
+import { discardDraft, enableDraft, getDraft, putDraft } from './contract-drafts.js'
 import { listEventNames, usualNames } from './contract-event-names.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
@@ -60,12 +62,18 @@ export {
   automationName,
   automationStanding,
   cancelRun,
+  cancelRuns,
+  discardDraft,
+  enableDraft,
   getCrowdStart,
+  getDraft,
   getRun,
+  getRunsCancelled,
   listEventNames,
   listRuns,
   moveRuns,
   pauseAutomation,
+  putDraft,
   resumeAutomation,
   sendEvent,
   sendEvents,
@@ -73,6 +81,7 @@ export {
   simulatedAddress,
   startForCrowd,
   startRun,
+  stopCancelling,
   stopCrowdStart,
   usualNames,
   usualPage,
@@ -365,6 +374,10 @@ export const automations: Contract = {
     getAutomation,
     updateAutomation,
     duplicateAutomation,
+    getDraft,
+    putDraft,
+    enableDraft,
+    discardDraft,
     enableAutomation,
     disableAutomation,
     archiveAutomation,
@@ -380,6 +393,9 @@ export const automations: Contract = {
     startRun,
     getRun,
     cancelRun,
+    cancelRuns,
+    getRunsCancelled,
+    stopCancelling,
   ],
   shapes: () => ({ Automation: closedOf(summary) }),
 }
