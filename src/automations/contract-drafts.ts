@@ -54,8 +54,8 @@ export const getDraft = operation('GET /v1/automations/:id/draft', {
   }),
 })
 
-export const putDraft = operation('PUT /v1/automations/:id/draft', {
-  id: 'putDraft',
+export const updateDraft = operation('PATCH /v1/automations/:id/draft', {
+  id: 'updateDraft',
   may: 'full',
   audit: 'automation.draft',
   of: automation,

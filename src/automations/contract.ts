@@ -35,7 +35,7 @@ import {
   startForCrowd,
   stopCrowdStart,
 } from './contract-course.js'
-import { discardDraft, enableDraft, getDraft, putDraft } from './contract-drafts.js'
+import { discardDraft, enableDraft, getDraft, updateDraft } from './contract-drafts.js'
 import { listEventNames, usualNames } from './contract-event-names.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
@@ -73,7 +73,6 @@ export {
   listRuns,
   moveRuns,
   pauseAutomation,
-  putDraft,
   resumeAutomation,
   sendEvent,
   sendEvents,
@@ -83,6 +82,7 @@ export {
   startRun,
   stopCancelling,
   stopCrowdStart,
+  updateDraft,
   usualNames,
   usualPage,
 }
@@ -375,7 +375,7 @@ export const automations: Contract = {
     updateAutomation,
     duplicateAutomation,
     getDraft,
-    putDraft,
+    updateDraft,
     enableDraft,
     discardDraft,
     enableAutomation,

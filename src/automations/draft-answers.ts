@@ -70,6 +70,7 @@ export async function enableWritten(
   id: string,
   given: string | undefined,
 ): Promise<Automation> {
+  checkOpen(billing)
   const { read } = deps.store
   const automation = await findAutomation(read, billing.accountId, id)
   const revision = given ?? (await readWritten(read, automation)).revision

@@ -160,7 +160,7 @@ function draftRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     draftAnswer(read, await findAutomation(read, account.accountId, params.id)),
   )
 
-  serve(api, operations.putDraft, async ({ account: { accountId }, params, body }) =>
+  serve(api, operations.updateDraft, async ({ account: { accountId }, params, body }) =>
     writeDraft(deps, await billingOf(accountId), params.id, body),
   )
 

@@ -33,7 +33,7 @@ Without a draft it is the version as it is.`,
   },
   {
     usage: 'write-draft <automation> <file>',
-    does: operations.putDraft,
+    does: operations.updateDraft,
     about: 'keep a draft; the version goes on as it is',
     help: `Example:
   $ posthorn automation write-draft Welcome welcome.json
@@ -88,7 +88,7 @@ async function write({ store, clock, place }: CommandDeps, named: string, file: 
   // 0 is the file descriptor of stdin.
   const given = jsonObjectIn(readFileSync(file === '-' ? 0 : file, 'utf8'))
   if (given === undefined) throw new OperatorError(`${file} is not a JSON object`)
-  const body = givenTo(operations.putDraft, given)
+  const body = givenTo(operations.updateDraft, given)
   const billing = await readBilling(store.read, plansOf(place), account_id)
   return answerOf(await writeDraft({ store, clock }, billing, id, body))
 }

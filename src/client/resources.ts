@@ -143,7 +143,7 @@ export const automationMethods = (methods: Methods) => {
     /** As it is being written; without a draft its version. */
     getDraft: byId('GET /v1/automations/{id}/draft'),
     /** Kept whatever it lacks; the version goes on as it is. */
-    putDraft: byIdWithBody('PUT /v1/automations/{id}/draft'),
+    updateDraft: byIdWithBody('PATCH /v1/automations/{id}/draft'),
     /** Puts the draft in force. */
     enableDraft: byIdWithBody('POST /v1/automations/{id}/draft/enable'),
     discardDraft: byId('DELETE /v1/automations/{id}/draft'),

@@ -195,8 +195,8 @@ export const methods: Methods = {
   'GET /v1/automations/{id}/draft': {
     ask: ({ automations }, { ids }) => automations.getDraft(first(ids)),
   },
-  'PUT /v1/automations/{id}/draft': {
-    ask: ({ automations }, { ids, body }) => automations.putDraft(first(ids), body),
+  'PATCH /v1/automations/{id}/draft': {
+    ask: ({ automations }, { ids, body }) => automations.updateDraft(first(ids), body),
   },
   'POST /v1/automations/{id}/draft/enable': {
     ask: ({ automations }, { ids, body }) => automations.enableDraft(first(ids), body),

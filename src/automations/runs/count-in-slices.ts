@@ -5,7 +5,7 @@ import type { Read } from '../../store/index.js'
 export const perSlice = 5_000
 
 /** How many runs a slice has, and the last of them. */
-export interface Slice {
+export interface CountedSlice {
   runs: number
   last: string | null
 }
@@ -15,7 +15,7 @@ export interface Slice {
  * is counted so far.
  */
 export async function countInSlices(
-  slice: (after: string) => Promise<Slice[]>,
+  slice: (after: string) => Promise<CountedSlice[]>,
   each: (runs: number) => void = () => {},
 ): Promise<number> {
   let runs = 0

@@ -3,7 +3,7 @@ import { keepNewest } from '../../bounded/index.js'
 import { isRecent } from '../../clock/index.js'
 import { type AutomationStepRow, prepared, type Read } from '../../store/index.js'
 import type { Automation } from '../definition/index.js'
-import { counted, countInSlices, liveIds, type Slice } from './count-in-slices.js'
+import { type CountedSlice, counted, countInSlices, liveIds } from './count-in-slices.js'
 
 /** A step of a version with what has happened there, and how many runs stand there now. */
 export interface StepStanding {
@@ -33,7 +33,7 @@ export async function presentAtSteps(
   return present
 }
 
-const stepSlice = prepared<{ automationId: string; stepId: number; after: string }, Slice>(
+const stepSlice = prepared<{ automationId: string; stepId: number; after: string }, CountedSlice>(
   (db, { automationId, stepId, after }) =>
     counted(
       db,

@@ -1,7 +1,7 @@
 import { nextTurn } from '../../bounded/index.js'
 import { prepared, type Read, unindexed } from '../../store/index.js'
 import { type Automation, type BlockedReason, readDefinition } from '../definition/index.js'
-import { counted, countInSlices, liveIds, perSlice, type Slice } from './count-in-slices.js'
+import { type CountedSlice, counted, countInSlices, liveIds, perSlice } from './count-in-slices.js'
 import { blockedReason } from './hold.js'
 import { presentAtSteps, type StepStanding } from './present.js'
 
@@ -162,10 +162,10 @@ const nextMark = prepared<{ last: string }, { mark: string | null }>((db, { last
     .where('blocked', '>', last),
 )
 
-const blockedSlice = prepared<{ mark: string; after: string }, Slice>((db, { mark, after }) =>
-  counted(db, liveIds(db).where('blocked', '=', mark), after),
+const blockedSlice = prepared<{ mark: string; after: string }, CountedSlice>(
+  (db, { mark, after }) => counted(db, liveIds(db).where('blocked', '=', mark), after),
 )
 
-const heldSlice = prepared<{ after: string }, Slice>((db, { after }) =>
+const heldSlice = prepared<{ after: string }, CountedSlice>((db, { after }) =>
   counted(db, liveIds(db).where('held_at', 'is not', null), after),
 )

@@ -193,7 +193,7 @@ export async function showEdit(
     state: stateWords(automation, typed.isDraft, valid),
     faults,
     nameFaults: nameFaults(typed.name),
-    api: `GET /v1/automations/${automation.id}/draft\nPUT /v1/automations/${automation.id}/draft\n{ "revision": "${revision ?? typed.revision}", "steps": [{ "key": "start", "type": "trigger", "config": { "eventName": "signup" } }, { "key": "mail", "type": "send_email", "name": "Welcome", "config": { "template": ":slug", "from": "…" } }], "connections": [{ "from": "start", "to": "mail", "type": "default" }] }`,
+    api: `GET /v1/automations/${automation.id}/draft\nPATCH /v1/automations/${automation.id}/draft\n{ "revision": "${revision ?? typed.revision}", "steps": [{ "key": "start", "type": "trigger", "config": { "eventName": "signup" } }, { "key": "mail", "type": "send_email", "name": "Welcome", "config": { "template": ":slug", "from": "…" } }], "connections": [{ "from": "start", "to": "mail", "type": "default" }] }`,
     cli: `posthorn automation draft ${automation.id}`,
     wrong: found.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
     count: countWords(found.length),
