@@ -136,9 +136,8 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
   while ((await kinds()).length > 0) {
     const before = (await kinds()).length
     await page.locator('button[value="gone:0"]').press('Enter')
-    await page.waitForFunction(
-      `document.querySelectorAll('.blocks > .block').length === ${before - 1}`,
-    )
+    const lastCard = page.locator('.blocks > .block').nth(before - 1)
+    await lastCard.waitFor({ state: 'detached' })
   }
   t.equal(await page.evaluate('document.activeElement.name'), 'kind.', 'to add one is next')
   t.equal(await page.locator('button[name=do][hidden]').count(), 0, 'what drew cards is gone')
