@@ -112,7 +112,7 @@ export function bar(of: {
   used: number
   limit: number
   text: string
-  /** How far work is: to be at the end is good. */
+  /** How far some work is: its end is good, where that of something which is used up is bad. */
   isWork?: boolean
 }): Html {
   // A limit of 0 is used up.
