@@ -29,11 +29,13 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'list',
     does: operations.listSurges,
-    adds: ['accountId'],
     isDefault: true,
     about: 'show the surges that wait for a decision, or all of one account',
     options: [accountOption(), new Option('--open', 'only those that wait for a decision')],
-    help: "Example:\n  $ posthorn surge list --account 'City library'",
+    help: `Example:
+  $ posthorn surge list --account 'City library'
+
+Without an account each of --json has its accountId beside it.`,
     run: answering(list),
   },
   {
@@ -73,7 +75,7 @@ async function list(
     : await openSurges(read, mostListed)
   const surges = options.open ? found.filter(({ decision }) => decision === null) : found
   return {
-    json: { surges: surges.map(forMachines) },
+    json: { surges: surges.map(isOfOne ? shownSurge : forMachines) },
     say: () =>
       sayTable(
         ['ID', 'ACCOUNT', 'BEGAN', 'MAILS AN HOUR', 'USUALLY', 'HELD', 'FROM', 'DECIDED'],
