@@ -39,7 +39,7 @@ t.test(
     })
     const never = await send(many(4))
     t.match(never.json, { error: /4 mails at once.*3 within a minute: hand in fewer at once/ })
-      t.equal((await posthorn.send(good)).status, 200, 'another key has its own')
+    t.equal((await posthorn.send(good)).status, 200, 'another key has its own')
     await clock.advance(60_000)
     t.equal((await batch(2)).status, 200, 'what was refused has counted nowhere')
     t.match((await send('x@example.com')).json, { per: 'hour', limit: 5, used: 5 })
