@@ -6,7 +6,7 @@ import type { PeopleDeps } from './deps.js'
 import { takeOver } from './join.js'
 import { actorOf, type Entered, noteLogIn, refuseOften } from './login.js'
 import { findByAddress, findPerson, insertPerson } from './person.js'
-import type { Claimed, LogInProvider } from './provider.js'
+import type { LogInProvider, ProviderClaims } from './provider.js'
 import { giveRoles, wantedRoles } from './provider-roles.js'
 import { beginSession, endSessions, liveSession, renewSession, type Visitor } from './session.js'
 
@@ -58,7 +58,7 @@ interface Coming {
  */
 async function enterByProvider(
   { store, clock }: PeopleDeps,
-  claimed: Claimed,
+  claimed: ProviderClaims,
   { secondFactor, roles: known }: Omit<TrustedProvider, 'provider'>,
   { visitor, cookie }: Coming,
 ): Promise<Entered> {
@@ -88,7 +88,7 @@ async function enterByProvider(
 
 async function proveByProvider(
   { store, clock }: PeopleDeps,
-  claimed: Claimed,
+  claimed: ProviderClaims,
   userId: string,
   cookie: string | undefined,
 ): Promise<string> {
@@ -121,7 +121,10 @@ export async function unbind(tx: Tx, userId: string): Promise<number> {
   return Number(numDeletedRows)
 }
 
-async function boundPerson(tx: Tx, { issuer, subject }: Claimed): Promise<UserRow | undefined> {
+async function boundPerson(
+  tx: Tx,
+  { issuer, subject }: ProviderClaims,
+): Promise<UserRow | undefined> {
   const row = await tx
     .selectFrom('identities')
     .select('user_id')
@@ -134,7 +137,7 @@ async function boundPerson(tx: Tx, { issuer, subject }: Claimed): Promise<UserRo
 /** Binds a subject that is seen for the first time. */
 async function bind(
   tx: Tx,
-  { issuer, subject, email, name }: Claimed,
+  { issuer, subject, email, name }: ProviderClaims,
   {
     newId,
     mayJoin,

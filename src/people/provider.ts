@@ -6,7 +6,7 @@ import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 
 /** Whom the provider names, as far as it is looked at. */
-export interface Claimed {
+export interface ProviderClaims {
   issuer: string
   subject: string
   /** Only one that the provider has verified. */
@@ -30,7 +30,7 @@ export interface LogInProvider {
   /** Where the browser goes, and what it keeps of it meanwhile, sealed. Throws a 503 where the provider does not answer. */
   begin(errand: Errand, redirectUri: string): Promise<{ url: string; kept: string }>
   /** Throws a 403 for an answer that does not belong to what was kept or that the provider does not confirm. */
-  finish(answer: URL, kept: string | undefined): Promise<Errand & { claimed: Claimed }>
+  finish(answer: URL, kept: string | undefined): Promise<Errand & { claimed: ProviderClaims }>
 }
 
 export interface ProviderDeps {
@@ -140,7 +140,7 @@ export function makeLogInProvider(
           )
         },
       )
-      return { next, userId, claimed: claimedOf(claims, settings) }
+      return { next, userId, claimed: claimsOf(claims, settings) }
     },
   }
 }
@@ -203,10 +203,10 @@ async function confirmed(configuration: Configuration, answer: URL, begun: Kept)
   return { ...more, ...claims }
 }
 
-function claimedOf(
+function claimsOf(
   claims: { iss: string; sub: string } & Record<string, unknown>,
   { rolesClaim }: ProviderSettings,
-): Claimed {
+): ProviderClaims {
   const { iss, sub, email, email_verified: isVerified, name, preferred_username: nick } = claims
   const values = rolesClaim === '' ? [] : [claims[rolesClaim]].flat()
   const called = [name, nick, email].find((one) => typeof one === 'string' && one.trim() !== '')

@@ -12,7 +12,12 @@ const ada = { sub: '248289761001', name: 'Ada', email: 'ada@example.test', email
 /** Our pages beside a provider, in which whoever comes is `who`. */
 async function start(
   t: Parameters<typeof startPeople>[0],
-  { roles = [] as GivenRole[], secondFactor = false, asksFactorOfOperators = false, who = { ...ada } as Who } = {},
+  {
+    roles = [] as GivenRole[],
+    secondFactor = false,
+    asksFactorOfOperators = false,
+    who = { ...ada } as Who,
+  } = {},
 ) {
   const known = { who, roles }
   const there = await startIdentityProvider(t, () => known.who)

@@ -56,7 +56,10 @@ export async function startIdentityProvider(
   const answer = provider.callback()
   server.on('request', async (request, response) => {
     if (!request.url?.startsWith('/come-in/')) return answer(request, response)
-    await provider.interactionFinished(request, response, { login: { accountId: who().sub }, consent: {} })
+    await provider.interactionFinished(request, response, {
+      login: { accountId: who().sub },
+      consent: {},
+    })
   })
   return {
     issuer: url,
