@@ -69,9 +69,11 @@ const playHere: Play = async (order) => {
     clock: {
       now: Date.now,
       sleep: (ms, signal) => {
-        if (ms !== attemptMs) waits.push(ms / 1_000)
+        // An import has ten minutes, and no waits.
+        const isLimit = ms === attemptMs || order.call === 'import'
+        if (!isLimit) waits.push(ms / 1_000)
         return new Promise((done, failed) => {
-          const timer = setTimeout(done, ms === attemptMs ? ms : 0)
+          const timer = setTimeout(done, isLimit ? ms : 0)
           signal?.addEventListener('abort', () => {
             clearTimeout(timer)
             failed(signal.reason)
@@ -246,4 +248,17 @@ t.test('each operation has its method in each client, and no key is in the files
     t.match(php, `    public function ${id}(`, id)
     t.match(go.toLowerCase(), `func (client *client) ${id.toLowerCase()}(`, id)
   }
+})
+
+t.test('Python’s types can all be read', { skip: missing('python3') }, async (t) => {
+  const look = `
+import sys, typing
+sys.path.insert(0, sys.argv[1])
+import posthorn
+types = [one for one in vars(posthorn).values() if hasattr(one, "__total__")]
+for one in types: typing.get_type_hints(one, include_extras=True)
+for one in vars(posthorn.Posthorn).values():
+    if callable(one): typing.get_type_hints(one, vars(posthorn))
+print(len(types))`
+  t.ok(Number(execFileSync('python3', ['-c', look, folder], { encoding: 'utf8' })) > 200)
 })

@@ -23,7 +23,7 @@ export interface Behaviour {
     /** The class, in languages where errors have one. */
     kind: string
     status: number
-    retryable: boolean
+    retryable?: boolean
     retryAfter?: number
     message?: string
   }
@@ -181,6 +181,6 @@ export const behaviours: readonly Behaviour[] = [
     call: 'import',
     steps: ['killed'],
     waits: [],
-    error: { code: 'connection_failed', kind: 'ConnectionError', status: 0, retryable: true },
+    error: { code: 'connection_failed', kind: 'ConnectionError', status: 0 },
   },
 ]

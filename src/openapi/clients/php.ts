@@ -1,5 +1,5 @@
 import type { ClientMethod, ClientModel } from './operations.js'
-import type { Declared, TypedField, ValueType } from './types.js'
+import { type Declared, type TypedField, type ValueType, variantsOf } from './types.js'
 
 /** The PHP client: the core, with types (for PHPStan and editors) and methods of the document in it. */
 export function printPhp(core: string, { version, methods, declared }: ClientModel): string {
@@ -9,20 +9,13 @@ export function printPhp(core: string, { version, methods, declared }: ClientMod
     .replace('    // <methods>', () => methods.map(printMethod).join('\n\n'))
 }
 
-function printDeclared({ name, side, fields, choices = [], is }: Declared): string {
+function printDeclared(one: Declared): string {
+  const { name, side, fields, is } = one
   if (fields === undefined) {
     return `@phpstan-type ${name} ${is === undefined ? 'mixed' : typeOf(is, side)}`
   }
-  if (choices.length === 0) return `@phpstan-type ${name} ${shapeOf(fields, side)}`
-  const keys = choices.map(([first]) => first)
-  const variants = choices.map((needed, i) => {
-    const others = keys.filter((key) => key !== keys[i])
-    const some = fields
-      .filter((one) => !others.includes(one.name))
-      .map((one) => (needed.includes(one.name) ? { ...one, needed: true } : one))
-    return shapeOf(some, side)
-  })
-  return `@phpstan-type ${name} ${variants.join('|')}`
+  const variants = variantsOf(one)?.map((variant) => shapeOf(variant.fields, side))
+  return `@phpstan-type ${name} ${variants?.join('|') ?? shapeOf(fields, side)}`
 }
 
 function shapeOf(fields: readonly TypedField[], side: Declared['side']): string {

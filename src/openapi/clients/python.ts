@@ -1,5 +1,5 @@
 import type { ClientMethod, ClientModel } from './operations.js'
-import type { Declared, TypedField, ValueType } from './types.js'
+import { type Declared, type TypedField, type ValueType, variantsOf } from './types.js'
 
 /** The Python client: the core, with types and methods of the document in it. */
 export function printPython(core: string, { version, methods, declared }: ClientModel): string {
@@ -10,7 +10,8 @@ export function printPython(core: string, { version, methods, declared }: Client
 }
 
 /** A TypedDict by its function: fields may be called `from`, which a class cannot have. */
-function printDeclared({ name, side, about, fields, choices = [], is }: Declared): string[] {
+function printDeclared(one: Declared): string[] {
+  const { name, side, about, fields, is } = one
   const said = about === undefined ? [] : [`# ${oneLine(about)}`]
   if (fields === undefined)
     return [...said, `${name} = ${is === undefined ? 'Any' : quoted(typeOf(is, side))}`]
@@ -18,18 +19,12 @@ function printDeclared({ name, side, about, fields, choices = [], is }: Declared
     const lines = some.map((one) => `    ${quoted(one.name)}: ${quoted(fieldType(one, side))},`)
     return `${own} = TypedDict("${own}", {\n${lines.join('\n')}\n})`
   }
-  if (choices.length === 0) return [...said, dict(name, fields)]
+  const variants = variantsOf(one)
+  if (variants === undefined) return [...said, dict(name, fields)]
   // `html` or `template`: a type for each, so that a checker refuses both at once.
-  const names = choices.map(([first = '']) => `${name}_${first}`)
-  const keys = choices.map(([first]) => first)
-  const variants = choices.map((needed, i) => {
-    const others = keys.filter((key) => key !== keys[i])
-    const some = fields
-      .filter((one) => !others.includes(one.name))
-      .map((one) => (needed.includes(one.name) ? { ...one, needed: true } : one))
-    return dict(names[i] ?? name, some)
-  })
-  return [...said, ...variants, `${name} = Union[${names.join(', ')}]`]
+  const dicts = variants.map(({ key, fields: some }) => dict(`${name}_${key}`, some))
+  const names = variants.map(({ key }) => `${name}_${key}`)
+  return [...said, ...dicts, `${name} = Union[${names.join(', ')}]`]
 }
 
 const fieldType = ({ type, needed }: TypedField, side: Declared['side']) => {

@@ -87,12 +87,18 @@ export function makeTypes(
       ([name, one]): TypedField => ({
         name,
         about: one.description as string | undefined,
-        type: typeOf(one, place + capital(name)),
+        type: timed(name, typeOf(one, place + capital(name))),
         needed: required.has(name) && !apart.has(name),
       }),
     )
     return choices.length === 0 ? { fields } : { fields, choices }
   }
+
+  // A time may be given as the language has it, also where more than RFC 3339 is understood.
+  const timed = (name: string, type: ValueType): ValueType =>
+    side === 'in' && type.is === 'text' && /At$/.test(name)
+      ? { is: 'either', of: [{ is: 'text' }, { is: 'time' }], ...(type.orNull && { orNull: true }) }
+      : type
 
   function typeOf(schema: Schema, place: string): ValueType {
     if (typeof schema.$ref === 'string') return namedType(schema.$ref)
@@ -146,6 +152,23 @@ export function makeTypes(
     typeOf,
     declared: () => [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
   }
+}
+
+/** The ways to give an object that needs one of several sets of fields; undefined for one that does not. */
+export function variantsOf({ fields = [], choices = [] }: Declared) {
+  if (choices.length === 0) return undefined
+  const keys = choices.map(([first = '']) => first)
+  return choices.map((needed, i) => ({
+    key: keys[i] ?? '',
+    fields: fields
+      .filter(({ name }) => name === keys[i] || !keys.includes(name))
+      // Null means absent, and what chooses has to be there.
+      .map((one): TypedField => {
+        if (!needed.includes(one.name)) return one
+        const { orNull: _, ...type } = one.type
+        return { ...one, type, needed: true }
+      }),
+  }))
 }
 
 const isObject = (schema: Schema) =>
