@@ -4,7 +4,7 @@ import { listed, type Moment, moment, plural } from '../format.js'
 import { messageId } from '../sandbox/inbox.js'
 import { type Badge, verdictBadges } from '../sandbox/verdict-words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
-import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 
 /** What the list shows. */
@@ -64,7 +64,7 @@ export async function listPage(
     mayMakeKeys: visit.may('keys.write'),
     rows: rows.map((one) => rowOf(one, path, now)),
     same: {
-      api: `GET ${linkTo('/v1/inbox', { emailId })}`,
+      api: `GET /v1/inbox${emailId === undefined ? '' : `?emailId=${emailId}`}`,
       cli: `posthorn inbox list --account ${account.id}`,
     },
     ...beside,

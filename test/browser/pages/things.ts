@@ -223,16 +223,19 @@ async function fillTestInbox({ store, accountId, call, ids }: World) {
   })
   const mail = {
     from: `${'Somebody with a long name '.repeat(6)}<a@sender.test>`,
-    to: [address],
+    to: [`t.${address}`],
     subject: `${long} `.repeat(6),
     html: `<p>${long.repeat(8)} <a href="https://${domain}/${'path/'.repeat(80)}">go</a></p>`,
   }
-  await call('POST', '/v1/emails/send', { key, body: mail })
+  const sent = await call('POST', '/v1/emails/send', { key, body: mail })
+  if (sent.status !== 200) throw new Error(sent.text)
   for (let left = 200; ids.testMail === undefined && left > 0; left--) {
     const { json } = await call('GET', '/v1/inbox', { key })
     if (json.messages[0]?.checks) ids.testMail = json.messages[0].id
     else await pause(clock, 50)
   }
+  if (ids.testMail !== undefined) return
+  throw new Error((await call('GET', `/v1/emails/${sent.json.id}`, { key })).text)
 }
 
 async function fillAudience(world: World): Promise<void> {
