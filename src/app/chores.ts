@@ -124,7 +124,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
 function sweeps(
   { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
-  { idempotency, imports, bulk, erasures }: Tools,
+  { idempotency, imports, bulk, erasures, takeOuts }: Tools,
 ): Chore[] {
   return [
     { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
@@ -149,6 +149,11 @@ function sweeps(
       run: () => bulk.resume(),
     },
     { name: 'erasures that were broken off', everyMs: 10_000, run: () => erasures.resume() },
+    {
+      name: 'work with people of automations that was broken off',
+      everyMs: 10_000,
+      run: () => takeOuts.resume(),
+    },
     {
       name: 'expired deliveries',
       everyMs: 30_000,

@@ -1,7 +1,6 @@
 import { byId, confirmation, manyOf, refusal } from '../contract/index.js'
 import {
   field,
-  line,
   maybe,
   openObject,
   orNull,
@@ -16,6 +15,8 @@ import { parseMailbox } from '../mime/index.js'
 import { edgeTypes, limits, stepTypes } from './definition/definition.js'
 import { stepName } from './definition/step-name.js'
 
+export { automationName } from './definition/automation-name.js'
+
 /** Rows of a page at most, and without `limit`. */
 export const maxPage = 100
 export const usualPage = 20
@@ -24,7 +25,6 @@ export const exampleId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
 export const exampleTime = '2026-11-21T10:00:00.000Z'
 
 export const automation = byId('automation')
-export const automationName = line(1, 200, 'The name of the automation, for yourself')
 
 /** Judged by the parser that reads it. */
 export const addressThat = (about: string) =>
@@ -35,7 +35,7 @@ export const addressThat = (about: string) =>
 const step: Schema = {
   type: 'object',
   description:
-    'A step. `config` by `type`: `trigger` { eventName, date?, filter?, reentry? }; `send_email` { template, from, subject?, replyTo?, variables?, type?, topicId?, templateVersion? }; `delay` { duration } or { until: { time, days?, zone? } }; `wait_for_event` { eventName, filter?, timeout?, since? }; `condition` a rule; `contact_update` { firstName?, lastName?, metadata? }; `split` { branches: [{ key, percent }] }; `webhook` { endpointId, payload? }; `exit` { reason? }. Durations are ISO 8601 (`P3D`, `PT2H`). A rule is { field, operator, value } or { all | any: [rules] } or { not: rule }; fields are `contact.…`, `segment.ID`, `broadcast.ID.opened` (`clicked`, `openedAt`, `clickedAt`), `trigger.…`, `event.…`, `waits.KEY.…` and `email.KEY.opened` (`clicked`, `delivered`, `bounced`); operators `eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `in`, `contains`, `not_contains`, `starts_with`, `ends_with`, `exists`, `is_empty`; a value { var: field } is that field. Events are your own and Posthorn’s: `$contact.created`, `$list.joined`, `$segment.joined` and `$segment.left` (with `segmentId`; not of those who are found when a segment is first filled), `$form.confirmed` (with `formId`; somebody has confirmed a form by its mail), `$email.opened`, `$email.clicked`, `$email.bounced` (a bounce that suppresses the address ends the runs of its contact and starts none). A trigger may begin on a date in place of an event: the eventName is `$contact.date`, and `date` { field, days?, time?, zone?, repeat? } says which: `field` in the metadata, as `birthday`, with a text such as `1990-02-28` (`--02-28` without a year; 29 February is on the 28th in other years); so many `days` after it, or before where less than 0; `time` there, 09:00 unless given, in the `zone` (`contact`: their `timeZone`, else the automation’s, else UTC); `repeat` is `yearly`, for nobody twice in a year, or `once`. Who is a day late, as nothing ran, has had it.',
+    'A step. `config` by `type`: `trigger` { eventName, date?, filter?, reentry? }; `send_email` { template, from, subject?, replyTo?, variables?, type?, topicId?, templateVersion? }; `delay` { duration } or { until: { time, days?, zone? } }; `wait_for_event` { eventName, filter?, timeout?, since? }; `condition` a rule; `contact_update` { firstName?, lastName?, metadata? }; `split` { branches: [{ key, percent }] }; `webhook` { endpointId, payload? }; `exit` { reason? }. Durations are ISO 8601 (`P3D`, `PT2H`). A rule is { field, operator, value } or { all | any: [rules] } or { not: rule }; fields are `contact.…`, `segment.ID`, `broadcast.ID.opened` (`clicked`, `openedAt`, `clickedAt`, `left`, `complained`, `unreached`), `trigger.…`, `event.…`, `waits.KEY.…` and `email.KEY.opened` (`clicked`, `delivered`, `bounced`); operators `eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `in`, `contains`, `not_contains`, `starts_with`, `ends_with`, `exists`, `is_empty`; a value { var: field } is that field. Events are your own and Posthorn’s: `$contact.created`, `$list.joined`, `$segment.joined` and `$segment.left` (with `segmentId`; not of those who are found when a segment is first filled), `$form.confirmed` (with `formId`; somebody has confirmed a form by its mail), `$email.opened`, `$email.clicked`, `$email.bounced` (a bounce that suppresses the address ends the runs of its contact and starts none). A trigger may begin on a date in place of an event: the eventName is `$contact.date`, and `date` { field, days?, time?, zone?, repeat? } says which: `field` in the metadata, as `birthday`, with a text such as `1990-02-28` (`--02-28` without a year; 29 February is on the 28th in other years); so many `days` after it, or before where less than 0; `time` there, 09:00 unless given, in the `zone` (`contact`: their `timeZone`, else the automation’s, else UTC); `repeat` is `yearly`, for nobody twice in a year, or `once`. Who is a day late, as nothing ran, has had it.',
   properties: {
     key: text('The name of the step in this automation', { pattern: '^[a-z0-9_-]{1,64}$' }),
     type: text('What the step does', { enum: stepTypes }),
