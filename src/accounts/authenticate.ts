@@ -12,6 +12,8 @@ export interface Principal extends KeyLimits {
   keyId: string
   /** Where the request comes from; empty where that cannot be told any more. Asking takes its time. */
   address: () => string
+  /** Its scope is `test`: its mail goes to the test inbox. */
+  isTest: boolean
 }
 
 /** As it is remembered: each request comes from elsewhere. */
@@ -53,7 +55,10 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   const findKey = (hash: Buffer) =>
     remembered(hash.toString('latin1'), async () => {
       const [row] = await liveKey(store.read, { hash })
-      return row && { accountId: row.account_id, keyId: row.id, ...limitsOf(row) }
+      if (row === undefined) return undefined
+      const limits = limitsOf(row)
+      const isTest = limits.scope === 'test'
+      return { accountId: row.account_id, keyId: row.id, isTest, ...limits }
     })
 
   const noteUse = (keyId: string, now: number) => {

@@ -60,6 +60,7 @@ import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
 import type { Store } from '../store/index.js'
@@ -77,6 +78,7 @@ import { shapingFiles } from './files.js'
 import type { Health } from './health.js'
 import { healthRoutes } from './health.js'
 import type { Hold } from './hold.js'
+import { trustedProvider } from './log-in-provider.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { permissionOf } from './operations.js'
 import { openResolver } from './resolver.js'
@@ -173,6 +175,7 @@ export async function openPrivateServer(
   webhookRoutes(server.api, { ...targets, tryWebhook })
   billingRoutes(server.api, core)
   keyRoutes(server.api, core)
+  testInboxRoutes(server.api, core)
   domainRoutes(server.api, {
     ...core,
     settings: recordSettings(config),
@@ -214,7 +217,7 @@ const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.d
 
 /** What the pages of accounts and of the operator work with. */
 function dashboardDeps(
-  { config, configFile, dataDir }: ListenerOptions,
+  { config, configFile, dataDir, log }: ListenerOptions,
   core: Core,
   made: Pick<DashboardDeps, 'automations' | 'contacts' | 'document' | 'mail' | 'tryWebhook'>,
 ): DashboardDeps {
@@ -254,6 +257,7 @@ function dashboardDeps(
       openResolver: ownResolver,
     },
     plainHttp: config.dashboard.plainHttp,
+    provider: trustedProvider({ clock, key: core.key, log, resolver: ownResolver() }, config),
     hostNames: config.http.private.allowedHosts.map((name) => name.toLowerCase()),
     sendNotice: (mail) => mailOwn(core, config, mail),
     people: makePeople({

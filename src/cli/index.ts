@@ -45,6 +45,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     domain: async () => (await import('./domain.js')).domainCommands,
     surge: async () => (await import('./surge.js')).surgeCommands,
     plan: async () => (await import('./plan.js')).planCommands,
+    inbox: async () => (await import('./inbox.js')).inboxCommands,
     webhook: async () => (await import('./webhook.js')).webhookCommands,
   },
   'What is sent, and to whom:': {

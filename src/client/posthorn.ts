@@ -17,6 +17,7 @@ import {
   domainMethods,
   eventMethods,
   formMethods,
+  inboxMethods,
   keyMethods,
   pictureMethods,
   segmentMethods,
@@ -82,6 +83,7 @@ export class Posthorn {
   declare readonly domains: ReturnType<typeof domainMethods>
   declare readonly keys: ReturnType<typeof keyMethods>
   declare readonly surges: ReturnType<typeof surgeMethods>
+  declare readonly inbox: ReturnType<typeof inboxMethods>
   /** Figures over time. */
   declare readonly stats: ReturnType<typeof statsMethods>
   /** No key is needed. */
@@ -113,6 +115,7 @@ export class Posthorn {
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
     this.surges = surgeMethods(methods)
+    this.inbox = inboxMethods(methods)
     this.stats = statsMethods(methods)
     this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }
   }

@@ -49,7 +49,9 @@ export {
   blockedOfEach,
   enqueue,
   enqueueTogether,
+  laneOf,
   type NewDelivery,
+  testLane,
 } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export {
@@ -118,3 +120,4 @@ export {
 } from './settle-anew.js'
 export { type StreamDue, streamsAfter } from './streams.js'
 export { type DeliveryStanding, type DueStream, type QueueSummary, summarise } from './summary.js'
+export { makeTestOwner } from './test-owner.js'

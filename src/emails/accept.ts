@@ -22,6 +22,9 @@ import {
 import type { SendInput } from './send-body.js'
 import { standingOf } from './standing.js'
 
+/** How mail is taken in that is not just a client's own. */
+export type HowAccepted = Pick<Partial<OfRequest>, 'isConfirmation' | 'isTest'>
+
 export interface AcceptedEmail {
   id: string
   /** ISO 8601, for a mail that leaves later. */
@@ -37,7 +40,7 @@ export async function acceptEmail(
   accountId: string,
   input: SendRequest,
   alongside: Alongside<AcceptedEmail> = async () => {},
-  { by, ...how }: Pick<Partial<OfRequest>, 'isConfirmation'> & { by?: HandingKey } = {},
+  { by, ...how }: HowAccepted & { by?: HandingKey } = {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()
   const { billing, senders } = await standingOf(deps, accountId, input.type)
@@ -103,6 +106,8 @@ interface BatchInput {
   attachments?: readonly unknown[] | undefined
   /** Absent: no key hands them in. */
   by?: HandingKey
+  /** They came by a test key. */
+  isTest?: boolean
   /** Called once nothing of them is held but what waits for the disk. */
   letGo?: () => void
 }
@@ -114,7 +119,7 @@ interface BatchInput {
 export async function acceptBatch(
   deps: EmailDeps,
   accountId: string,
-  { items, attachments, by, letGo }: BatchInput,
+  { items, attachments, by, letGo, isTest = false }: BatchInput,
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
@@ -124,7 +129,7 @@ export async function acceptBatch(
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
   const reader = makeAttachmentReader(deps, accountId)
-  const shared = { senders, reader, shared: reader.check(attachments) }
+  const shared = { senders, reader, shared: reader.check(attachments), isTest }
   const drafts: MailDraft[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {

@@ -3,6 +3,7 @@ import {
   classNameOf,
   classOfMail,
   enqueue,
+  laneOf,
   type NewDelivery,
   recordSuppressed,
   type StreamDue,
@@ -131,7 +132,7 @@ export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
     email.recipients
       .filter(({ address }) => email.held === undefined || !email.held.addresses.has(address))
       .map(({ domain }) => ({
-        lane: domain,
+        lane: laneOf(email.row.id, domain),
         class: classOf(email),
         accountId: email.row.account_id,
         dueAt: email.dueAt,
@@ -149,7 +150,7 @@ function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
     emailId: row.id,
     accountId: row.account_id,
     recipient: recipient.address,
-    lane: recipient.domain,
+    lane: laneOf(row.id, recipient.domain),
     class: classOf(email),
     dueAt,
     expiresAt: dueAt + deps.retry[classNameOf(classOf(email))].maxAge,

@@ -7,6 +7,7 @@ import { check, ShapeError, structOf } from '../fields/index.js'
 import type { Api } from '../http/index.js'
 import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
+import { isTestId } from '../store/index.js'
 import { type AcceptedEmail, type Alongside, acceptBatch, acceptEmail } from './accept.js'
 import { maxSendBytes } from './attachments.js'
 import { cancelScheduled } from './change.js'
@@ -42,7 +43,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
         account.accountId,
         body,
         (tx, email) => remember(tx, sendAnswer(email)),
-        { by: handingKey(deps, account) },
+        { by: handingKey(deps, account), ...howOf(account) },
       )
       return sendAnswer(accepted)
     },
@@ -56,7 +57,8 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
       refuseForeignFields(body, ofBatch)
       // Emptied as well: what is read is let go of as soon as the mails are drafted.
       const items = body.emails.splice(0).map((item) => itemOf(item, account))
-      const input = { items, attachments: body.attachments, by: handingKey(deps, account), letGo }
+      const by = handingKey(deps, account)
+      const input = { items, attachments: body.attachments, by, letGo, ...howOf(account) }
       const { ids } = await acceptBatch(deps, account.accountId, input, (tx, { ids }) =>
         remember(tx, batchAnswer(ids)),
       )
@@ -82,11 +84,11 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     deps.log.error({ emailId, columns }, 'A stored mail is damaged; the rest of it is answered')
   }
 
-  /** The account's mail; for a key that is limited to domains only their mails exist. */
+  /** The account's mail; for a key that is limited to domains only their mails exist, for a test key its own kind. */
   const readOwn = async (account: Principal, id: string) => {
+    if (account.isTest && !isTestId(id)) throw noSuchEmail()
     const email = await readEmail(deps.store.read, account.accountId, id, tellDamage(id))
-    if (!mayUse(account, email.from))
-      throw new ApiError('not_found', 'The account has no email with this id')
+    if (!mayUse(account, email.from)) throw noSuchEmail()
     return email
   }
 
@@ -99,11 +101,16 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   }))
 
   serve(api, operations.cancelEmail, async ({ account, params }) => {
-    if (account.domains !== null) await readOwn(account, params.id)
+    if (account.domains !== null || account.isTest) await readOwn(account, params.id)
     await cancelScheduled(deps, account.accountId, params.id)
     return { message: 'Scheduled email cancelled' }
   })
 }
+
+const noSuchEmail = () => new ApiError('not_found', 'The account has no email with this id')
+
+/** How the mail of a key is taken in. */
+const howOf = ({ isTest }: Principal) => ({ isTest })
 
 const batchAnswer = (ids: string[]) => ({ queued: ids.length, ids })
 
@@ -147,14 +154,16 @@ const fault = (message: string) => new ApiError('validation_error', message)
 /** Takes the mail in as any other transactional one. */
 async function acceptUssd(
   deps: EmailDeps,
-  by: Principal,
+  account: Principal,
   { phoneNumber, to, ...mail }: BodyOf<typeof operations.sendFromUssd>,
   alongside?: Alongside<AcceptedEmail>,
 ): Promise<AcceptedEmail> {
+  const { accountId } = account
   const recipient =
     to ??
-    (await findByPhone(deps.store.read, by.accountId, phoneNumber ?? '', deps.defaultCountry)).email
+    (await findByPhone(deps.store.read, accountId, phoneNumber ?? '', deps.defaultCountry)).email
   const { from, subject, html, text, replyTo, metadata } = mail
   const input = { from, to: recipient, subject, html, text, replyTo, metadata }
-  return await acceptEmail(deps, by.accountId, input, alongside, { by: handingKey(deps, by) })
+  const by = handingKey(deps, account)
+  return await acceptEmail(deps, accountId, input, alongside, { by, ...howOf(account) })
 }

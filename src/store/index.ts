@@ -59,6 +59,7 @@ export {
   firstSerialAt,
   firstUuidAt,
   type Ids,
+  isTestId,
   newUuid,
   nobodysSerial,
   uuidTime,

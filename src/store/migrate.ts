@@ -41,6 +41,8 @@ import { handedIn } from './migrations/0200-handed-in.js'
 import { surges } from './migrations/0201-surges.js'
 import { siteOrders } from './migrations/0202-site-orders.js'
 import { dkimRotation } from './migrations/0203-dkim-rotation.js'
+import { testInbox } from './migrations/0210-test-inbox.js'
+import { identities } from './migrations/0220-identities.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -93,6 +95,8 @@ const migrations: Record<string, Migration> = {
   '0201-surges': surges,
   '0202-site-orders': siteOrders,
   '0203-dkim-rotation': dkimRotation,
+  '0210-test-inbox': testInbox,
+  '0220-identities': identities,
 }
 
 /**

@@ -51,7 +51,7 @@ export interface HandedIn {
  */
 export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<AcceptedEmail> {
   const { client, envelope } = handed
-  const { accountId } = client
+  const { accountId, isTest } = client
   const said = understand(withFixedSender(handed.arrived.header, client.fixedFrom))
   const { ownHeaders, from } = said
   const { read } = deps.emails.store
@@ -69,7 +69,7 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     ...(said.subject === '' ? {} : { subject: said.subject }),
   } satisfies SendInput
   const by = client.by()
-  const how = by === undefined ? {} : { by }
+  const how = { isTest, ...(by !== undefined && { by }) }
   const acceptKnown = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
     if (ownHeaders.template !== undefined) {
       const composed = { ...input, ...forTemplate(said, envelope.to, handed.arrived) }
@@ -85,7 +85,8 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
   }
   if (idempotencyKey === undefined) return await accept()
   const fingerprint = fingerprintOf(envelope, said.kept, handed.arrived.body, fields)
-  const asked = { account: { accountId }, key: idempotencyKey, fingerprint }
+  const account = { accountId, isTest }
+  const asked = { account, key: idempotencyKey, fingerprint }
   const { body } = await deps.idempotency.once(asked, async (remember) => {
     const accepted = await accept((tx, email) => remember(tx, email))
     return { status: 200, body: accepted }

@@ -11,14 +11,17 @@ const skip = noPostgres ?? false
 /** What the last migrations have made, taken away again. */
 const undo = `
   drop table broadcast_why_left, nodes, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
-    handed_in, surges, site_orders;
+    handed_in, surges, site_orders, identities;
+  alter table sessions drop column came_by;
   alter table api_keys drop column per_hour, drop column per_minute;
   alter table subscriptions drop column surge_id, drop column unbraked_until;
   alter table dkim_keys drop column stage, drop column may_go_at;
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left;
-  drop index automation_live_step, automation_runs_why;
+  drop index automation_live_step, automation_runs_why, sandbox_messages_account;
+  alter table sandbox_messages drop column account_id;
+  alter table sandbox_messages drop column email_id;
   delete from kysely_migration where name >= '0161'`
 
 t.test('a database of an earlier schema comes to what a new one is', { skip }, async (t) => {

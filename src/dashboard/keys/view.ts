@@ -30,7 +30,7 @@ export function keyView(key: ApiKey, now: number): KeyView {
     name,
     last4,
     scope,
-    may: domains === null ? scopeWords[scope] : `Sends mail from ${listed(domains)}`,
+    may: domains === null ? scopeWords[scope] : withDomains(scope, domains),
     from: networks === null ? 'anywhere' : listed(networks),
     mails: mailsWords(key),
     expires: { text: textOf(expiresAt, now), isOver: expiresAt !== null && expiresAt <= now, day },
@@ -47,6 +47,8 @@ export function mailsWords({ perHour, perMinute }: Pick<ApiKey, 'perHour' | 'per
   ]
   return shown.join(', ') || 'any number'
 }
+const withDomains = (scope: ApiKey['scope'], domains: readonly string[]) =>
+  `Sends ${scope === 'test' ? 'test mail' : 'mail'} from ${listed(domains)}`
 
 // A key may have 50 of them; its own page has them all.
 const mostListed = 5

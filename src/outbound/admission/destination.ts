@@ -1,7 +1,7 @@
 import { isRecent } from '../../clock/index.js'
 import type { Egress, Relays } from '../egress/index.js'
 import { type OrdersInForce, orderInWords } from '../orders/index.js'
-import { type EgressPools, isDnsSite, simulatorSite } from '../routing/index.js'
+import { type EgressPools, isDnsSite, simulatorSite, testInboxSite } from '../routing/index.js'
 import type { Shaping, SiteName } from '../shaping/index.js'
 import { serverOf } from './connection-shares.js'
 import { openRelaySlots, openSiteSlots, smartHostsSite } from './delivery-slots.js'
@@ -31,7 +31,9 @@ export function makePathFinder({ poolOf, orders, shaping, egress, relays }: Dest
       return { key: `held ${hold.id}`, site: site.key, open: () => ({ take: () => held }) }
     }
     const pool = (named === undefined ? undefined : poolOf.named(named)) ?? poolOf(accountId, of)
-    const isTurned = site !== simulatorSite && egress.wayTo(site.key, lane.name) === 'failover'
+    // Whatever the way out is, these stay inside.
+    const isOwn = site === simulatorSite || site === testInboxSite
+    const isTurned = !isOwn && egress.wayTo(site.key, lane.name) === 'failover'
     if (isTurned && relays !== undefined) {
       const key = `${pool.name} ${smartHostsSite}`
       return { key, site: smartHostsSite, open: () => openRelaySlots(relays, pool) }

@@ -44,9 +44,7 @@ export async function makeOrders(
   }
   const looks = repeat(clock, async () => {
     await refresh().catch((error: unknown) =>
-      seldom(() =>
-        log.error({ cause: messageOf(error) }, 'Orders for sites could not be read'),
-      ),
+      seldom(() => log.error({ cause: messageOf(error) }, 'Orders for sites could not be read')),
     )
     return everyMs
   })
