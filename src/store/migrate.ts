@@ -37,6 +37,7 @@ import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { automationDates } from './migrations/0183-automation-dates.js'
+import { severalNodes } from './migrations/0190-several-nodes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -85,6 +86,7 @@ const migrations: Record<string, Migration> = {
   '0175-automation-drafts': automationDrafts,
   '0182-why-left-by': whyLeftBy,
   '0183-automation-dates': automationDates,
+  '0190-several-nodes': severalNodes,
 }
 
 /**

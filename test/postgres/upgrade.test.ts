@@ -10,11 +10,16 @@ const skip = noPostgres ?? false
 
 /** What the last migrations have made, taken away again. */
 const undo = `
-  drop table broadcast_why_left, nodes, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due;
+  drop table broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due;
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left;
   drop index automation_live_step, automation_runs_why;
+  alter table queue drop column node;
+  create index queue_stream on queue (lane, class, account_id, due_at, id);
+  alter table inbound_spool drop column node;
+  alter table tasks drop column node;
+  alter table appliance drop column last_epoch;
   delete from kysely_migration where name >= '0161'`
 
 t.test('a database of an earlier schema comes to what a new one is', { skip }, async (t) => {

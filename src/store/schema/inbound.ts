@@ -1,3 +1,4 @@
+import { ownNode } from '../fragments.js'
 import { blob, integer, type RowOf, table, text } from './table.js'
 
 /** A mail that came to a return path or the feedback address and is not yet read; then it is gone. */
@@ -23,6 +24,8 @@ const inboundSpool = table(
     /** Since when it is left to the operator, with why; without a why it is to be read again. */
     parked_at: integer().orNull(),
     fault: text().orNull(),
+    /** The appliance that reads it. */
+    node: integer().default(ownNode),
   },
   {
     indexes: {

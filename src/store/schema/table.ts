@@ -41,7 +41,7 @@ interface ColumnFacts {
   /** The engine numbers rows whose insert has no number; `rising`: above every number that any row ever had. */
   readonly numbered?: 'free' | 'rising'
   readonly isUnique?: boolean
-  readonly fallback?: string | number
+  readonly fallback?: string | number | Expression<unknown>
   /** The rows of the table that it names by their `id`; `cascades`: it goes with its row. */
   readonly parent?: { readonly table: string; readonly cascades: boolean }
 }
@@ -56,7 +56,7 @@ export interface TableColumn<T> extends ColumnFacts {
   numberedKey(numbered?: 'free' | 'rising'): TableColumn<Generated<T>>
   unique(): TableColumn<T>
   /** An insert need not name it. */
-  default(fallback: string | number): TableColumn<Generated<T>>
+  default(fallback: string | number | Expression<T>): TableColumn<Generated<T>>
   /** No update may name it. */
   unchanging(): TableColumn<ColumnType<T, T, never>>
   /**

@@ -1,3 +1,4 @@
+import { ownNode } from '../fragments.js'
 import { integer, type RowOf, table, text } from './table.js'
 
 /** Work of an account's that takes longer than a request: it goes on after a restart, and tells how far it is. */
@@ -28,6 +29,8 @@ const tasks = table(
     result: text().orNull(),
     /** The user's id. */
     started_by: text(),
+    /** The appliance that has its file, where it has one. */
+    node: integer().default(ownNode),
     begun_at: integer(),
     ended_at: integer().orNull(),
   },
