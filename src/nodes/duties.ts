@@ -27,7 +27,7 @@ export const othersBits = (own: readonly DutyName[]): number =>
   dutyNames.reduce((bits, name, at) => (own.includes(name) ? bits : bits | (1 << at)), 0)
 
 /** How the duties stand for a node: those that it has, and how many of them are more than its share. */
-export interface Share {
+export interface DutyShare {
   own: DutyName[]
   tooMany: number
 }
@@ -39,7 +39,7 @@ export interface Share {
 export async function shareDuties(
   { byRow }: Pick<Store, 'byRow'>,
   { epoch }: { epoch: number },
-): Promise<Share> {
+): Promise<DutyShare> {
   return await byRow(async (tx) => {
     const living = await areAlive(tx).where('draining', '=', 0).select('epoch').execute()
     const epochs = new Set(living.map((row) => row.epoch))

@@ -9,11 +9,11 @@ export { beatEveryMs, readLastBeat, saysBack, wentBack, writeLastBeat } from './
 export { changeNode, type NodeChangeName, nodeChanges } from './change.js'
 export {
   type DutyName,
+  type DutyShare,
   dutyNames,
   giveBackDuty,
   holds,
   othersBits,
-  type Share,
   shareDuties,
 } from './duties.js'
 export { countTakenOver, endSilent, type LeavingNode, nodesThatLeave } from './gone.js'

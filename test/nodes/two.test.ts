@@ -169,11 +169,59 @@ t.test('two nodes', { skip: noPostgres ?? false }, async (t) => {
     t.equal(mails.length, 1)
   })
 
+  await t.test('one that drains takes nothing, and the other has what waited', async (t) => {
+    mx.change({ dot: { reply: '250 ok', delayMs: 700 } })
+    t.equal((await send(second, mailsTo('drained', 30))).status, 200)
+    const drained = await rig.run('mail1', ['node', 'drain', 'mail2', '--wait', '--json'])
+    t.equal(drained.status, 0, drained.stderr)
+    t.match(JSON.parse(drained.stdout), { name: 'mail2', state: 'draining', queued: 0 })
+    const refused = await send(second, mailsTo('late', 1))
+    t.equal(refused.status, 503)
+    t.match(await refused.json(), { message: /takes no mail now/ })
+    t.equal((await fetch(`${second.url}/readyz`)).status, 503)
+    mx.change({ dot: '250 ok' })
+    await becomes(queued, (n) => n === 0, 20_000)
+    t.equal(ofNode(mx, 'drained').length, 30)
+    t.ok(
+      ofNode(mx, 'drained').every(([, times]) => times === 1),
+      'and none goes twice',
+    )
+    t.equal((await rig.run('mail1', ['node', 'undrain', 'mail2'])).status, 0)
+    await becomes(
+      async () => (await send(second, mailsTo('late', 1))).status,
+      (status) => status === 200,
+      10_000,
+    )
+    const list = JSON.parse((await rig.run('mail2', ['node', 'list', '--json'])).stdout)
+    t.match(list, [
+      { name: 'mail1', number: 1, state: 'up', joins: true },
+      { name: 'mail2', number: 2, state: 'up' },
+    ])
+  })
+
+  await t.test('one that is fenced ends, and is forgotten', async (t) => {
+    t.match(await rig.run('mail1', ['node', 'forget', 'mail2']), {
+      status: 1,
+      stderr: /is not gone/,
+    })
+    t.equal((await rig.run('mail1', ['node', 'fence', 'mail2'])).status, 0)
+    t.equal((await second.exited).code, 1)
+    await becomes(
+      () => queued('node = 2'),
+      (n) => n === 0,
+      20_000,
+    )
+    t.equal((await rig.run('mail1', ['node', 'forget', 'mail2'])).status, 0)
+    t.match((await rig.run('mail1', ['node', 'list'])).stdout, /mail1 +1 +up/)
+    second = await start('mail4')
+    t.match(await ask("select number from nodes where name = 'mail4'"), [{ number: '2' }])
+  })
+
   await t.test('a second of one name is refused, and so is one that does not join', async (t) => {
-    const twin = rig.run('mail3', ['serve', '--json'], { POSTHORN_NODE_NAME: 'mail1' })
+    const twin = await rig.run('mail3', ['serve', '--json'], { POSTHORN_NODE_NAME: 'mail1' })
     t.equal(twin.status, 1)
     t.match(twin.stderr, /Two nodes of one name cannot be/)
-    const alone = rig.run('mail3', ['serve', '--json'], { POSTHORN_NODE_JOIN: 'false' })
+    const alone = await rig.run('mail3', ['serve', '--json'], { POSTHORN_NODE_JOIN: 'false' })
     t.equal(alone.status, 1)
     t.match(alone.stderr, /is held by the appliance on mail\d, which is alive/)
   })

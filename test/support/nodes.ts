@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
@@ -20,18 +22,18 @@ export interface NodesRig {
     name: string,
     args: readonly string[],
     env?: Record<string, string>,
-  ): { status: number | null; stdout: string; stderr: string }
-  ask<Row>(text: string): Promise<Row[]>
+  ): Promise<{ status: number | null; stdout: string; stderr: string }>
+  ask<Row>(sql: string): Promise<Row[]>
   /** Takes mails in; answers with the status. */
   send(node: Serving, mails: readonly object[], key?: string): Promise<Response>
 }
 
 export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig> {
   const server = await startPostgres(t)
-  const ask = async <Row>(text: string, database = 'mail'): Promise<Row[]> => {
+  const ask = async <Row>(sql: string, database = 'mail'): Promise<Row[]> => {
     const client = new pg.Client(`${server.url}/${database}`)
     await client.connect()
-    const { rows } = await client.query(text).finally(() => client.end())
+    const { rows } = await client.query(sql).finally(() => client.end())
     return rows as Row[]
   }
   await ask('create database mail', 'postgres')
@@ -72,12 +74,18 @@ export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig
     apiKey,
     ask,
     start: (name, env = {}) => serve(t, dirOf(name), { ...envOf(name), ...env }),
-    run(name, args, env = {}) {
-      const done = spawnSync(process.execPath, [cliEntry, ...args, '--data', dirOf(name)], {
-        encoding: 'utf8',
+    async run(name, args, env = {}) {
+      const words = [cliEntry, ...args, '--data', dirOf(name)]
+      const child = spawn(process.execPath, words, {
         env: { ...process.env, ...freePorts, ...envOf(name), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
       })
-      return done
+      const [stdout, stderr, [status]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'exit'),
+      ])
+      return { status, stdout, stderr }
     },
     send: (node, emails, key) =>
       fetch(`${node.url}/v1/emails/batch`, {

@@ -1,4 +1,3 @@
-import { ownNode } from '../fragments.js'
 import type { QueueClass } from '../queue-class.js'
 import { integer, type RowOf, table, text } from './table.js'
 
@@ -46,7 +45,7 @@ const queue = table(
     held_by: text<HeldBy>().orNull(),
     held_due_at: integer().orNull(),
     /** The appliance that sends it: the one that took it in, unless others have taken it over. */
-    node: integer().default(ownNode),
+    node: integer().ofOwnNode(),
   },
   {
     indexes: {

@@ -1,4 +1,3 @@
-import { ownNode } from '../fragments.js'
 import { blob, integer, type RowOf, table, text } from './table.js'
 
 /** A mail that came to a return path or the feedback address and is not yet read; then it is gone. */
@@ -25,7 +24,7 @@ const inboundSpool = table(
     parked_at: integer().orNull(),
     fault: text().orNull(),
     /** The appliance that reads it. */
-    node: integer().default(ownNode),
+    node: integer().ofOwnNode(),
   },
   {
     indexes: {

@@ -1,4 +1,3 @@
-import { ownNode } from '../fragments.js'
 import { integer, type RowOf, table, text } from './table.js'
 
 /** Work of an account's that takes longer than a request: it goes on after a restart, and tells how far it is. */
@@ -30,7 +29,7 @@ const tasks = table(
     /** The user's id. */
     started_by: text(),
     /** The appliance that has its file, where it has one. */
-    node: integer().default(ownNode),
+    node: integer().ofOwnNode(),
     begun_at: integer(),
     ended_at: integer().orNull(),
   },
