@@ -1,3 +1,4 @@
+import { accountFace, languageOf } from '../accounts/index.js'
 import { stoppedBy } from '../billing/index.js'
 import { findDeliveries } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
@@ -42,8 +43,9 @@ export function ownView(pages: Pages, { read, viewLinks, viewedCopy }: OwnViewDe
     try {
       const html = await make(copy)
       if (html === undefined) return noEmail(410, 'tooOld', browser)
+      const language = languageOf((await accountFace(read, copy.accountId))?.language ?? null)
       const headers = Object.assign(frameHeaders({ remotePictures: true }), noindex)
-      return { html: frameDocument(html), headers }
+      return { html: frameDocument(html, { title: copy.subject, language }), headers }
     } finally {
       making--
     }
@@ -60,7 +62,7 @@ async function copyOf(
   const email = await read
     .selectFrom('emails')
     .innerJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
-    .select('emails.id')
+    .select(['emails.id', 'emails.subject'])
     .where('emails.id', '=', emailId)
     .where('emails.account_id', '=', accountId)
     .where('broadcasts.archive', '=', 1)
@@ -69,5 +71,6 @@ async function copyOf(
   if ((await stoppedBy(read, accountId, 'transactional')) !== undefined) return undefined
   const { waiting, ended } = await findDeliveries(read, { emailId })
   const found = [...waiting, ...ended].find(({ recipient }) => recipient === address)
-  return found && { id: found.id, emailId, recipient: address }
+  const { subject } = email
+  return found && { id: found.id, emailId, recipient: address, accountId, subject }
 }

@@ -6,6 +6,7 @@ import {
   archivePath,
   type Brand,
   brandOf,
+  languageOf,
 } from '../accounts/index.js'
 import { stoppedBy } from '../billing/index.js'
 import { type ArchivedCampaign, archivedCampaigns } from '../broadcasts/index.js'
@@ -57,7 +58,7 @@ export function publicPages(pages: Pages, deps: PublicPageDeps): void {
     const found = await archiveAt(read, request)
     const shown = found && (await shelf.campaign(found.accountId, request.params.campaign ?? ''))
     if (found === undefined || shown === undefined) return gone(request)
-    const { path, brand } = found
+    const { path, brand, face } = found
     const url = `${publicUrl()}${path}/${request.params.campaign}`
     const { postalAddress } = brand
     const html = filledForNobody(shown.html, {
@@ -66,7 +67,7 @@ export function publicPages(pages: Pages, deps: PublicPageDeps): void {
       postalAddress,
     })
     return {
-      html: frameDocument(html, { title: shown.subject }),
+      html: frameDocument(html, { title: shown.subject, language: languageOf(face.language) }),
       headers: Object.assign(frameHeaders({ remotePictures: true }), robots(brand), {
         'Cache-Control': 'public, max-age=300',
       }),

@@ -18,7 +18,7 @@ import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
 import { givenOf } from './given.js'
 import { mailTypeOf } from './notice.js'
 import { paceIn, paceOf } from './pace.js'
-import { putVariants } from './put-variants.js'
+import { putFilesOfVariants, putVariants } from './put-variants.js'
 import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
@@ -107,6 +107,7 @@ export async function changeDraft(
       .execute()
     if (input.archive) await openArchive(tx, accountId)
     if (variants) await putVariants(tx, store, { id: draft.id, accountId }, variants)
+    else if (changes.attachments !== undefined) await putFilesOfVariants(tx, store, draft.id)
     const changed = await findBroadcast(tx, accountId, id)
     await alongside(tx, changed)
     return changed

@@ -7,6 +7,7 @@ import {
   compileBlocks,
   copyTags,
   describeFault,
+  faultyBlock,
   type MergedContact,
   mergeValues,
   previewLiquid,
@@ -20,6 +21,8 @@ export interface BroadcastContent {
   subject: string
   html: string
   previewText?: string | undefined
+  /** What the HTML was made of: a fault in it then names the block. */
+  blocks?: BlockDocument | null | undefined
 }
 
 /** The subject of a copy for other people begins with it until somebody writes a new one. */
@@ -69,22 +72,29 @@ export const blocksOf = ({ blocks }: Pick<BroadcastRow, 'blocks'>): BlockDocumen
 export async function renderFor(
   renderer: Renderer,
   accountId: string,
-  { subject, html, previewText }: BroadcastContent,
+  { subject, html, previewText, blocks }: BroadcastContent,
   contact: MergedContact,
 ): Promise<Rendered> {
+  const variables = JSON.stringify(Object.assign(mergeValues(contact), copyTags))
   const outcome = await renderer.render({
     accountId,
     subject: { key: null, liquid: subject },
     html: { key: null, liquid: html },
     preview: previewText ? { key: null, liquid: previewLiquid(previewText) } : undefined,
     text: null,
-    variables: JSON.stringify(Object.assign(mergeValues(contact), copyTags)),
+    variables,
     strict: false,
   })
   if (outcome.kind === 'rendered') return outcome.rendered
   if (outcome.kind === 'failed') {
-    const { part, line, column } = outcome.fault
-    throw new ApiError('validation_error', describeFault('The campaign', outcome.fault), {
+    const { fault } = outcome
+    const at = blocks ? await faultyBlock(renderer, accountId, blocks, { fault, variables }) : null
+    if (at) {
+      const fields = { part: fault.part, field: at.field }
+      throw new ApiError('validation_error', at.message, { status: 422, fields })
+    }
+    const { part, line, column } = fault
+    throw new ApiError('validation_error', describeFault('The campaign', fault), {
       status: 422,
       fields: { part, ...(line === undefined ? {} : { line, column }) },
     })

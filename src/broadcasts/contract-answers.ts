@@ -102,7 +102,9 @@ export const detail = {
     description: 'The hours in which its mails leave; null: all',
   },
   localTimeOf: orNull(
-    text('The zone whose time at `scheduledAt` is that of each recipient’s own clock; else null'),
+    text(
+      'The zone whose time at `scheduledAt` is that of each recipient’s own clock; else null. It is `sending` once it is that time anywhere, up to 26 hours before the first of them gets it; `waitsFor` then says when that is',
+    ),
   ),
   notice: orNull(
     text(

@@ -260,6 +260,9 @@ export const TestBroadcast = shape(
           { examples: ['me@example.com'] },
         ),
       ),
+      as: maybe(
+        line(1, 'The address of a contact whose data the mail has; without it, those of `to`', 320),
+      ),
     },
     { about: `The campaign, and whom to send it to. ${unknownFields}.` },
   ),

@@ -66,8 +66,9 @@ const doesNotRender = refusal(
       ),
       line: count('The line of that part, from 1'),
       column: count('The column of that line, from 1'),
+      field: text('Of blocks in place of these two: the text that is wrong, as `blocks.3.text`'),
     },
-    optional: ['line', 'column'],
+    optional: ['line', 'column', 'field'],
     example: { part: 'html', line: 1, column: 7 },
   },
 )

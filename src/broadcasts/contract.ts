@@ -116,7 +116,7 @@ export const testBroadcast = operation('POST /v1/broadcasts/test', {
   says: () => ({
     summary: 'Send a campaign to yourself',
     description:
-      'The mail that recipients would get, with the data of the contact if `to` is one. At most 20 in any 60 minutes. It counts as a single mail of the email plan, and in no campaign’s figures.',
+      'The mail that recipients would get, with the data of the contact `as`, or of `to` if it is one. At most 20 in any 60 minutes. It counts as a single mail of the email plan, and in no campaign’s figures.',
     examples: { 'To a mailbox': { ...exampleCampaign, to: 'me@example.com' } },
     answers: [
       answer(

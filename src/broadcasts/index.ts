@@ -28,6 +28,7 @@ export {
   type BroadcastStatus,
   findAnyBroadcast,
   findBroadcast,
+  findBroadcastDetail,
   htmlOf,
   listBroadcasts,
   listBroadcastsOf,

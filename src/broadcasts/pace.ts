@@ -55,7 +55,7 @@ interface PaceInput {
 export const withoutTime = () =>
   new ApiError(
     'validation_error',
-    'localTimeOf needs scheduledAt: the time that the clock of each recipient shows when they get it',
+    'A campaign that goes by the clock of each recipient (localTimeOf) needs the time that their clocks show when they get it (scheduledAt)',
   )
 
 /** What of a campaign may be made in a turn. */

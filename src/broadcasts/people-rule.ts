@@ -14,12 +14,13 @@ export function ruleOfPeople(
   { who, link, reason, why }: PeopleAsked,
 ): Rule | undefined {
   if ((link ?? reason ?? why) !== undefined) return undefined
-  const did = (what: 'sent' | 'delivered' | 'opened' | 'clicked', value: boolean): Rule => ({
+  const did = (what: (typeof asFields)[number] | 'sent' | 'delivered', value: boolean): Rule => ({
     field: `broadcast.${broadcast.id}.${what}`,
     operator: 'eq',
     value,
   })
-  if (who === 'opened' || who === 'clicked') return did(who, true)
+  const own = asFields.find((field) => field === who)
+  if (own !== undefined) return did(own, true)
   const { sent_at } = broadcast
   if (who === 'sent' || who === 'delivered') return sent_at === null ? undefined : did(who, true)
   const whom = whomOf(broadcast)
@@ -29,6 +30,9 @@ export function ruleOfPeople(
   const opened = who === 'not_opened' ? [did('opened', false)] : []
   return { all: [...mailed, ...opened, did('clicked', false)] }
 }
+
+// Numbers of a report that rules ask for by the same word.
+const asFields = ['opened', 'clicked', 'left', 'complained', 'unreached'] as const
 
 /**
  * Who was in an audience at a time. Of lists it is known since when; who has come into a segment since is left out as

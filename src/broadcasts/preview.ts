@@ -68,12 +68,13 @@ const testsAnHour = 20
 /**
  * Sends a campaign to one mailbox of the account's own or of one of its people, as its recipients would get it: a marketing
  * mail by itself, in no campaign's figures. Throws what `createBroadcast` does but that nobody is
- * reachable, a 403 for another's mailbox, a 429 for one too many. `alongside` is written with it.
+ * reachable, a 403 for another's mailbox, a 404 for no contact `as` whom it is to be, a 429 for one too many. `alongside` is
+ * written with it.
  */
 export async function sendTest(
   deps: EmailDeps,
   billing: AccountBilling,
-  input: BroadcastInput & { to: string },
+  input: BroadcastInput & { to: string; as?: string | undefined },
   alongside: (tx: Tx, sent: TestSent) => Promise<void>,
 ): Promise<TestSent> {
   const { renderer } = deps
@@ -87,7 +88,11 @@ export async function sendTest(
     throw new ApiError('forbidden', message)
   }
   const { address } = mailbox
-  const contact = await findContact(read, accountId, address)
+  const contact = await findContact(read, accountId, input.as ?? address)
+  if (contact === undefined && input.as !== undefined) {
+    const message = `The account has no contact with the address ${input.as.slice(0, 254)}`
+    throw new ApiError('not_found', message)
+  }
   const known = contact && { ...contact, metadata: JSON.stringify(contact.metadata) }
   const content = await renderFor(
     renderer,

@@ -1,4 +1,4 @@
-import { addStoredBytes } from '../contents/index.js'
+import { addStoredBytes, attachmentsOf, releaseContents, reuseContents } from '../contents/index.js'
 import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 import { parseMailbox } from '../mime/index.js'
@@ -40,7 +40,11 @@ export async function variantsIn(
   }
   if (variants.length === 0) return { test: null, rows: [] }
   if (variants.length === 1) throw bad('none, or 2 to 5 versions', ['variants'])
-  if (input.localTimeOf) throw bad('no localTimeOf with versions', ['variants'])
+  if (input.localTimeOf) {
+    const message =
+      'A campaign in several versions cannot go by the clock of each recipient: take the versions away, or localTimeOf'
+    throw new ApiError('validation_error', message, { fields: { field: 'variants' } })
+  }
   const rows: CheckedVariants['rows'] = []
   const keys = new Set<string>()
   for (const [i, given] of variants.entries()) {
@@ -48,18 +52,17 @@ export async function variantsIn(
     if (keys.has(key)) throw bad('another key than the others', ['variants', String(i), 'key'])
     keys.add(key)
     const own = Boolean(given.html || given.blocks)
-    if (own && (input.attachments?.length ?? 0) > 0) {
-      throw bad('no content of its own beside attachments', ['variants', String(i)])
-    }
+    const at = { key, index: i }
     const made = own
-      ? await ofVersion(key, () => contentOf(deps, accountId, contentGiven(given)))
+      ? await ofVersion(at, () => contentOf(deps, accountId, contentGiven(given)))
       : undefined
     const seen = {
       subject: given.subject || content.subject || '-',
       html: (made?.html ?? content.html) || '-',
       previewText: given.previewText || content.previewText,
+      blocks: made === undefined ? content.blocks : made.blocks,
     }
-    await ofVersion(key, () => checkContent(deps.renderer, accountId, seen))
+    await ofVersion(at, () => checkContent(deps.renderer, accountId, seen))
     rows.push({
       key,
       subject: given.subject || null,
@@ -73,12 +76,18 @@ export async function variantsIn(
 }
 
 /** What is refused of a version names it. */
-async function ofVersion<T>(key: string, check: () => Promise<T>): Promise<T> {
+async function ofVersion<T>(
+  { key, index }: { key: string; index: number },
+  check: () => Promise<T>,
+): Promise<T> {
   try {
     return await check()
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 422) throw error
-    const { code, status, fields } = error
+    const { code, status } = error
+    const { field, ...fields } = error.fields
+    // Its own place, or that of the campaign's content, which it then has.
+    if (typeof field === 'string') fields.field = `variants.${index}.${field}`
     throw new ApiError(code, `Version ${key}: ${error.message}`, { status, fields })
   }
 }
@@ -89,7 +98,6 @@ export interface VariantsInput {
   variants?: VariantInput[] | undefined
   variantTest?: Partial<VariantTest> | undefined
   localTimeOf?: string | undefined
-  attachments?: readonly unknown[] | undefined
 }
 
 const letters = ['A', 'B', 'C', 'D', 'E']
@@ -105,7 +113,7 @@ function bad(expected: string, path: string[]): ShapeError {
 export const bytesOfVariants = (given: CheckedVariants | undefined) =>
   (given?.rows ?? []).reduce((sum, { html }) => sum + Buffer.byteLength(html ?? ''), 0)
 
-/** Writes the versions of a new campaign, or of a draft in place of those that it had. */
+/** Writes the versions of a new campaign, or of a draft in place of those that it had; each carries the campaign's files. */
 export async function putVariants(
   tx: Tx,
   { ids }: Pick<Store, 'ids'>,
@@ -113,14 +121,17 @@ export async function putVariants(
   given: CheckedVariants,
 ): Promise<void> {
   const before = await bodiesOf(tx, id)
+  await releaseContents(tx, before.flatMap(filesIn))
   await tx.deleteFrom('broadcast_variants').where('broadcast_id', '=', id).execute()
   const bodyIds = before.map((one) => one.id)
   if (bodyIds.length > 0) await tx.deleteFrom('bodies').where('id', 'in', bodyIds).execute()
+  const attachments = await filesOfCampaign(tx, id)
   for (const { html, ...row } of given.rows) {
     const bodyId = html === null ? null : ids.serial()
     if (bodyId !== null) {
-      const body = { id: bodyId, html, text: null, attachments: null }
+      const body = { id: bodyId, html, text: null, attachments }
       await tx.insertInto('bodies').values(body).execute()
+      await reuseContents(tx, filesIn(body))
     }
     await tx
       .insertInto('broadcast_variants')
@@ -132,11 +143,52 @@ export async function putVariants(
   if (grown !== 0) await addStoredBytes(tx, accountId, 'campaigns', grown)
 }
 
+/** Gives the versions of a draft that have a content of their own the files that it carries now. Bodies are written once. */
+export async function putFilesOfVariants(
+  tx: Tx,
+  { ids }: Pick<Store, 'ids'>,
+  broadcastId: string,
+): Promise<void> {
+  const attachments = await filesOfCampaign(tx, broadcastId)
+  for (const before of await bodiesOf(tx, broadcastId)) {
+    const { html, text } = await tx
+      .selectFrom('bodies')
+      .select(['html', 'text'])
+      .where('id', '=', before.id)
+      .executeTakeFirstOrThrow()
+    const id = ids.serial()
+    await tx.insertInto('bodies').values({ id, html, text, attachments }).execute()
+    await tx
+      .updateTable('broadcast_variants')
+      .set({ body_id: id })
+      .where('broadcast_id', '=', broadcastId)
+      .where('body_id', '=', before.id)
+      .execute()
+    await tx.deleteFrom('bodies').where('id', '=', before.id).execute()
+    await reuseContents(tx, filesIn({ attachments }))
+    await releaseContents(tx, filesIn(before))
+  }
+}
+
+/** The contents of a body's files. */
+const filesIn = ({ attachments }: { attachments: string | null }) =>
+  (attachmentsOf(attachments) ?? []).map(({ content }) => content)
+
+async function filesOfCampaign(read: Read, broadcastId: string): Promise<string | null> {
+  const { attachments } = await read
+    .selectFrom('broadcasts')
+    .innerJoin('bodies', 'bodies.id', 'broadcasts.body_id')
+    .select('bodies.attachments')
+    .where('broadcasts.id', '=', broadcastId)
+    .executeTakeFirstOrThrow()
+  return attachments
+}
+
 const bodiesOf = (read: Read, broadcastId: string) =>
   read
     .selectFrom('broadcast_variants')
     .innerJoin('bodies', 'bodies.id', 'broadcast_variants.body_id')
-    .select('bodies.id')
+    .select(['bodies.id', 'bodies.attachments'])
     .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
     .where('broadcast_id', '=', broadcastId)
     .execute()

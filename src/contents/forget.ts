@@ -3,11 +3,18 @@ import type { Store, Tx } from '../store/index.js'
 import { addStoredBytes } from './stored-bytes.js'
 
 /** Gives uses back, an id for each, in the write that deletes what used them. */
-export async function releaseContents(tx: Tx, ids: readonly number[]): Promise<void> {
+export const releaseContents = (tx: Tx, ids: readonly number[]): Promise<void> =>
+  countUses(tx, ids, -1)
+
+/** Contents that are used once more, an id for each, in the write of what uses them too. */
+export const reuseContents = (tx: Tx, ids: readonly number[]): Promise<void> =>
+  countUses(tx, ids, 1)
+
+async function countUses(tx: Tx, ids: readonly number[], more: 1 | -1): Promise<void> {
   for (const id of ids) {
     await tx
       .updateTable('contents')
-      .set((eb) => ({ uses: eb('uses', '-', 1) }))
+      .set((eb) => ({ uses: eb('uses', '+', more) }))
       .where('id', '=', id)
       .execute()
   }

@@ -4,7 +4,7 @@
  * whole; nobody ever holds more than one piece of it, in memory or in a row. See README.md.
  */
 
-export { deleteUnused, releaseContents } from './forget.js'
+export { deleteUnused, releaseContents, reuseContents } from './forget.js'
 export { bytesToStore, makeContent, type NewContent, pieceBytes, putContents } from './put.js'
 export {
   type Attachment,

@@ -48,7 +48,7 @@ export {
   timelineOf,
 } from './read.js'
 export { allEntered, enterAnew, removeEntries, startRecipientIndex } from './recipient-index.js'
-export { parseScheduledAt } from './schedule.js'
+export { mostDaysAhead, parseScheduledAt } from './schedule.js'
 export { maxBatch, type SendInput, sendBody } from './send-body.js'
 export {
   headers as mailHeaders,

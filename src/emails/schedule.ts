@@ -1,7 +1,9 @@
 import { dayMs, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
-const maxAheadMs = 90 * dayMs
+/** Further ahead no mail is scheduled. */
+export const mostDaysAhead = 90
+const maxAheadMs = mostDaysAhead * dayMs
 
 // ISO 8601: date and time, seconds and zone optional. Without a zone it is UTC, because a server's
 // local time is nobody's. A date alone is no moment: midnight is seldom meant.

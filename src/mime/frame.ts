@@ -15,11 +15,20 @@ export function frameHeaders({ remotePictures = false } = {}): Record<string, st
   }
 }
 
-/** A frame's document, in standards mode whatever the HTML says, as a doctype of its own comes too late. */
-export function frameDocument(html: string, { title = '' } = {}): string {
+/**
+ * A frame's document, in standards mode whatever the HTML says, as a doctype of its own comes too late. `language`: of its
+ * words where the HTML does not say it.
+ */
+export function frameDocument(html: string, { title = '', language = '' } = {}): string {
+  // HTML §13.2.6.4.7: of a second `html` the attributes count that the first one has not.
+  const root = language === '' || saysLanguage(html) ? '' : `<html lang="${escapeHtml(language)}">`
   const named = title === '' ? '' : `<title>${escapeHtml(title)}</title>`
-  return `<!doctype html><meta charset="utf-8">${named}<base target="_blank">${withoutLinks(html)}`
+  return `<!doctype html>${root}<meta charset="utf-8">${named}<base target="_blank">${withoutLinks(html)}`
 }
+
+// What is made of blocks says `und`, which is none (RFC 5646 §4.1).
+const saysLanguage = (html: string) =>
+  /<html\b[^>]{0,2000}\slang\s{0,9}=\s{0,9}["']?(?!und\b)[a-z]/i.test(html.slice(0, 4_000))
 
 // No policy has a word for `<link rel=preconnect>` and `dns-prefetch`, by which who wrote the HTML would learn when
 // and from where it is read; and a frame within could have one. All else that these do is forbidden anyway.

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock/index.js'
 import { recordConsent } from '../consent/index.js'
 import {
   type ContactField,
@@ -69,7 +70,6 @@ function storedIn(contact: Contact, field: ContactField): string {
 
 // Who changes more often leaves no longer record: anybody may have the link.
 const mostADay = 20
-const dayMs = 86_400_000
 
 /**
  * Saves what a recipient typed, all of it or nothing, and notes in the consent record that it was they. Resolves with
@@ -121,6 +121,8 @@ export async function saveFields(
         .where('address', '=', address.toLowerCase())
         .where('kind', '=', 'changed_fields')
         .where('at', '>', now - dayMs)
+        // What was written while the clock was ahead is not of the last day.
+        .where('at', '<', now + dayMs)
         .executeTakeFirstOrThrow()
       if (Number(told.rows) >= mostADay) return
       await recordConsent(tx, accountId, address, { at: now, kind: 'changed_fields', detail })

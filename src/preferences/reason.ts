@@ -1,3 +1,4 @@
+import { dayMs, isRecent } from '../clock/index.js'
 import {
   type ConsentEvent,
   type ConsentKind,
@@ -38,7 +39,6 @@ export function reasonIn(form: Form): { reason: WhyLeft | undefined; words: stri
 
 // Who answers more often leaves no longer record: anybody may have the link.
 const mostADay = 20
-const dayMs = 86_400_000
 
 /** An answer in the record, and the mail by which they had left. */
 interface Answer {
@@ -94,7 +94,7 @@ export async function keepReason(
     const said = reason ?? 'words'
     const last = answers.at(-1)
     if (hasSaid && last?.reason === said && last.note === words) return true
-    if (answers.filter(({ at }) => at > now - dayMs).length >= mostADay) return false
+    if (answers.filter(({ at }) => isRecent(at, now, dayMs)).length >= mostADay) return false
     const detail = {
       by: 'recipient',
       ...(reason !== undefined && { reasons: [reason] }),

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, dayMs, isRecent } from '../clock/index.js'
 import { consentHistory } from '../consent/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { lift, suppress, suppressionsOf } from '../suppression/index.js'
@@ -45,7 +45,6 @@ export async function unsubscribe(
 
 // Anybody may have the link, and each return lets them leave once more: the record would grow for ever.
 const mostReturnsADay = 20
-const dayMs = 86_400_000
 
 /** Whether an address has come back so often within a day that it has to wait. */
 export async function isBackTooOften(
@@ -56,7 +55,7 @@ export async function isBackTooOften(
   const history = await consentHistory(tx, accountId, address)
   const returns = history.filter(
     ({ kind, at, detail }) =>
-      at > now - dayMs &&
+      isRecent(at, now, dayMs) &&
       (kind === 'returned_to_topic' || (kind === 'lifted' && detail.by === 'recipient')),
   )
   // Several topics at once are one return.

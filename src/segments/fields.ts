@@ -20,8 +20,14 @@ export const engagementFields = [
   'lastClickedAt',
 ] as const
 
-/** What a rule may ask of what somebody did with a campaign: people's opens and clicks alone, whether and when first. */
-export const deedFields = ['opened', 'clicked', 'openedAt', 'clickedAt'] as const
+/**
+ * What a rule may ask of what somebody did with a campaign: people's opens and clicks alone, whether and when first; whether they
+ * left or complained by it, and whether it did not reach them.
+ */
+export const deedFields = [
+  ...(['opened', 'clicked', 'openedAt', 'clickedAt'] as const),
+  ...(['left', 'complained', 'unreached'] as const),
+]
 
 /**
  * What it may ask of whether they got one: `sent` is also of who was refused by their server, or given up. It is noted only of campaigns
@@ -38,6 +44,9 @@ export const untouched = {
   delivered: false,
   opened: false,
   clicked: false,
+  left: false,
+  complained: false,
+  unreached: false,
 } as const satisfies Record<string, Json>
 
 /** Bounds of a segment's rule; they bound what one look at a contact costs. */

@@ -113,7 +113,7 @@ export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly s
         .onRef('broadcast_bounces.number', '=', 'broadcast_people.bounce'),
     )
     .select(['contact_id', 'broadcast_people.broadcast_id', 'opened_at', 'clicked_at'])
-    .select(['taken_at', 'unreached_at', 'broadcast_bounces.kind'])
+    .select(['taken_at', 'unreached_at', 'broadcast_bounces.kind', 'left_at', 'complained_at'])
     .where('contact_id', 'in', idsIn(ids, 'text'))
     .where('broadcast_people.broadcast_id', 'in', idsIn(broadcastIds, 'text'))
     .execute()
@@ -126,6 +126,9 @@ export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly s
         delivered: row.taken_at !== null && row.unreached_at === null,
         opened: row.opened_at !== null,
         clicked: row.clicked_at !== null,
+        left: row.left_at !== null,
+        complained: row.complained_at !== null,
+        unreached: row.unreached_at !== null,
         ...timeAs('openedAt', row.opened_at),
         ...timeAs('clickedAt', row.clicked_at),
       },

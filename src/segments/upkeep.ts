@@ -3,10 +3,9 @@ import { isDueBy, isRecent } from '../clock/index.js'
 import { idsIn, isPassing, type Store, wholeTo } from '../store/index.js'
 import { nextToFill } from './fill.js'
 import { contactsALook, judgeAll, type SegmentLook, type UpkeepDeps } from './judging.js'
+import { takeDeleted } from './removal.js'
 import { mostSegments } from './segment.js'
 
-// Rows of a deleted segment that a write takes: some milliseconds.
-const perRemoval = 1_000
 // A time server moves the clock by milliseconds all the time; by so little only what falls due then is judged late.
 const steadyMs = 5_000
 // An account that met a fault of its own is looked at again so much later, and the others go on.
@@ -46,8 +45,9 @@ export async function segmentsWait({ store, clock }: Pick<UpkeepDeps, 'store' | 
 
 /**
  * Brings the members of all segments up to date: of those who have changed, then by time, then of segments that are
- * being filled, a slice each in turn; and takes the rows of those that are deleted. What a kill cuts off, the next run goes on with. Marks are read before contacts,
- * and go in the write of what was judged: whatever changes meanwhile has a mark of its own.
+ * being filled, a slice each in turn; and takes the rows of those that are deleted. What a kill cuts off, the next run goes
+ * on with. Marks are read before contacts, and go in the write of what was judged: whatever changes meanwhile has a mark of
+ * its own.
  */
 export async function keepSegments(
   deps: UpkeepDeps,
@@ -88,36 +88,6 @@ async function apart(
     log.error({ accountId, error }, 'Segments of an account cannot go on; tried again in a minute')
     passed.set(accountId, clock.now() + passOverMs)
   }
-}
-
-/** A slice of the rows of a segment that is deleted, and at last itself; resolves with whether there was one. */
-async function takeDeleted({ read, write }: Store): Promise<boolean> {
-  const segment = await read
-    .selectFrom('segments')
-    .select('id')
-    .where('state', '=', 'deleted')
-    .limit(1)
-    .executeTakeFirst()
-  if (segment === undefined) return false
-  await write(async (tx) => {
-    for (const table of ['segment_due', 'segment_members'] as const) {
-      const rows = await tx
-        .selectFrom(table)
-        .select('contact_id')
-        .where('segment_id', '=', segment.id)
-        .limit(perRemoval)
-        .execute()
-      const ids = rows.map((row) => row.contact_id)
-      await tx
-        .deleteFrom(table)
-        .where('segment_id', '=', segment.id)
-        .where('contact_id', 'in', idsIn(ids, 'text'))
-        .execute()
-      if (ids.length === perRemoval) return
-    }
-    await tx.deleteFrom('segments').where('id', '=', segment.id).execute()
-  })
-  return true
 }
 
 /** A clock that was set back makes what was judged by time wrong: all of it is judged again. */

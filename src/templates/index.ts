@@ -11,6 +11,7 @@ export { compileBlocks, tryCompile } from './compile.js'
 export { asTags, copyTags, isCopyTag } from './copy-tags.js'
 export { type Difference, differences } from './differences.js'
 export { withLinkTags } from './encoded-tags.js'
+export { type BlockPlace, faultyBlock } from './faulty-block.js'
 export type { Rendered, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
 export {
   escapeMerged,

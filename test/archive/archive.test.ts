@@ -73,6 +73,7 @@ t.test('each recipient sees theirs, with links that work, and a GET changes noth
   const page = await get(viewUrl)
   t.equal(page.status, 200, page.text.slice(0, 300))
   t.match(page.text, 'Hello Ann of Ibadan at ann@x.test')
+  t.match(page.text, /^<!doctype html><html lang="en">[\s\S]*<title>A &amp; &lt;b&gt; Ann<\/title>/)
   const leave = /href="([^"]*\/unsubscribe\/[^"]*)"/.exec(page.text)?.[1] ?? ''
   t.match(whole, leave, 'the link of the mail')
   t.match((await get(leave)).text, /name="action" value="unsubscribe"/)

@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util'
 import { systemClock as clock } from '../../src/clock/index.js'
 import { enterNext } from '../../src/emails/recipient-index.js'
 import { rollUp } from '../../src/stats/index.js'
-import { makeTurns, openStore, type Store } from '../../src/store/index.js'
+import { makeTurns, newUuid, openStore, type Store } from '../../src/store/index.js'
+import { insertCampaignRows } from '../support/campaign-rows.js'
 import { logIn } from '../support/log-in.js'
 import { fillList } from './fill-list.js'
 import { fillLog } from './fill-log.js'
@@ -53,6 +54,15 @@ const some = await store.read
   .offset(Math.floor(mails / 2))
   .limit(1)
   .executeTakeFirstOrThrow()
+const past = Array.from({ length: 1_000 }, (_, n) => ({
+  id: newUuid(clock.now() - n * 3_600_000),
+  accountId,
+  subject: `Campaign ${n}`,
+  sentAt: clock.now() - n * 3_600_000,
+  mails: 10_000,
+  hours: 24,
+}))
+for (const one of past) await insertCampaignRows(store, one)
 await store.close()
 const [address] = JSON.parse(some.to_list) as string[]
 const appliance = await serveAppliance({ dataDir, apiKey, sinkPort: 9, connections: 1 })
@@ -61,7 +71,7 @@ report([
   ['RSA-2048 signatures a second', String(Math.round(rsaSignatures()))],
 ])
 try {
-  await measurePages(appliance)
+  await measurePages(appliance, await marketingPages(appliance))
   await measureAccept(appliance)
 } finally {
   await appliance.stop()
@@ -73,7 +83,42 @@ async function enterAll(store: Store): Promise<void> {
   while (await rollUp(store));
 }
 
-async function measurePages({ url, pid }: Appliance): Promise<void> {
+/** Those of marketers; the composer of a draft of 30 blocks, and of one in HTML. */
+async function marketingPages({ url }: Appliance): Promise<string[]> {
+  const base = `/a/${accountId}`
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const make = async (path: string, body: object) => {
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const made = (await answer.json()) as { id: string }
+    if (!answer.ok) throw new Error(`${path}: ${JSON.stringify(made)}`)
+    return made.id
+  }
+  const { lists } = (await (await fetch(`${url}/v1/contacts/lists`, { headers })).json()) as {
+    lists: { id: string }[]
+  }
+  const listId = lists[0]?.id ?? ''
+  const text = { type: 'text', text: 'Some words, {{ firstName | default: "friend" }}. '.repeat(8) }
+  const parts = [{ type: 'heading', text: 'News' }, text, { type: 'divider' }]
+  const blocks = { version: 1, blocks: Array.from({ length: 30 }, (_, n) => parts[n % 3]) }
+  const draft = { draft: true, listId, from: 'Bench <bench@example.test>', subject: 'News' }
+  const ofBlocks = await make('/v1/broadcasts', { ...draft, blocks })
+  const ofHtml = await make('/v1/broadcasts', {
+    ...draft,
+    html: `<p>${'words '.repeat(5_000)}</p>`,
+  })
+  const rule = { field: 'contact.metadata.town', operator: 'eq', value: 'Lagos' }
+  const segment = await make('/v1/segments', { name: 'In Lagos', rule })
+  const report = `campaigns/${past[0]?.id}`
+  return `campaigns campaigns?show=sent campaigns/calendar campaigns/new
+    campaigns/${ofBlocks} campaigns/${ofBlocks}/send campaigns/${ofHtml} campaigns/${ofHtml}/send
+    ${report} ${report}/report ${report}/report/people?who=opened
+    contacts contacts/new contacts/import lists lists/${listId} segments segments/${segment}
+    segments/${segment}/edit topics forms brand pictures fields automations`
+    .split(/\s+/)
+    .map((path) => `${base}/${path}`)
+}
+
+async function measurePages({ url, pid }: Appliance, more: readonly string[]): Promise<void> {
   const base = `/a/${accountId}`
   const mail = `${base}/emails/${some.id}`
   const pages = [
@@ -97,11 +142,12 @@ async function measurePages({ url, pid }: Appliance): Promise<void> {
     ),
     ...['backups', 'audit', 'settings'].map((one) => `/operator/${one}`),
     `/operator/accounts/${accountId}`,
+    ...more,
   ]
   for (const path of pages) {
     const cookie = path.startsWith('/operator') ? cookies.operator : cookies.account
     const first = await timed(url, path, cookie)
-    const name = path.replace(accountId, 'ID').replace(some.id, 'MAIL').replace(some.id, 'MAIL')
+    const name = path.replace(accountId, 'ID').replaceAll(some.id, 'MAIL')
     if (first.status !== 200) {
       report([[name, `status ${first.status}`]])
       continue

@@ -15,6 +15,7 @@ import { suppress } from '../../src/suppression/index.js'
 import { createTopic, optOut, updateTopic } from '../../src/topics/index.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
+import { countStatements } from '../support/statements.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 t.test('everybody who is reachable gets one mail, with the next free cursor', async (t) => {
@@ -353,3 +354,19 @@ t.test('campaigns are expanded in turn', async (t) => {
   t.equal(order[500]?.broadcast_id, two.id)
   t.equal(order[1_000]?.broadcast_id, one.id)
 })
+
+t.test(
+  'a campaign without versions, rate, hours and own clocks asks for none of them',
+  async (t) => {
+    const campaigns = await openCampaigns(t)
+    await campaigns.addMany(250)
+    const { id } = await campaigns.create()
+    const statements = countStatements(t)
+    await campaigns.expand()
+    t.match(await campaigns.find(id), { recipients: 250, expanded: 1 })
+    const asked = [...statements.keys()].filter((text) =>
+      /broadcast_(variants|tested|later)/.test(text),
+    )
+    t.same(asked, [])
+  },
+)

@@ -52,7 +52,11 @@ t.test('an audience of several lists and segments is read whole', async (t) => {
     ],
   })
   t.equal(ruleOf({}), undefined, 'of nobody there is no rule')
-  t.equal(ruleOf({ lists: [a] }, 'left'), undefined)
+  t.same(ruleOf({ lists: [a] }, 'left'), {
+    field: `broadcast.${id}.left`,
+    operator: 'eq',
+    value: true,
+  })
 })
 
 t.test('the largest audience fits into a rule', async (t) => {

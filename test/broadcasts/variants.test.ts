@@ -251,3 +251,35 @@ t.test(
     t.equal(await bodies(), 1)
   },
 )
+
+t.test('each version carries the files of its campaign', async (t) => {
+  const rig = await openCampaigns(t)
+  const { store } = rig
+  const billing = await readBilling(store.read, plans, rig.accountId)
+  const file = (filename: string, text: string) => ({
+    filename,
+    content: Buffer.from(text).toString('base64'),
+  })
+  const draft = await rig.create({ attachments: [file('a.txt', 'Hello')] }, { draft: true })
+  const change = (changes: object) => changeDraft(rig.deps, billing, draft.id, changes)
+  const uses = async () =>
+    (await store.read.selectFrom('contents').select(['size_bytes', 'uses']).execute())
+      .toSorted((a, b) => a.size_bytes - b.size_bytes)
+      .map((one) => one.uses)
+  const carried = async () =>
+    (await store.read.selectFrom('bodies').select('attachments').execute()).map(
+      ({ attachments }) => JSON.parse(attachments ?? '[]')[0]?.filename,
+    )
+  await change({ variants: [{ subject: 'A' }, { html: '<p>Own</p>' }] })
+  t.same(await carried(), ['a.txt', 'a.txt'])
+  t.same(await uses(), [2])
+  await change({ attachments: [file('b.txt', 'Longer')] })
+  t.same(await carried(), ['b.txt', 'b.txt'])
+  t.same(await uses(), [0, 2])
+  await change({ variants: [{ html: '<p>A</p>' }, { html: '<p>B</p>' }] })
+  t.same(await carried(), ['b.txt', 'b.txt', 'b.txt'])
+  t.same(await uses(), [0, 3])
+  await change({ variants: [], attachments: [] })
+  t.same(await carried(), [undefined])
+  t.same(await uses(), [0, 0])
+})

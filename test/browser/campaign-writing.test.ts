@@ -73,7 +73,7 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
   await page.evaluate('window.isStill = true')
   const card = (at: number) => page.locator(`#block-${at}`)
   const kinds = () =>
-    page.evaluate(
+    page.evaluate<string[]>(
       "[...document.querySelectorAll('.blocks > .block > legend')].map((l) => l.innerText)",
     )
   const first = await kinds()
@@ -119,6 +119,28 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
   t.equal(await page.evaluate('window.isStill'), true, 'the page was never loaded anew')
   await kept.waitFor()
   t.match(await page.locator('#preview').textContent(), 'Typed')
+  // The blocks and what they make stand side by side, the whole width of a desktop's mail in sight.
+  const box = async (selector: string) => {
+    const { x = 0, width = 0 } = (await page.locator(selector).boundingBox()) ?? {}
+    return { left: x, right: x + width }
+  }
+  const [source, frame] = [await box('.editor-source'), await box('iframe.look-light')]
+  t.ok(frame.left >= source.right && frame.right <= 1280, JSON.stringify([source, frame]))
+  t.equal(await page.evaluate("document.querySelector('iframe.look-light').offsetWidth"), 640)
+
+  // Its buttons lead to the draft that it has become, and make no other.
+  await page.getByRole('button', { name: 'Preview', exact: true }).last().click()
+  await page.waitForURL(/campaigns\/[0-9a-f-]{36}\/preview/)
+  const made = await store.read.selectFrom('broadcasts').select('id').execute()
+  t.equal(made.length, 2)
+  while ((await kinds()).length > 0) {
+    const before = (await kinds()).length
+    await page.locator('button[value="gone:0"]').press('Enter')
+    const lastCard = page.locator('.blocks > .block').nth(before - 1)
+    await lastCard.waitFor({ state: 'detached' })
+  }
+  t.equal(await page.evaluate('document.activeElement.name'), 'kind.', 'to add one is next')
+  t.equal(await page.locator('button[name=do][hidden]').count(), 0, 'what drew cards is gone')
   t.same(
     errors.filter((error) => !/422|ERR_FAILED/.test(error)),
     [],

@@ -6,6 +6,7 @@ import { makePeople } from '../../src/people/index.js'
 
 // What places hand on to parts of theirs, by `...deps`.
 const handedOn = [
+  'attachments',
   'store',
   'clock',
   'config',

@@ -6,7 +6,9 @@ import { findBroadcast, htmlOf, pauseBroadcast } from '../../src/broadcasts/inde
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { endAt } from '../../src/dashboard/campaigns/forecast.js'
+import { newUuid } from '../../src/store/index.js'
 import { setSwitches } from '../../src/tracking/index.js'
+import { insertCampaignRows } from '../support/campaign-rows.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { logIn } from '../support/log-in.js'
 import { directTo, startPosthorn } from '../support/posthorn.js'
@@ -217,7 +219,7 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
   await setSwitches({ store }, { accountId }, { opens: null })
   const people = await owner.get(`${draft.path}/report/people?who=not_opened`)
   t.match(people.text, /Send again to who has not opened/)
-  const refused = await owner.post(`${draft.path}/report/again`, { who: 'unreached' })
+  const refused = await owner.post(`${draft.path}/report/again`, { who: 'waiting' })
   t.equal(refused.status, 422, 'no rule says who they are')
   const made = await owner.post(`${draft.path}/report/again`, { who: 'not_opened' })
   t.equal(made.status, 303, made.text.slice(0, 300))
@@ -326,6 +328,109 @@ t.test('a campaign is put together of blocks, and of a template', async (t) => {
   const of = (await owner.get(`${base}/campaigns/new?template=news`)).text
   t.match(of, 'value="From a template"')
   t.match(of, 'value="Hello {{ firstName }} &amp; &lt;co&gt;"')
+})
+
+t.test(
+  'what somebody has written gives way to another beginning only if they say so',
+  async (t) => {
+    const at = `${base}/campaigns/new/preview`
+    const { html: _, ...rest } = form
+    const mine = { ...rest, document: '{}', 'b.0.type': 'text', 'b.0.text': 'My own words' }
+    for (const [name, value, title] of [
+      ['layout', 'digest', '“Digest”'],
+      ['with', 'html', 'HTML'],
+    ] as const) {
+      const asked = (await owner.post(at, { ...mine, [name]: value })).text
+      t.ok(asked.includes(`${title} would take the place of the blocks`), name)
+      t.match(asked, />\nMy own words</, 'they are still there')
+      t.match(asked, new RegExp(`name="replace" value="${name}:${value}"`))
+      const agreed = (await owner.post(at, { ...mine, replace: `${name}:${value}` })).text
+      t.notMatch(agreed, /My own words|would take the place/)
+      t.match(agreed, name === 'layout' ? /The most important entry/ : /name="html"/)
+      t.match(agreed, 'value="Week 48"', 'the rest stays')
+    }
+    const kept = (await owner.post(at, mine)).text
+    t.match(kept, /My own words/)
+    t.notMatch(kept, /would take the place/)
+    const back = (await owner.post(at, { ...form, with: 'blocks' })).text
+    t.match(back, /would take the place of the HTML/)
+    // What a page has to begin with gives way at once, with all that its form says of empty fields.
+    const begun = { 'b.0.type': 'heading', 'b.0.level': '1', 'b.1.type': 'text', 'b.1.size': '' }
+    const words = {
+      'b.0.text': 'Hello {{ firstName | default: "there" }}',
+      'b.1.text': 'Write here what you have to say.',
+      'b.2.type': 'button',
+      'b.2.text': 'Have a look',
+      'b.2.url': 'https://example.com/',
+      'b.3.type': 'divider',
+      'b.4.type': 'footer',
+      'b.4.text': '',
+    }
+    const first = { ...rest, document: '{}', ...begun, ...words }
+    const changed = (await owner.post(at, { ...first, layout: 'digest' })).text
+    t.match(changed, /The most important entry/)
+  },
+)
+
+t.test('a merge tag that cannot be read is told in its card', async (t) => {
+  const { html: _, ...rest } = form
+  const bad = {
+    document: '{}',
+    'b.0.type': 'heading',
+    'b.0.text': 'Hello {{ firstName | default: "you" }}',
+    'b.1.type': 'columns',
+    'b.1.columns': '2',
+    'b.1.0.0.type': 'text',
+    'b.1.0.0.text': 'Left',
+    'b.1.1.0.type': 'list',
+    'b.1.1.0.items': 'One\r\nTwo for {{ firstName | nofilter }}',
+  }
+  const refused = await owner.post(`${base}/campaigns/new`, { ...rest, ...bad })
+  t.equal(refused.status, 422)
+  t.match(refused.text, /href="#field-b\.1\.1\.0\.items">Block 2 \(columns\), block 1 \(list\)/)
+  t.match(refused.text, /id="field-b\.1\.1\.0\.items-fault">Block 2 [^<]*nofilter/)
+  const seen = (await owner.post(`${base}/campaigns/new/preview`, { ...rest, ...bad })).text
+  t.match(seen, /role="alert"><p>Block 2 \(columns\), block 1 \(list\) of column 2/)
+  const open = { version: 1, blocks: [{ type: 'divider' }, { type: 'text', text: 'x {{ y' }] }
+  const document = {
+    version: 1,
+    blocks: [{ type: 'divider' }, { type: 'text', text: '{{ a | b }}' }],
+  }
+  const given = { listId, from: 'a@sender.test', subject: 'Hi', draft: true }
+  const post = (path: string, body: object) => posthorn.call('POST', path, { body })
+  t.match(await post('/v1/broadcasts', { ...given, blocks: open }), {
+    status: 422,
+    json: {
+      field: 'blocks.1.text',
+      error: 'Block 2 (text) has a syntax error: output "{{ y" not closed',
+    },
+  })
+  t.match(await post('/v1/broadcasts', { ...given, blocks: document }), {
+    status: 422,
+    json: {
+      field: 'blocks.1.text',
+      error: /^Block 2 \(text\) has a syntax error|undefined filter/,
+    },
+  })
+  const html = '<p>x</p>'
+  t.match(await post('/v1/broadcasts', { ...given, html, variants: [{}, { blocks: document }] }), {
+    status: 422,
+    json: { field: 'variants.1.blocks.1.text', error: /^Version B: Block 2 \(text\)/ },
+  })
+  t.match(await post('/v1/templates', { slug: 'bad', subject: 'x', blocks: document }), {
+    status: 422,
+    json: { field: 'blocks.1.text', error: /^Block 2 \(text\)/ },
+  })
+})
+
+t.test('a time that is over is told in words of people', async (t) => {
+  for (const at of [`${base}/campaigns/new`, `${base}/emails/new`]) {
+    const typed = { ...form, to: 'ann@x.test', content: 'x', scheduledAt: '2020-01-04T09:00' }
+    const refused = await owner.post(at, typed)
+    t.equal(refused.status, 422, at)
+    t.match(refused.text, /id="field-scheduledAt-fault">This time is over: choose one to come/)
+    t.notMatch(refused.text, /scheduledAt is/)
+  }
 })
 
 t.test('by API a campaign has html or blocks', async (t) => {
@@ -601,6 +706,88 @@ t.test('a test and a copy carry the files and tags of a campaign', async (t) => 
   const { attachments, tags } = await call('GET', `/v1/broadcasts/${copy.id}`)
   t.match(attachments, [{ filename: 'hall.txt', size: 6 }])
   t.same(tags, [{ name: 'season', value: 'winter' }])
+})
+
+t.test('files are added to a draft and taken away, with all that is typed', async (t) => {
+  const made = await owner.post(`${base}/campaigns/new`, form)
+  const here = made.to
+  const id = here.split('/').at(-1) ?? ''
+  const revision = async () => String((await findBroadcast(store.read, accountId, id)).revision)
+  const send = async (files: readonly [string, string | Buffer][], more: object) => {
+    const body = new FormData()
+    const fields = { ...form, subject: 'Typed', revision: await revision(), ...more }
+    for (const [name, value] of Object.entries(fields)) body.append(name, value)
+    for (const [name, bytes] of files) body.append('file', new File([bytes], name))
+    return await owner.post(here, body)
+  }
+  const carried = async () =>
+    (await call('GET', `/v1/broadcasts/${id}`)).attachments.map(
+      ({ filename }: { filename: string }) => filename,
+    )
+  t.match((await owner.get(here)).text, /formenctype="multipart\/form-data">Save and add</)
+  const two = [
+    ['hall.txt', 'Hall 7'],
+    ['plan.txt', 'Upstairs'],
+  ] as const
+  const added = await send(
+    [...two].map(([name, text]) => [name, text]),
+    { next: 'files' },
+  )
+  t.equal(added.to, `${here}#files`, added.text.slice(0, 400))
+  t.same(await carried(), ['hall.txt', 'plan.txt'])
+  t.equal((await call('GET', `/v1/broadcasts/${id}`)).subject, 'Typed')
+  t.match((await owner.get(here)).text, /hall\.txt <span class="quiet">1 KiB/)
+  t.equal((await send([], { next: 'files' })).status, 422)
+  const large = await send([['big.bin', Buffer.alloc(10_485_760)]], { next: 'files' })
+  t.equal(large.status, 422)
+  t.match(large.text, /id="field-file-fault">All of them together have at most 10 MiB/)
+  t.match(large.text, /value="Typed"/)
+  t.equal((await send([], { next: 'unfile:0' })).status, 303)
+  t.same(await carried(), ['plan.txt'])
+  t.equal((await send([], {})).status, 303)
+  t.same(await carried(), ['plan.txt'], 'saving leaves them')
+})
+
+t.test('a test is as a contact sees it who is chosen', async (t) => {
+  const made = await owner.post(`${base}/campaigns/new`, form)
+  const test = { to: 'look@sender.test', as: 'bob@x.test' }
+  t.equal((await owner.post(`${made.to}/test`, test)).status, 303)
+  const mail = () => mx.messages.find(({ to }) => to[0] === 'look@sender.test')
+  while (mail() === undefined) await new Promise((done) => setTimeout(done, 50))
+  t.match(mail()?.raw.toString(), /Subject: For bob/)
+  const wrong = await owner.post(`${made.to}/test`, { ...test, as: 'nobody@x.test' })
+  t.match(wrong.text, /no contact with the address nobody@x\.test/)
+})
+
+t.test('a draft of blocks goes on in HTML where somebody wants that', async (t) => {
+  const { html: _, ...rest } = form
+  const blocks = { document: '{}', 'b.0.type': 'text', 'b.0.text': 'In blocks' }
+  const made = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks })
+  const page = (await owner.get(made.to)).text
+  t.match(page, /There is no way back to blocks/)
+  const typed = { ...rest, ...blocks, 'b.0.text': 'Typed since', revision: '0', next: 'to-html' }
+  t.equal((await owner.post(made.to, typed)).to, made.to)
+  const after = (await owner.get(made.to)).text
+  t.match(after, /name="html"[^>]*>[\s\S]*Typed since/)
+  t.notMatch(after, /name="b\.0\.text"|no way back/)
+})
+
+t.test('senders are offered, the last used first', async (t) => {
+  const page = (await owner.get(`${base}/campaigns/new`)).text
+  const [, offered = ''] = /<datalist id="senders">(.*?)<\/datalist>/.exec(page) ?? []
+  t.match(offered, /^<option value="News &lt;news@sender\.test&gt;">/)
+  t.match(offered, /<option value="[^"]* &lt;news@sender\.test&gt;"><\/option>/)
+})
+
+t.test('the list says who left, and how far is what is being sent', async (t) => {
+  const id = newUuid(Date.now())
+  const sentAt = Date.now() - 60_000
+  const row = { id, accountId, subject: 'On its way', mails: 5_000, hours: 1, sentAt }
+  await insertCampaignRows(store, { ...row, status: 'sending' })
+  const list = (await owner.get(`${base}/campaigns`)).text
+  t.match(list, /id="sending" data-live>[\s\S]*On its way[\s\S]*4,500 of 5,000 mails are done/)
+  const going = (await owner.get(`${base}/campaigns?show=going`)).text
+  t.match(going, /data-label="Left"[^>]*>2</)
 })
 
 t.test('the page of a large draft stays small, and saving it changes none of it', async (t) => {

@@ -1,5 +1,6 @@
 // Thorough: a whole appliance, until an account is paused and cleared.
-// 400 mails, 12 % of them bouncing: the account is paused, its operator told, then it is cleared.
+// 800 mails, 12 % of the first 300 bouncing, so that the rest calls for no second pause: the account is paused, its operator
+// told, then it is cleared.
 import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import type { MailEvent } from '../../src/events/index.js'
@@ -9,9 +10,9 @@ import { eventually } from '../support/eventually.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { startPosthorn } from '../support/posthorn.js'
 
-const mails = 400
+const mails = 800
 const recipients = Array.from({ length: mails }, (_, i) => {
-  const bounces = Math.floor(((i + 1) * 12) / 100) > Math.floor((i * 12) / 100)
+  const bounces = i < 300 && Math.floor(((i + 1) * 12) / 100) > Math.floor((i * 12) / 100)
   return `${bounces ? 'bounced' : 'delivered'}+${i}@simulator.posthorn.test`
 })
 const operator = 'ops@operator.test'
@@ -68,7 +69,8 @@ t.test('an account that bounces is paused, and goes on when it is cleared', asyn
     .execute()
   t.same(paused?.totals, firstPause(events), 'at the event that passed the threshold')
   const waiting = await read.selectFrom('queue').selectAll().execute()
-  // It takes 200 to call for a pause. What is under way then ends; what was only claimed does not leave.
+  // It takes 200 to call for a pause. What is under way then ends, over PostgreSQL some hundred more than over SQLite; what
+  // was only claimed does not leave.
   t.ok(waiting.length > 100 && waiting.length < mails - 200, `${waiting.length} of ${mails} wait`)
   t.ok(
     waiting.every(({ lease }) => lease === null),

@@ -87,7 +87,7 @@ async function ruleFields(
   const used = rule === undefined ? [] : comparisonsOf(rule).map(({ field }) => field)
   // Rules of automations ask for less of a contact than segments do.
   const known = (await fieldChoices(read, accountId)).filter(({ value }) =>
-    /^(contact\.|segment\.|broadcast\.[^.]+\.(opened|clicked)$)/.test(value),
+    /^(contact\.|segment\.|broadcast\.[^.]+\.(opened|clicked|left)$)/.test(value),
   )
   const own =
     step.type === 'condition'

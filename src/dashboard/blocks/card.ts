@@ -1,6 +1,15 @@
 import type { BlockType } from '../../blocks/index.js'
+import { lostAnswer, shownAnswer } from './answers.js'
 import { type BlockQuestion, blockNames, questions } from './fields.js'
 import type { TypedBlock } from './form.js'
+
+interface CardQuestion {
+  name: string
+  question: BlockQuestion
+  value: string
+  /** The answer as it is (JSON), where the field alone would change it. */
+  was: string | undefined
+}
 
 /** A card of the page, as plain values. */
 export interface BlockCard {
@@ -11,8 +20,8 @@ export interface BlockCard {
   first: boolean
   last: boolean
   block: TypedBlock
-  questions: { name: string; question: BlockQuestion; value: string }[]
-  looks: { name: string; question: BlockQuestion; value: string }[]
+  questions: CardQuestion[]
+  looks: CardQuestion[]
   columns: { at: string; cards: BlockCard[] }[]
 }
 
@@ -24,6 +33,7 @@ export const cardsOf = (blocks: readonly TypedBlock[], at = ''): BlockCard[] =>
       name: `b.${place}.${question.name}`,
       question,
       value: shownAnswer(question, block[question.name]),
+      was: lostAnswer(question, block[question.name]),
     }))
     const columns = (block.columns as TypedBlock[][] | undefined) ?? []
     return {
@@ -48,13 +58,3 @@ export const blockCount = (blocks: readonly TypedBlock[]): number =>
     (sum, { columns }) => sum + 1 + ((columns as TypedBlock[][] | undefined)?.flat().length ?? 0),
     0,
   )
-
-function shownAnswer({ kind }: BlockQuestion, value: unknown): string {
-  if (kind === 'tick') return value === true ? 'on' : ''
-  if (kind === 'lines') return ((value as string[] | undefined) ?? []).join('\n')
-  if (kind === 'links') {
-    const links = (value as { name: string; url: string }[] | undefined) ?? []
-    return links.map(({ name, url }) => `${name} ${url}`).join('\n')
-  }
-  return value === undefined ? '' : String(value)
-}

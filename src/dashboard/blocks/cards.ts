@@ -2,6 +2,7 @@ import type { BlockType } from '../../blocks/index.js'
 import type { Faults } from '../shell/faults.js'
 import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
+import { wasName } from './answers.js'
 import { type BlockCard, blockCount, cardsOf } from './card.js'
 import { blockButton } from './card-buttons.js'
 import { closedCard } from './closed-card.js'
@@ -148,10 +149,10 @@ const types: Readonly<Record<BlockQuestion['kind'], NonNullable<FormField['type'
 }
 
 const question = (
-  { name, question: asked, value }: BlockCard['questions'][number],
+  { name, question: asked, value, was }: BlockCard['questions'][number],
   { faults, mayWrite }: CardOptions,
 ): Html =>
-  field({
+  html`${was !== undefined && hiddenField(wasName(name), was)}${field({
     name,
     label: asked.label,
     type: types[asked.kind],
@@ -163,4 +164,4 @@ const question = (
     ...(asked.kind === 'colour' && { placeholder: '#0a5a9c' }),
     ...(asked.kind === 'text' && { rows: 5 }),
     ...(asked.offersPictures === true && { list: offeredId }),
-  })
+  })}`

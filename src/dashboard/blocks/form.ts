@@ -1,7 +1,8 @@
 import { type BlockDocument, type BlockType, blockDocument, maxBlocks } from '../../blocks/index.js'
 import { check, ShapeError, structOf } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
-import { type BlockQuestion, newBlock, questions } from './fields.js'
+import { answerIn, numberOf } from './answers.js'
+import { newBlock, questions } from './fields.js'
 
 /** A block as somebody has typed it: of a kind that there is, and else whatever. */
 export type TypedBlock = { type: BlockType } & Record<string, unknown>
@@ -90,10 +91,7 @@ function blocksIn(fields: Form, at: string): TypedBlock[] {
     const id = fields.get(`${here}.id`)
     if (id !== undefined) block.id = id
     for (const question of questions[type]) {
-      const value = answerOf(
-        question,
-        (fields.get(`${here}.${question.name}`) ?? '').replace(/\r\n/g, '\n'),
-      )
+      const value = answerIn(fields, `${here}.${question.name}`, question)
       if (value !== undefined) block[question.name] = value
     }
     if (type === 'columns') {
@@ -118,34 +116,6 @@ function closedBlock(type: BlockType, given: string | undefined): TypedBlock | u
   const [block] = document === undefined ? [] : typedOf(document).blocks
   return block?.type === type ? block : undefined
 }
-
-/** What an answer is in the document; an empty one is none, but where a text may be empty. */
-function answerOf({ kind, name }: BlockQuestion, given: string): unknown {
-  switch (kind) {
-    case 'tick':
-      return given === '' ? undefined : true
-    case 'lines':
-      return given.split('\n').filter((line) => line.trim() !== '')
-    case 'links':
-      return given
-        .split('\n')
-        .filter((line) => line.trim() !== '')
-        .map((line) => {
-          const [, words = line.trim(), url = ''] = /^\s*(.*?)\s+(\S+)\s*$/.exec(line) ?? []
-          return { name: words, url }
-        })
-    case 'line':
-    case 'text':
-    case 'code':
-      return given === '' && name === 'link' ? undefined : given
-    default:
-      if (given === '') return undefined
-      return kind === 'number' || name === 'level' ? numberOf(given) : given
-  }
-}
-
-// What is no number stays a text, so that it is refused with its own words.
-const numberOf = (given: string): unknown => (/^\d{1,4}$/.test(given) ? Number(given) : given)
 
 /**
  * `up:3`, `down:3.0.1`, `copy:3`, `gone:3`, `add:3` (the kind is in `kind.3`), `open:3`, `move:3:5` (to
@@ -219,7 +189,7 @@ export function documentFaults(typed: TypedDocument): Record<string, string> {
 }
 
 /** `blocks.3.columns.0.1.text` is asked for as `b.3.0.1.text`, an item of a list by its list, `width` as `look.width`. */
-function fieldOf(path: readonly string[]): string {
+export function fieldOf(path: readonly string[]): string {
   const [first, ...more] = path.filter((part) => part !== 'columns')
   if (first !== 'blocks' && first !== undefined) return ['look', first, ...more].join('.')
   if (more.length === 0) return ''

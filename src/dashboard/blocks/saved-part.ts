@@ -13,6 +13,8 @@ const mostOffered = 30
 export interface SavedBlocks {
   slugs: readonly string[]
   keptAs: string | undefined
+  /** The name that somebody has typed for some more. */
+  keepAs: string
   removed: string | undefined
   /** Where blocks were taken in. */
   insertedAt: string | undefined
@@ -27,6 +29,7 @@ export const savedBlocks = async (
 ): Promise<SavedBlocks> => ({
   slugs: await templatesOfBlocks(read, accountId, mostOffered),
   keptAs: fields.get('keptAs'),
+  keepAs: fields.get('keepAs') ?? '',
   removed: fields.get('keptGone'),
   insertedAt: fields.get('insertedAt'),
   at: `${base}/templates`,
@@ -43,7 +46,7 @@ interface SavedOptions {
 
 /** Takes in blocks that were kept, and keeps some of these or all: what is kept is a template, on the page of templates. */
 export function savedPart(
-  { slugs, keptAs, removed, insertedAt, at }: SavedBlocks,
+  { slugs, keptAs, keepAs, removed, insertedAt, at }: SavedBlocks,
   cards: readonly BlockCard[],
   { faults, change, store, isClosed }: SavedOptions,
 ): Html {
@@ -52,7 +55,8 @@ export function savedPart(
     .map(({ place, title }) => ({ value: place, label: `${title} ${Number(place) + 1}` }))
   const isWrong = ['keepAs', 'renameTo', 'insertFrom'].some((name) => name in faults.fields)
   const gone = faults.fields.insertFrom
-  const isOpen = isWrong || [keptAs, removed, insertedAt].some((one) => one !== undefined)
+  const isOpen =
+    isWrong || keepAs !== '' || [keptAs, removed, insertedAt].some((one) => one !== undefined)
   const places = [
     { value: '', label: 'at the end' },
     ...(cards.length === 0 ? [] : [{ value: '-1', label: 'at the top' }]),
@@ -90,6 +94,7 @@ ${gone !== undefined && html`<div id="field-insertFrom"><p class="fault" id="fie
   name: 'keepAs',
   label: 'Under the name',
   hint: 'Such as our-footer: a-z, 0-9, "_" and "-".',
+  value: keepAs,
   maxlength: 64,
   autocomplete: 'off',
   required: false,

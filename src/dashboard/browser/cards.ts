@@ -150,17 +150,21 @@ function focusOn(
   const card =
     document.getElementById(`block-${place}`) ??
     document.getElementById(new URL(formAction).hash.slice(1)) ??
-    [...form.querySelectorAll<HTMLElement>('.block')].at(-1) ??
-    form.querySelector<HTMLElement>(part)
+    [...form.querySelectorAll<HTMLElement>('.block')].at(-1)
+  // The last one is gone: the next thing to do is to add one.
+  if (card === undefined) {
+    form.querySelector<HTMLElement>('.blocks .add select')?.focus()
+    return
+  }
   const [deed = ''] = value.split(':')
   const isButton = isPointed || deed === 'up' || deed === 'down'
   const wanted = [
     isButton ? `button[name=do][value^="${deed}:"]` : 'textarea, input, .cm-content',
     'button',
   ]
-  const targets = wanted.flatMap((one) => [...(card?.querySelectorAll<HTMLElement>(one) ?? [])])
+  const targets = wanted.flatMap((one) => [...card.querySelectorAll<HTMLElement>(one)])
   targets.find((one) => one.checkVisibility())?.focus({ preventScroll: true })
-  card?.scrollIntoView({ block: 'nearest' })
+  card.scrollIntoView({ block: 'nearest' })
 }
 
 /** Cards of one list can be drawn within it, by a handle that is there with script alone. */
@@ -191,6 +195,7 @@ function press(form: HTMLFormElement, deed: string): void {
   const button = document.createElement('button')
   Object.assign(button, { name: 'do', value: deed, hidden: true, formNoValidate: true })
   button.formAction = form.dataset.preview ?? ''
-  form.append(button)
+  // It goes with the cards that the answer takes the place of.
+  form.querySelector(part)?.append(button)
   form.requestSubmit(button)
 }

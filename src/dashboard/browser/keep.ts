@@ -72,7 +72,15 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
   const made = page.querySelector<HTMLFormElement>('form#editor')
   if (made === null) return 'Not kept: log in again'
   const action = made.getAttribute('action') ?? ''
-  if (action !== form.getAttribute('action')) history.replaceState(null, '', answer.url)
+  const before = form.getAttribute('action') ?? ''
+  if (action !== before) {
+    history.replaceState(null, '', answer.url)
+    // Buttons that lead below its address lead there still: to a new draft they would begin another one.
+    for (const button of document.querySelectorAll(`button[formaction^="${CSS.escape(before)}"]`)) {
+      const to = button.getAttribute('formaction') ?? ''
+      button.setAttribute('formaction', `${action}${to.slice(before.length)}`)
+    }
+  }
   form.setAttribute('action', action)
   form.dataset.preview = made.dataset.preview ?? ''
   const [there, fresh] = [revisionOf(form), revisionOf(made)]

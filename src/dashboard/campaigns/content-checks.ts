@@ -15,13 +15,15 @@ import { shown } from './words.js'
 
 // Of many faults a page has room for these.
 const mostTold = 3
+/** Of longer HTML no text is made for a page, and no link is looked at: tenths of a second for which others would wait. */
+export const mostLookedAt = 512 * 1024
 
 /** A draft as somebody of whom nothing is known gets it. */
 export interface RenderedDraft {
   subject: string
   html: string
-  text: string
-  links: LinkCheck
+  /** Undefined: the HTML is too long to be looked at. */
+  looked: { text: string; links: LinkCheck } | undefined
 }
 
 /** Undefined where it does not render, which is told elsewhere. */
@@ -34,16 +36,20 @@ export async function renderedDraft(
   const content = { subject: draft.subject, html, previewText: draft.preview_text ?? undefined }
   try {
     const made = await renderFor(renderer, draft.account_id, content, stranger)
-    const { text } = textOfHtml(made.html)
-    const all = checkLinks(made.html, text)
-    // Those that each copy has of its own are the appliance's.
-    const links = all.links.filter(({ url }) => !ownTags.some((tag) => url.includes(tag)))
-    const total = all.total - (all.links.length - links.length)
-    return { subject: made.subject, html: asTags(made.html), text, links: { links, total } }
+    const looked = made.html.length > mostLookedAt ? undefined : lookInto(made.html)
+    return { subject: made.subject, html: asTags(made.html), looked }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return undefined
   }
+}
+
+function lookInto(html: string): NonNullable<RenderedDraft['looked']> {
+  const { text } = textOfHtml(html)
+  const all = checkLinks(html, text)
+  // Those that each copy has of its own are the appliance's.
+  const links = all.links.filter(({ url }) => !ownTags.some((tag) => url.includes(tag)))
+  return { text, links: { links, total: all.total - (all.links.length - links.length) } }
 }
 
 const ownTags = Object.values(copyTags)
@@ -52,14 +58,13 @@ const ownTags = Object.values(copyTags)
 export async function contentChecks(
   read: Read,
   draft: Broadcast,
-  { subject, html, text, links: { links, total } }: RenderedDraft,
+  { subject, html, looked }: RenderedDraft,
   { mend, followed }: { mend: CampaignCheck['mend']; followed?: readonly Followed[] | undefined },
 ): Promise<CampaignCheck[]> {
   const doubt = (says: string): CampaignCheck => ({ tone: 'doubt', says, ...(mend && { mend }) })
   const good = (says: string): CampaignCheck => ({ tone: 'good', says })
   const size = Buffer.byteLength(html)
   const kib = `${Math.ceil(size / 1024)} KiB`
-  const pictures = links.filter(({ where }) => where === 'picture').length
   return [
     ...subjectFindings(subject)
       .filter(({ tone }) => tone !== 'good')
@@ -67,9 +72,9 @@ export async function contentChecks(
     size > gmailClipBytes
       ? doubt(`The HTML has ${kib}: Gmail cuts a mail after 102 KiB.`)
       : good(`The HTML has ${kib}, under the 102 KiB at which Gmail cuts.`),
-    text.trim() === ''
-      ? doubt('The text part is empty: readers without HTML see nothing.')
-      : good('The text part is made from the HTML.'),
+    ...(looked === undefined
+      ? [doubt('It is too long for its text, links and pictures to be looked at here.')]
+      : insideChecks(looked, { doubt, good })),
     ...(draft.archive === 0 && html.includes(asTags(copyTags.view_url))
       ? [
           doubt(
@@ -77,9 +82,21 @@ export async function contentChecks(
           ),
         ]
       : []),
-    ...linkChecks(links, total - pictures, { doubt, good }),
     ...answerChecks(followed, { doubt, good }),
     ...(await contrastChecks(read, draft, { doubt, good })),
+  ]
+}
+
+function insideChecks(
+  { text, links: { links, total } }: NonNullable<RenderedDraft['looked']>,
+  says: Says,
+): CampaignCheck[] {
+  const pictures = links.filter(({ where }) => where === 'picture').length
+  return [
+    text.trim() === ''
+      ? says.doubt('The text part is empty: readers without HTML see nothing.')
+      : says.good('The text part is made from the HTML.'),
+    ...linkChecks(links, total - pictures, says),
   ]
 }
 

@@ -1,13 +1,9 @@
-import { layoutNamed, layouts, type MailLayout } from '../../blocks/index.js'
-import { type Broadcast, blocksOf, draftVersions, htmlOf, whomOf } from '../../broadcasts/index.js'
-import { localTime } from '../../clock/index.js'
+import { type Broadcast, draftVersions, whomOf } from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
-import { type Read, readExtras } from '../../store/index.js'
-import { findTemplate, type Template } from '../../templates/index.js'
+import { findTemplate } from '../../templates/index.js'
 import { listTopics } from '../../topics/index.js'
 import { blockCards } from '../blocks/cards.js'
-import { firstBlocks } from '../blocks/fields.js'
-import { documentFaults, documentIn, type TypedDocument, typedOf } from '../blocks/form.js'
+import { documentFaults } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
 import { savedBlocks } from '../blocks/saved-part.js'
 import { tagMenu } from '../blocks/tag-menu.js'
@@ -24,8 +20,11 @@ import {
   mostChoices,
   segmentChoices,
 } from './audience-choices.js'
+import { beginPart, begunWith, isNowHtml } from './begin.js'
 import { countedNow } from './counted-now.js'
 import type { CampaignPageDeps } from './deps.js'
+import { type DraftValues, keptValues, sendersOf } from './draft-values.js'
+import { filesPart } from './files.js'
 import { mostShown } from './form.js'
 import { isPaceTyped, paceFieldsOf, paceWords, withPaceTyped } from './pace-part.js'
 import { campaignPreview } from './preview.js'
@@ -40,18 +39,7 @@ export interface EditCampaignView {
   page: string | undefined
   action: string
   previewAction: string
-  values: Record<
-    | 'name'
-    | 'subject'
-    | 'previewText'
-    | 'from'
-    | 'replyTo'
-    | 'html'
-    | 'topicId'
-    | 'scheduledAt'
-    | 'to',
-    string
-  >
+  values: DraftValues
   /** How large its HTML is, where it is too large for a field. */
   largeHtml: string | undefined
   whom: Record<'lists' | 'segments' | 'withoutLists' | 'withoutSegments', readonly string[]>
@@ -66,6 +54,8 @@ export interface EditCampaignView {
   hasMore: boolean
   topics: AudienceChoice[]
   domains: string
+  /** What mail may be from: as the last campaigns were, then the domains. */
+  senders: string[]
   zone: string
   /** Why everybody must get it; undefined: it is no notice. */
   notice: string | undefined
@@ -78,25 +68,18 @@ export interface EditCampaignView {
   counted: string
   /** The cards of its blocks; undefined where it is HTML. */
   blocks: Html | undefined
-  /** What a new one can begin with. */
-  layouts: readonly MailLayout[]
+  /** What a new one can begin with, or the question whether that may take the place of what is written. */
+  begin: Html | undefined
   /** The menu of merge tags. */
   tags: Html
   preview: Html
+  /** The files that it carries; undefined while it is not kept yet. */
+  files: Html | undefined
   /** Of its versions. */
   versionKeys: string[]
   testVersion: string
   faults: Faults
 }
-
-const usual = `<!doctype html>
-<html lang="en">
-<body style="margin: 0; padding: 24px; font: 16px/1.5 sans-serif">
-  <h1 style="font-size: 22px">Hello {{ firstName | default: "there" }}</h1>
-  <p>Write here what you have to say.</p>
-</body>
-</html>
-`
 
 /** A draft's page; without one, that of a new campaign. What was typed last is shown. */
 export async function editPage(
@@ -108,21 +91,23 @@ export async function editPage(
   const { read } = deps.store
   const { account, base, person, fields, query } = visit
   const domains = await verifiedDomains(read, account.id)
+  const senders = await sendersOf(read, account, domains)
   const zone = person.timeZone ?? 'UTC'
-  const document = await documentOf(deps, visit, draft)
+  const begun = await begunWith(deps, visit, draft)
+  const { document } = begun
   const slug = query.get('template')
   const template = slug === null ? undefined : await findTemplate(read, account.id, slug)
   const kept = {
-    ...(await keptValues(read, draft, { zone, account, domain: domains[0], template })),
+    ...(await keptValues(read, draft, { zone, account, senders, template })),
     to: person.email,
   }
   const wasTyped = fields.get('from') !== undefined
   const typed = (name: string, value: string) => (wasTyped ? (fields.get(name) ?? '') : value)
   const values = Object.fromEntries(
     Object.entries(kept).map(([name, value]) => [name, typed(name, value)]),
-  ) as EditCampaignView['values']
+  ) as unknown as DraftValues
   // The form had blocks so far.
-  if (fields.get('with') === 'html' && values.html === '') values.html = kept.html
+  if (document === undefined && isNowHtml(fields) && values.html === '') values.html = kept.html
   // The field of a large one is empty, and leaves it as it is.
   if (fields.get('keepsHtml') !== undefined && values.html === '') values.html = kept.html
   const isLarge = draft !== undefined && values.html === kept.html && values.html.length > mostShown
@@ -174,6 +159,8 @@ export async function editPage(
     isPaced: wasTyped ? isPaceTyped(fields) : draft && paceWords(draft) !== undefined,
     pace: paceFieldsOf(draft, { zone, faults: wasTyped ? withPaceTyped(faults, fields) : faults }),
     domains: domains.join(', '),
+    senders,
+    files: draft && (await filesPart(deps, draft, faults)),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
     counted: draft === undefined ? '' : await countedNow(read, draft),
     blocks:
@@ -187,7 +174,7 @@ export async function editPage(
         store: `${here ?? `${base}/campaigns/new`}/blocks`,
         saved: await savedBlocks(read, { accountId: account.id, base }, fields),
       }),
-    layouts,
+    begin: beginPart(begun, { change, isNew: draft === undefined }),
     tags: await tagMenu(read, account.id),
     preview: previewPart(
       await campaignPreview(deps, visit, asVersion({ ...values, document }, looked), as),
@@ -212,81 +199,3 @@ const askedVersion = (keys: readonly string[], value: string): FormField => ({
     ...keys.map((key) => ({ value: key, label: `Version ${key}` })),
   ],
 })
-
-/** The blocks of what was typed, or of the draft; a new campaign begins with some unless its page is asked for HTML. */
-async function documentOf(
-  { store }: CampaignPageDeps,
-  { account, fields, query }: Visit,
-  draft: Broadcast | undefined,
-): Promise<TypedDocument | undefined> {
-  if (fields.get('from') !== undefined) return typedDocument(fields)
-  if (draft !== undefined) {
-    const blocks = blocksOf(draft)
-    return blocks === null ? undefined : typedOf(blocks)
-  }
-  const slug = query.get('template')
-  if (slug !== null) {
-    const { blocks } = await findTemplate(store.read, account.id, slug)
-    return blocks === null ? undefined : typedOf(blocks)
-  }
-  const first = layoutNamed(query.get('layout'))?.document ?? firstBlocks
-  return query.get('with') === 'html' ? undefined : typedOf(first)
-}
-
-/** What is typed; a button may put a layout in its place, or begin in the other way. */
-function typedDocument(fields: Visit['fields']): TypedDocument | undefined {
-  const layout = layoutNamed(fields.get('layout') ?? null)
-  if (layout !== undefined) return typedOf(layout.document)
-  const way = fields.get('with')
-  if (way !== undefined) return way === 'html' ? undefined : typedOf(firstBlocks)
-  return documentIn(fields)
-}
-
-/** What a draft has, or what a new one begins with: the sender of the campaign before. */
-async function keptValues(
-  read: Read,
-  draft: Broadcast | undefined,
-  {
-    zone,
-    account,
-    domain,
-    template,
-  }: {
-    zone: string
-    account: { id: string; name: string }
-    domain: string | undefined
-    template: Template | undefined
-  },
-): Promise<Omit<EditCampaignView['values'], 'to'>> {
-  if (draft === undefined) {
-    const before = await read
-      .selectFrom('broadcasts')
-      .select('from_header')
-      .where('account_id', '=', account.id)
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst()
-    const from = domain === undefined ? '' : `${account.name} <news@${domain}>`
-    return {
-      name: '',
-      subject: template?.subject ?? '',
-      previewText: '',
-      from: before?.from_header ?? from,
-      replyTo: '',
-      html: template?.html ?? usual,
-      topicId: '',
-      scheduledAt: '',
-    }
-  }
-  const { replyTo = [] } = readExtras(draft.extras) ?? {}
-  return {
-    name: draft.name ?? '',
-    subject: draft.subject,
-    previewText: draft.preview_text ?? '',
-    from: draft.from_header,
-    replyTo: draft.reply_to ?? replyTo.join(', '),
-    html: await htmlOf(read, draft),
-    topicId: draft.topic_id ?? '',
-    scheduledAt: draft.scheduled_at === null ? '' : localTime(draft.scheduled_at, zone),
-  }
-}

@@ -1,9 +1,10 @@
 import { array, optional, string, type } from 'superstruct'
 import * as operations from '../../broadcasts/contract.js'
 import type { Broadcast, BroadcastChanges, BroadcastInput } from '../../broadcasts/index.js'
-import { isoTime, localTime, timeOfLocal } from '../../clock/index.js'
+import { localTime } from '../../clock/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { checkedDocument, type TypedDocument } from '../blocks/form.js'
+import { typedMoment } from '../typed-moment.js'
 import { paceFields, paceGiven } from './pace-part.js'
 
 /** HTML of more characters is in no field: nobody reads it there, and each page would have it. */
@@ -37,6 +38,8 @@ export const CampaignForm = type({
   revision: optional(string()),
   /** The revision of somebody else that is written over. */
   over: optional(string()),
+  /** Files come beside the fields. */
+  file: optional(string()),
   /** The button that was pressed. */
   next: optional(string()),
 })
@@ -48,10 +51,9 @@ export type CampaignForm = (typeof CampaignForm)['TYPE']
  */
 export function givenBy(
   form: CampaignForm,
-  { zone, document, draft }: WrittenAt,
+  { zone, now, document, draft }: WrittenAt,
 ): BroadcastChanges & Pick<BroadcastInput, 'from' | 'subject'> {
   const { scheduledAt = '' } = form
-  const at = scheduledAt === '' ? undefined : timeOfLocal(scheduledAt, zone)
   const before = draft?.scheduled_at ?? null
   // A local time may be two moments, and one that is over is no fault of who changes the subject.
   const isSameTime = before !== null && scheduledAt === localTime(before, zone)
@@ -72,7 +74,9 @@ export function givenBy(
     ...paceGiven(form, zone),
     localTimeOf: form.ownTime ? zone : '',
     archive: Boolean(form.archive),
-    ...(!isSameTime && { scheduledAt: at === undefined ? scheduledAt : isoTime(at) }),
+    ...(!isSameTime && {
+      scheduledAt: scheduledAt && typedMoment('scheduledAt', scheduledAt, { zone, now }),
+    }),
   }
   // A draft may lack these two; what is there is checked as the API does.
   const isKept = document !== undefined || (form.keepsHtml !== undefined && html === '')
@@ -87,6 +91,7 @@ export function givenBy(
 /** In which zone times were typed, the blocks if there are some, and the draft that it was typed over. */
 interface WrittenAt {
   zone: string
+  now: number
   document: TypedDocument | undefined
   draft?: Broadcast | undefined
 }

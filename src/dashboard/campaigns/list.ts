@@ -6,6 +6,7 @@ import {
   ratesOf,
   whomOf,
 } from '../../broadcasts/index.js'
+import { sumCampaigns } from '../../stats/index.js'
 import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 import { namesOf } from '../segments/names.js'
@@ -42,13 +43,22 @@ interface CampaignsView extends BesidePages {
     to: string
     when: Moment
     chip: { text: string; tone: Tone }
-    figures: readonly [delivered: string, opened: string, clicked: string, left: string]
+    figures: readonly [
+      delivered: string,
+      opened: string,
+      clicked: string,
+      left: string,
+      toSend: string,
+    ]
   }[]
+  /** Those that are being sent: how far each is. */
+  sending: { page: string; name: string; done: number; toMake: number; text: string }[]
 }
 
 const perPage = 25
 // A tab tells so many; more are 'and more', as nothing is counted for a page.
 const mostInTab = 20
+const mostSending = 5
 
 /** The campaigns of an account, by state. */
 export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promise<PageAnswer> {
@@ -68,6 +78,9 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     return { page: some, nextCursor: found.length > perPage ? (some.at(-1)?.id ?? null) : null }
   })
   const names = await audienceNames(read, account.id, rows)
+  const begun = rows.filter(({ sent_at }) => sent_at !== null).map(({ id }) => id)
+  const sums = await sumCampaigns(read, begun)
+  const sending = await listBroadcastsOf(read, account.id, ['sending'], { limit: mostSending })
   const tabs = await campaignTabs(read, { accountId: account.id, base, here: chosen })
   const billing = await readBilling(read, deps.plans, account.id)
   const view: CampaignsView = {
@@ -80,7 +93,11 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     tabs,
     newer,
     older,
-    campaigns: rows.map((one) => rowOf(one, { base, now, names })),
+    sending: sending.filter(({ recipients }) => recipients > 0).map((one) => sendingOf(one, base)),
+    campaigns: rows.map((one) => {
+      const { unsubscribed = 0 } = sums.get(one.id) ?? {}
+      return rowOf(one, { base, now, names, left: unsubscribed })
+    }),
   }
   return page('campaigns/list', view, { title: 'Campaigns' })
 }
@@ -102,9 +119,24 @@ export async function campaignTabs(
   return [...tabs, { label: 'Calendar', href: `${path}/calendar`, here: here === 'calendar' }]
 }
 
+function sendingOf(one: Broadcast, base: string): CampaignsView['sending'][number] {
+  const toMake = Math.max(one.audience, one.recipients)
+  const done = one.recipients - one.waiting
+  const text = `${shown(done)} of ${shown(toMake)} mails are done`
+  return { page: `${base}/campaigns/${one.id}`, name: campaignName(one), done, toMake, text }
+}
+
+interface RowOptions {
+  base: string
+  now: number
+  names: ReadonlyMap<string, string>
+  /** How many left by it. */
+  left: number
+}
+
 function rowOf(
   one: Broadcast,
-  { base, now, names }: { base: string; now: number; names: ReadonlyMap<string, string> },
+  { base, now, names, left }: RowOptions,
 ): CampaignsView['campaigns'][number] {
   const { openRate, clickRate } = ratesOf(one)
   const begun = one.sent_at !== null
@@ -121,9 +153,10 @@ function rowOf(
           shown(one.delivered + one.relayed),
           `${shown(one.opened)} (${openRate} %)`,
           `${shown(one.clicked)} (${clickRate} %)`,
+          shown(left),
           shown(one.waiting),
         ]
-      : ['–', '–', '–', shown(one.audience)],
+      : ['–', '–', '–', '–', shown(one.audience)],
   }
 }
 

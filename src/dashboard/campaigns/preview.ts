@@ -4,8 +4,9 @@ import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import { asTags, stranger } from '../../templates/index.js'
 import { htmlOfTyped } from '../blocks/compiled.js'
-import type { TypedDocument } from '../blocks/form.js'
+import { type TypedDocument, tryDocument } from '../blocks/form.js'
 import { gmailClipBytes } from '../sandbox/mail-check.js'
+import { mostLookedAt } from './content-checks.js'
 import type { CampaignPageDeps } from './deps.js'
 
 /** A campaign as somebody will see it. */
@@ -28,6 +29,7 @@ export interface CampaignPreview {
 const snippetLength = 140
 // Of a longer text the page shows the beginning.
 const shownText = 20_000
+const tooLong = '(too long to be shown as text)'
 
 /** For a contact of this address, or for somebody of whom nothing is known. */
 export async function campaignPreview(
@@ -51,14 +53,15 @@ export async function campaignPreview(
     const fault = 'fault' in made ? made.fault?.message : undefined
     return { fault, mail: undefined, whose }
   }
-  const draft = { ...typed, html: made.html }
+  const blocks = typed.document && tryDocument(typed.document)
+  const draft = { ...typed, html: made.html, blocks }
   if (draft.html.trim() === '') return { fault: undefined, mail: undefined, whose }
   try {
     const subject = draft.subject.trim() === '' ? '-' : draft.subject
     const given = { ...draft, subject }
     const mail = await renderFor(renderer, account.id, given, contact ?? stranger)
     const html = asTags(mail.html)
-    const text = textOfHtml(html).text
+    const text = html.length > mostLookedAt ? tooLong : textOfHtml(html).text
     const size = Buffer.byteLength(html)
     const words = draft.previewText.trim() === '' ? text : draft.previewText
     return {

@@ -80,6 +80,9 @@ const tabsShown: readonly Who[] = [
   ...(['left', 'complained', 'unreached'] as const),
 ]
 
+// Nothing more is sent to these.
+const areGone = new Set<Who>(['left', 'complained'])
+
 /** The people behind a number of the report. Throws a 404. */
 export async function showReportPeople(
   deps: ReportPageDeps,
@@ -131,7 +134,7 @@ export async function showReportPeople(
     })),
     segment: hasRule ? { action: `${report}/segment`, who: asked.who } : undefined,
     again:
-      hasRule && visit.may('campaigns.write')
+      hasRule && !areGone.has(asked.who) && visit.may('campaigns.write')
         ? {
             action: `${report}/again`,
             who: asked.who,

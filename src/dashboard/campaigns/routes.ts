@@ -2,48 +2,41 @@ import { object, optional, string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
-  cancelBroadcast,
-  cancelRest,
   changeDraft,
-  chooseVariant,
   createBroadcast,
-  duplicateBroadcast,
   findBroadcast,
   htmlOf,
   makeNotice,
-  pauseBroadcast,
-  resumeBroadcast,
-  takeBack,
-  waitsForDecision,
 } from '../../broadcasts/index.js'
 import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
-import { check, structOf } from '../../fields/index.js'
 import { formWith } from '../../http/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
+import { besideCards } from '../blocks/faulty-card.js'
 import { documentIn } from '../blocks/form.js'
-import { file, redirect } from '../shell/answer.js'
+import { file, type PageAnswer, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { calendarPage } from './calendar.js'
+import { coursePages } from './course-routes.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { editPage } from './edit.js'
 import { versionPages } from './edit-versions.js'
+import { filesAfter, maxFilesBytes } from './files.js'
 import { CampaignForm, givenBy, maxBodyBytes, oneWritingMs } from './form.js'
 import { campaignsPage } from './list.js'
 import { campaignPage } from './one.js'
-import { paceFields, paceGiven } from './pace-part.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
-import { refuseUntyped } from './typed-number.js'
 import { versionContentPages } from './version-content.js'
-import { restOf } from './versions.js'
-
-const PaceForm = type(paceFields)
 
 /** Where the button leads with which a draft is saved. */
-const pageAfter: Readonly<Record<string, string>> = { send: '/send', versions: '/versions' }
+const pageAfter: Readonly<Record<string, string>> = {
+  send: '/send',
+  versions: '/versions',
+  files: '#files',
+}
 
 /** Campaigns: written, tried, looked at, sent, and what becomes of them. */
 export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void {
@@ -63,11 +56,16 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     readBilling(read, deps.plans, account.id)
   const showNew = (visit: Visit, faults: Faults) => editPage(deps, visit, undefined, faults)
   pages.get('/campaigns/new', 'campaigns.write', (visit) => showNew(visit, noFaults))
-  const making = { action: 'campaigns.write', form: CampaignForm, maxBodyBytes } as const
+  const making = {
+    action: 'campaigns.write',
+    form: CampaignForm,
+    maxBodyBytes: maxBodyBytes + maxFilesBytes(deps),
+  } as const
   pages.post('/campaigns/new', { ...making, again: showNew }, async (visit) => {
-    const { form, base, person, fields } = visit
+    const { form, base, person, fields, now } = visit
     const zone = person.timeZone ?? 'UTC'
-    const { scheduledAt, ...given } = givenBy(form, { zone, document: documentIn(fields) })
+    const document = documentIn(fields)
+    const { scheduledAt, ...given } = givenBy(form, { zone, now, document })
     const whole = {
       ...given,
       name: given.name || undefined,
@@ -75,7 +73,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       scheduledAt: scheduledAt || undefined,
     }
     const options = { draft: true }
-    const made = await createBroadcast(withExpand(deps), await billingOf(visit), whole, options)
+    const billing = await billingOf(visit)
+    const made = await besideCards(() => createBroadcast(withExpand(deps), billing, whole, options))
     return redirect(`${base}/campaigns/${made.id}${pageAfter[form.next ?? ''] ?? ''}`, {
       ...(form.next !== 'keep' && { flash: 'The draft is saved' }),
       audit: auditOf(operations.createBroadcast, { target: made.id }),
@@ -89,22 +88,26 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   }
   pages.get('/campaigns/:id', 'campaigns.read', (visit) => show(visit, noFaults))
   pages.post('/campaigns/:id', { ...making, again: show }, async (visit) => {
-    const { form, base, params, person, fields } = visit
+    const { form, base, params, person, fields, now } = visit
     const draft = await findBroadcast(read, visit.account.id, params.id ?? '')
     const zone = person.timeZone ?? 'UTC'
-    const given = givenBy(form, { zone, document: documentIn(fields), draft })
+    const attachments = await filesAfter(deps, draft, fields)
+    const typed = givenBy(form, { zone, now, document: documentIn(fields), draft })
+    const given = attachments === undefined ? typed : { ...typed, attachments }
     const revision = Number(form.over ?? form.revision)
-    const changed = await changeDraft(
-      withExpand(deps),
-      await billingOf(visit),
-      params.id ?? '',
-      given,
-      { revision },
+    const billing = await billingOf(visit)
+    const changed = await besideCards(() =>
+      changeDraft(withExpand(deps), billing, params.id ?? '', given, { revision }),
     )
     const isKeptOn =
       form.next === 'keep' && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
     const audit = auditOf(operations.updateBroadcast, { target: changed.id })
     const here = `${base}/campaigns/${changed.id}`
+    if (form.next === 'to-html') {
+      const html = await htmlOf(read, changed)
+      await changeDraft(withExpand(deps), billing, changed.id, { html })
+      return redirect(here, { flash: 'It is written as HTML from now on', audit })
+    }
     // The same form goes on to what sends the test, which may be refused when the draft is saved.
     if (form.next === 'test') return redirect(`${here}/test`, { keepsForm: true, audit })
     return redirect(`${here}${pageAfter[form.next ?? ''] ?? ''}`, {
@@ -121,7 +124,16 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const looking = { action: 'campaigns.write', reads: true, maxBodyBytes } as const
   blockDeedPages(pages, deps, '/campaigns/new', { looking, show: showNew })
   blockDeedPages(pages, deps, '/campaigns/:id', { looking, show })
+  besideDraftPages(pages, deps, show)
+}
 
+/** What stands beside a draft's form: that it is a notice, and its tests. `show`: the draft's page. */
+function besideDraftPages(
+  pages: AccountPages,
+  deps: CampaignPageDeps,
+  show: (visit: Visit, faults: Faults) => Promise<PageAnswer>,
+): void {
+  const { read } = deps.store
   const NoticeForm = object({ reason: optional(string()) })
   const noticing = { action: 'campaigns.notice', form: NoticeForm, again: show } as const
   pages.post('/campaigns/:id/notice', noticing, async (visit) => {
@@ -140,7 +152,11 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const fields = formWith(visit.fields, new Map([['revision', String(revision)]]))
     return await show({ ...visit, fields }, faults)
   }
-  const TestForm = type({ to: string(), testVersion: optional(string()) })
+  const TestForm = type({
+    to: string(),
+    testVersion: optional(string()),
+    as: optional(string()),
+  })
   const trying = {
     action: 'campaigns.write',
     form: TestForm,
@@ -149,100 +165,13 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   } as const
   pages.post('/campaigns/:id/test', trying, async (visit) => {
     const { base, params } = visit
-    const { to, testVersion: version } = visit.form
-    const given = { to, version }
-    const sent = await sendCampaignTest(deps, await billingOf(visit), params.id ?? '', given)
+    const { to, testVersion: version, as } = visit.form
+    const given = { to, version, as }
+    const billing = await readBilling(read, deps.plans, visit.account.id)
+    const sent = await sendCampaignTest(deps, billing, params.id ?? '', given)
     return redirect(`${base}/campaigns/${params.id}`, {
       flash: `${sent.message}: ${to}${version === undefined ? '' : `, version ${version}`}`,
       audit: auditOf(operations.testBroadcast, { target: sent.id, detail: { to } }),
     })
-  })
-}
-
-/** What becomes of one that was sent, and a copy of any. */
-function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
-  const { store, plans } = deps
-  const whole = withExpand(deps)
-  const action = 'campaigns.write' as const
-  const here = ({ base, params }: Pick<Visit, 'base' | 'params'>) =>
-    `${base}/campaigns/${params.id ?? ''}`
-  const of = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
-    findBroadcast(store.read, account.id, params.id ?? '')
-
-  pages.post('/campaigns/:id/duplicate', { action }, async ({ account, base, params }) => {
-    const billing = await readBilling(store.read, plans, account.id)
-    const { id } = await duplicateBroadcast(whole, billing, params.id ?? '')
-    return redirect(`${base}/campaigns/${id}`, {
-      flash: 'This is a copy: its time is not copied',
-      audit: auditOf(operations.duplicateBroadcast, { target: id }),
-    })
-  })
-  pages.post('/campaigns/:id/take-back', { action }, async (visit) => {
-    const { id } = await of(visit)
-    await takeBack(whole, visit.account.id, id)
-    return redirect(here(visit), {
-      flash: 'It is a draft again, and nothing has left',
-      audit: auditOf(operations.takeBackBroadcast, { target: id }),
-    })
-  })
-  const show = async (visit: Visit, faults: Faults) =>
-    campaignPage(deps, visit, await of(visit), faults)
-  const ChoiceForm = object({ key: string(), number: optional(string()) })
-  const choosing = { action, form: ChoiceForm, again: show } as const
-  pages.post('/campaigns/:id/choose', choosing, async (visit) => {
-    const found = await of(visit)
-    const { id } = found
-    const { key, number = '' } = visit.form
-    if (waitsForDecision(found)) refuseUntyped(restOf(found), number, 'number')
-    await chooseVariant(whole, visit.account.id, { id, key })
-    return redirect(here(visit), {
-      flash: `Version ${key} goes to the rest`,
-      audit: auditOf(operations.chooseBroadcastVariant, { target: id, detail: { version: key } }),
-    })
-  })
-  const pacing = { action, form: PaceForm, again: show } as const
-  pages.post('/campaigns/:id/pace', pacing, async (visit) => {
-    const billing = await readBilling(store.read, plans, visit.account.id)
-    const given = paceGiven(visit.form, visit.person.timeZone ?? 'UTC')
-    check(given, structOf(operations.draftChanges))
-    const { id } = await changeDraft(whole, billing, visit.params.id ?? '', given)
-    const audit = auditOf(operations.updateBroadcast, { target: id })
-    return redirect(here(visit), { flash: 'It leaves so from now on', audit })
-  })
-  const ArchiveForm = type({ archive: optional(string()) })
-  pages.post(
-    '/campaigns/:id/archive',
-    { action, form: ArchiveForm, again: show },
-    async (visit) => {
-      const billing = await readBilling(store.read, plans, visit.account.id)
-      const archive = Boolean(visit.form.archive)
-      const { id } = await changeDraft(whole, billing, visit.params.id ?? '', { archive })
-      return redirect(here(visit), {
-        flash: archive ? 'Everybody can see it' : 'It is not on the public page any more',
-        audit: auditOf(operations.updateBroadcast, { target: id }),
-      })
-    },
-  )
-  pages.post('/campaigns/:id/pause', { action }, async (visit) => {
-    const found = await of(visit)
-    await pauseBroadcast(whole, found, { reason: 'paused by the account', byAccount: true })
-    const audit = auditOf(operations.pauseBroadcast, { target: found.id })
-    return redirect(here(visit), { flash: 'Paused: nothing more leaves', audit })
-  })
-  pages.post('/campaigns/:id/resume', { action }, async (visit) => {
-    const found = await of(visit)
-    await resumeBroadcast(whole, found, { byAccount: true })
-    const audit = auditOf(operations.resumeBroadcast, { target: found.id })
-    return redirect(here(visit), { flash: 'It goes on', audit })
-  })
-  pages.post('/campaigns/:id/cancel', { action }, async (visit) => {
-    const { id, sent_at } = await of(visit)
-    const isWhole = sent_at === null
-    await (isWhole ? cancelBroadcast : cancelRest)(whole, visit.account.id, id)
-    const done = isWhole ? operations.cancelBroadcast : operations.cancelRestOfBroadcast
-    const audit = auditOf(done, { target: id })
-    return isWhole
-      ? redirect(`${visit.base}/campaigns`, { flash: 'The campaign is discarded', audit })
-      : redirect(here(visit), { flash: 'It is over: what had not left never will', audit })
   })
 }

@@ -59,7 +59,9 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.post('/campaigns/:id/send/links', asking, async (visit) => {
     const draft = await draftOf(visit)
     const contents = await contentsOf(deps, draft, { label: '', href: '' })
-    const urls = contents.flatMap(({ made }) => made?.links.links.map(({ url }) => url) ?? [])
+    const urls = contents.flatMap(
+      ({ made }) => made?.looked?.links.links.map(({ url }) => url) ?? [],
+    )
     const followed = await deps.followLinks([...new Set(urls)])
     return await showChecks(deps, visit, draft, noFaults, followed)
   })

@@ -14,7 +14,7 @@ export const sendingPart = ({
 }: SendingView): Html =>
   html`<section class="card" aria-labelledby="sending">
   <h2 id="sending">Being sent</h2>
-  ${bar({ label: 'Done', used: done, limit: toMake, text })}
+  ${bar({ label: 'Done', used: done, limit: toMake, text, isWork: true })}
   ${facts(rows)}
   ${
     providers.length > 0 &&

@@ -15,7 +15,7 @@ export async function sendCampaignTest(
   deps: CampaignPageDeps,
   billing: AccountBilling,
   id: string,
-  { to, version }: { to: string; version?: string | undefined },
+  { to, version, as }: { to: string; version?: string | undefined; as?: string | undefined },
 ) {
   const { read } = deps.store
   const whole = await findBroadcast(read, billing.accountId, id)
@@ -32,6 +32,7 @@ export async function sendCampaignTest(
     html: await htmlOf(read, draft),
     attachments: await filesOf(read, draft),
     to,
+    as,
   }
   return await sendTest(deps, billing, input, async () => {})
 }

@@ -16,6 +16,7 @@ import { ApiError } from '../../errors/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { blockCards } from '../blocks/cards.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
+import { besideCards } from '../blocks/faulty-card.js'
 import {
   checkedDocument,
   documentFaults,
@@ -95,7 +96,10 @@ export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps)
     check(given, structOf(operations.draftChanges))
     const billing = await readBilling(read, deps.plans, account.id)
     const revision = Number(form.revision)
-    await changeDraft(withExpand(deps), billing, draft.id, given, { revision })
+    await besideCards(
+      () => changeDraft(withExpand(deps), billing, draft.id, given, { revision }),
+      `variants.${variants.indexOf(version)}.`,
+    )
     const versions = `${base}/campaigns/${draft.id}/versions`
     const isTaken = form.next === 'as-draft'
     const isKept = form.next === 'keep'

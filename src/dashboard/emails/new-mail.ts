@@ -1,5 +1,4 @@
 import { enums, object, optional, string } from 'superstruct'
-import { isoTime, timeOfLocal } from '../../clock/index.js'
 import { readContent } from '../../contents/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import {
@@ -8,6 +7,7 @@ import {
   type Idempotency,
   makeIdempotency,
   maxBatch,
+  mostDaysAhead,
   type SendInput,
   sendBody,
 } from '../../emails/index.js'
@@ -21,6 +21,7 @@ import type { Faults } from '../shell/faults.js'
 import { onceKey } from '../shell/once.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { typedMoment } from '../typed-moment.js'
 import { contentToSend } from './again.js'
 import type { EmailPageDeps, NewMailDeps } from './deps.js'
 import { mailIdOf } from './mail.js'
@@ -74,12 +75,12 @@ export function newMailPages(pages: AccountPages, deps: NewMailDeps): void {
   const fill = { action: 'emails.send', reads: true, maxBodyBytes: maxFormBytes } as const
   pages.post('/emails/new/fill', fill, (visit) => showForm(deps, visit))
   const idempotency = makeIdempotency(deps)
-  pages.post('/emails/new', form, async ({ account, person, form, base, fields }) => {
+  pages.post('/emails/new', form, async ({ account, person, form, base, fields, now }) => {
     // From here on it is the API's way: the same checks, limits, quota and answers to repeats.
     const to = addressesIn(form.to)
     const variables = form.template && typedFor(fields, form.template)
     const given = { ...form, to, variables: variables || undefined }
-    const body = await bodyOf(deps, { account, person }, given)
+    const body = await bodyOf(deps, { account, person, now }, given)
     const key = onceKey(fields)
     const asked = { accountId: account.id, key }
     if (to.length > 1 && form.copies !== 'together') {
@@ -219,7 +220,7 @@ function asked(query: URLSearchParams): Record<string, string> {
 /** The form as a client of the API would write it; whatever is wrong with that, the acceptance says. */
 async function bodyOf(
   { store, attachments: { maxBytes } }: EmailPageDeps,
-  { account, person }: Pick<Visit, 'account' | 'person'>,
+  { account, person, now }: Pick<Visit, 'account' | 'person' | 'now'>,
   form: Omit<NewMail, 'to'> & { to: string[]; variables: Samples | undefined },
 ): Promise<SendInput> {
   const accountId = account.id
@@ -250,7 +251,13 @@ async function bodyOf(
         ? { html: format === 'html' ? content : htmlOf(content ?? '') }
         : { template, variables: variablesIn(variables ?? {}) }),
       ...(template === undefined && format === 'text' && { text: content }),
-      ...(scheduledAt !== undefined && { scheduledAt: isoOfLocal(scheduledAt, zone) }),
+      ...(scheduledAt !== undefined && {
+        scheduledAt: typedMoment('scheduledAt', scheduledAt, {
+          zone,
+          now,
+          mostDays: mostDaysAhead,
+        }),
+      }),
       ...(attachments.length > 0 && { attachments }),
     },
     structOf(sendBody),
@@ -265,12 +272,6 @@ const addressesIn = (text: string) =>
     .split(/[,\n]/)
     .map((address) => address.trim())
     .filter((address) => address !== '')
-
-/** A browser's `datetime-local` in the person's zone, as the API takes it; what is none is refused by the API's own check. */
-function isoOfLocal(text: string, zone: string): string {
-  const at = timeOfLocal(text, zone)
-  return at === undefined ? text : isoTime(at)
-}
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

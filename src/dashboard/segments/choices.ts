@@ -72,6 +72,9 @@ export async function fieldChoices(
       { value: `broadcast.${id}.delivered`, label: `Got the campaign “${title}”` },
       { value: `broadcast.${id}.opened`, label: `Opened the campaign “${title}”` },
       { value: `broadcast.${id}.clicked`, label: `Clicked in the campaign “${title}”` },
+      { value: `broadcast.${id}.left`, label: `Left by the campaign “${title}”` },
+      { value: `broadcast.${id}.complained`, label: `Complained about the campaign “${title}”` },
+      { value: `broadcast.${id}.unreached`, label: `Was not reached by the campaign “${title}”` },
     ]),
   ]
   const known = new Set(choices.map(({ value }) => value))

@@ -5,7 +5,7 @@ type RowKind = 'truth' | 'time' | 'text'
 
 // Is on a list, has left a topic, is in a segment, gets or opened mail; when somebody joined a list is a time.
 const holdsOrNot =
-  /^(mailable$|topic\.|segment\.|list\.[^.]*$|broadcast\.[^.]*\.(sent|delivered|opened|clicked)$|email\.[^.]*\.(opened|clicked|delivered|bounced)$)/
+  /^(mailable$|topic\.|segment\.|list\.[^.]*$|broadcast\.[^.]*\.(sent|delivered|opened|clicked|left|complained|unreached)$|email\.[^.]*\.(opened|clicked|delivered|bounced)$)/
 const times = /^(contact\.createdAt$|list\.[^.]*\.joinedAt$|engagement\.last[A-Za-z]*At$)/
 const texts = /^contact\.(email|firstName|lastName|phone)$/
 

@@ -107,10 +107,17 @@ export const facts = (rows: readonly { label: string; value: HtmlContent }[]): H
   )}</dl>`
 
 /** How much of a limit is used. */
-export function bar(of: { label: string; used: number; limit: number; text: string }): Html {
+export function bar(of: {
+  label: string
+  used: number
+  limit: number
+  text: string
+  /** How far some work is: its end is good, where that of something which is used up is bad. */
+  isWork?: boolean
+}): Html {
   // A limit of 0 is used up.
   const share = of.limit === 0 ? 1 : of.used / of.limit
-  const tone = share >= 1 ? 'bad' : share >= 0.8 ? 'doubt' : 'good'
+  const tone = of.isWork ? 'good' : share >= 1 ? 'bad' : share >= 0.8 ? 'doubt' : 'good'
   return html`<div class="meter"><p><span>${of.label}</span> <span class="quiet">${of.text}</span></p><progress class="${tone}" max="${of.limit}" value="${Math.min(of.used, of.limit)}" aria-label="${of.label}">${of.text}</progress></div>`
 }
 

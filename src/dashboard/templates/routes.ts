@@ -16,6 +16,7 @@ import {
   samplesOf,
 } from '../../templates/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
+import { besideCards } from '../blocks/faulty-card.js'
 import { checkedDocument } from '../blocks/form.js'
 import { listed } from '../format.js'
 import { frame, redirect } from '../shell/answer.js'
@@ -77,7 +78,9 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
       const { document } = typedIn(fields)?.draft ?? {}
       const content =
         document === undefined ? {} : { html: undefined, blocks: checkedDocument(document) }
-      const saved = await putTemplate(deps, account.id, { ...form, ...content }, { isNew: true })
+      const saved = await besideCards(() =>
+        putTemplate(deps, account.id, { ...form, ...content }, { isNew: true }),
+      )
       await keepSamples(deps, account.id, saved.slug, typedIn(fields)?.samples ?? {})
       return redirect(`${base}/templates/${saved.slug}`, {
         flash: `${saved.slug} is saved`,
@@ -130,7 +133,9 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
           audit: { action: 'template.samples', target: slug },
         })
       }
-      const saved = await changeTemplate(deps, account.id, slug, { subject, textBody, ...content })
+      const saved = await besideCards(() =>
+        changeTemplate(deps, account.id, slug, { subject, textBody, ...content }),
+      )
       await keepSamples(deps, account.id, slug, samples)
       const uses = await templateUses(read, account.id, slug)
       const names = uses.map(({ name }) => `"${name}"`)

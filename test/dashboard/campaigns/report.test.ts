@@ -95,9 +95,15 @@ t.test('a segment is made of them, once, by who may', async (t) => {
   await store.write((tx) => setMarketingPlan(tx, accountId, plan))
   const at = `${base}/campaigns/${id}/report`
   t.match((await member.get(`${at}/people?who=opened`)).text, /Make a segment of them/)
-  t.notMatch((await member.get(`${at}/people?who=unreached`)).text, /Make a segment/)
+  t.notMatch((await member.get(`${at}/people?who=waiting`)).text, /Make a segment/)
   t.notMatch((await viewer.get(`${at}/people?who=opened`)).text, /Make a segment/)
-  t.equal((await member.post(`${at}/segment`, { who: 'unreached' })).status, 422)
+  t.equal((await member.post(`${at}/segment`, { who: 'waiting' })).status, 422)
+  const left = (await member.get(`${at}/people?who=left`)).text
+  t.match(left, /Make a segment of them/)
+  t.notMatch(left, /Send to those/, 'nothing more is sent to who has left')
+  t.match((await member.get(`${at}/people?who=unreached`)).text, /Send to those/)
+  const gone = await member.post(`${at}/segment`, { who: 'left' })
+  t.match((await member.get(`${gone.to}/edit`)).text, /Left by the campaign/)
   const made = await member.post(`${at}/segment`, { who: 'opened' })
   t.equal(made.status, 303)
   for (;;) {

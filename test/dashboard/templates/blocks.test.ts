@@ -1,46 +1,15 @@
 // Issue 'Campaigns', the editor: a mail of blocks, put together without script.
-import { type DefaultTreeAdapterMap, parse } from 'parse5'
 import t from 'tap'
 import { gif } from '../../pictures/samples.js'
+import { fieldsOf } from '../../support/editor-fields.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
-
-type Node = DefaultTreeAdapterMap['node']
-type Element = DefaultTreeAdapterMap['element']
 
 const posthorn = await startPosthorn(t)
 const { accountId, call } = posthorn
 const at = `/a/${accountId}/templates`
 const ann = await logIn(posthorn, accountId, 'member')
 const stored = async (slug: string) => (await call('GET', `/v1/templates/${slug}`)).json
-
-/** What a browser would send of a page's editor: each field as it stands there. */
-function fieldsOf(page: string): Record<string, string> {
-  const fields: Record<string, string> = {}
-  const attribute = (element: Element, name: string) =>
-    element.attrs.find((one) => one.name === name)?.value
-  const textOf = (element: Element) =>
-    element.childNodes.map((one) => ('value' in one ? one.value : '')).join('')
-  const visit = (node: Node, inForm: boolean) => {
-    const element = 'attrs' in node ? node : undefined
-    const within = inForm || (element !== undefined && attribute(element, 'id') === 'editor')
-    const name = element && attribute(element, 'name')
-    if (within && element !== undefined && name !== undefined) {
-      const ticked = attribute(element, 'checked') !== undefined
-      const kind = attribute(element, 'type')
-      if (element.tagName === 'textarea') fields[name] = textOf(element).replace(/^\n/, '')
-      else if (element.tagName === 'select') {
-        const options = element.childNodes.filter((one): one is Element => 'attrs' in one)
-        const chosen = options.find((one) => attribute(one, 'selected') !== undefined)
-        fields[name] = attribute(chosen ?? (options[0] as Element), 'value') ?? ''
-      } else if (element.tagName === 'input' && (kind !== 'checkbox' || ticked) && kind !== 'radio')
-        fields[name] = attribute(element, 'value') ?? (kind === 'checkbox' ? 'on' : '')
-    }
-    if ('childNodes' in node) for (const child of node.childNodes) visit(child, within)
-  }
-  visit(parse(page), false)
-  return fields
-}
 
 const titles = (page: string) =>
   [...page.matchAll(/<fieldset class="card block"[^>]*><legend>([^<]*)/g)].map(([, name]) => name)

@@ -1,0 +1,141 @@
+import { parseArgs } from 'node:util'
+import { systemClock as clock, pause } from '../../src/clock/index.js'
+import type { Rule } from '../../src/rules/index.js'
+import { createSegment, segmentsWait } from '../../src/segments/index.js'
+import { fillList, openBeside } from './fill-list.js'
+import {
+  type Appliance,
+  cpuSeconds,
+  initDataDir,
+  loadAverage,
+  quantile,
+  report,
+  rsaSignatures,
+  serveAppliance,
+} from './rig.js'
+
+/*
+ * Many segments of an appliance while its contacts change by the API, each by a request of its own: how far they are behind
+ * after the last change, and how long single sends and the changes themselves take meanwhile. To be held with 100 segments
+ * and 1,000 changes a second: 10 s, and p99 50 ms.
+ *     node dist/test/bench/segments-served.js --contacts 100000 --segments 100 --changes 1000 --seconds 10
+ */
+const { values } = parseArgs({
+  options: {
+    contacts: { type: 'string', default: '100000' },
+    segments: { type: 'string', default: '100' },
+    changes: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: '10' },
+  },
+})
+const [contacts, segments, aSecond, seconds] = [
+  Number(values.contacts),
+  Number(values.segments),
+  Number(values.changes),
+  Number(values.seconds),
+] as const
+const towns = ['Lagos', 'Abuja', 'Jos', 'Kano']
+const { dataDir, apiKey, accountId } = initDataDir()
+const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+
+async function main(): Promise<void> {
+  const listId = await fillList(dataDir, accountId, contacts)
+  const store = await openBeside(dataDir)
+  for (let n = 0; n < segments; n++) {
+    const rule: Rule = {
+      all: [
+        { field: 'contact.metadata.town', operator: 'eq', value: towns[n % 4] ?? '' },
+        { field: 'contact.metadata.points', operator: 'gte', value: (n * 10) % 1_000 },
+        { field: `list.${listId}`, operator: 'eq', value: true },
+      ],
+    }
+    await createSegment({ store, clock }, accountId, { name: `Segment ${n}`, rule })
+  }
+  const people = await store.read
+    .selectFrom('contacts')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .execute()
+  const ids = people.map(({ id }) => id)
+  const signatures = rsaSignatures()
+  const appliance = await serveAppliance({ dataDir, apiKey, sinkPort: 9, connections: 1 })
+  const behind = async () => {
+    const began = performance.now()
+    while (await segmentsWait({ store, clock })) await pause(clock, 50)
+    return (performance.now() - began) / 1_000
+  }
+  const filled = await behind()
+  const quiet = await sends(appliance, seconds * 500)
+  const before = cpuSeconds(appliance.pid)
+  const began = performance.now()
+  const [changes, beside] = await Promise.all([
+    changing(appliance, ids),
+    sends(appliance, seconds * 1_000),
+  ])
+  const lasted = (performance.now() - began) / 1_000
+  const late = await behind()
+  const cpuMs = ((cpuSeconds(appliance.pid) - before) * 1_000) / Math.max(1, changes.length)
+  await appliance.stop()
+  await store.close()
+  report([
+    ['contacts, segments, load average', `${contacts}, ${segments}, ${loadAverage()}`],
+    ['RSA-2048 signatures/s before, after', `${signatures}, ${rsaSignatures()}`],
+    ['filled', `${filled.toFixed(1)} s`],
+    ['changes', `${changes.length} in ${lasted.toFixed(1)} s`],
+    ['of a processor in the appliance', `${cpuMs.toFixed(2)} ms a change`],
+    ['up to date after the last (bar: 10 s)', `${late.toFixed(1)} s`],
+    ['a change', timesOf(changes)],
+    ['a single send beside nothing', timesOf(quiet)],
+    ['a single send meanwhile (bar: p99 50 ms)', timesOf(beside)],
+  ])
+}
+
+const timesOf = (ms: readonly number[]) =>
+  `p50 ${quantile([...ms], 0.5).toFixed(1)} ms, p99 ${quantile([...ms], 0.99).toFixed(1)} ms (${ms.length})`
+
+/** Each is begun when its time has come, however long those before it take; what each took, in ms. */
+async function changing({ url }: Appliance, ids: readonly string[]): Promise<number[]> {
+  const took: number[] = []
+  const going = new Set<Promise<void>>()
+  const began = performance.now()
+  for (let n = 0; n < seconds * aSecond; n++) {
+    const dueMs = (n * 1_000) / aSecond - (performance.now() - began)
+    if (dueMs > 1) await pause(clock, dueMs)
+    const body = { metadata: { town: towns[(n * 3) % 4], points: (n * 17) % 1_000 } }
+    const id = ids[(n * 7_919) % ids.length] ?? ''
+    const one = ask(`${url}/v1/contacts/all/${id}`, 'PATCH', body).then((ms) => {
+      took.push(ms)
+      going.delete(one)
+    })
+    going.add(one)
+  }
+  await Promise.all(going)
+  return took
+}
+
+/** Twenty a second, one after the other begun, for so long. */
+async function sends({ url }: Appliance, forMs: number): Promise<number[]> {
+  const mail = {
+    from: 'Bench <bench@example.test>',
+    to: 'r@one.test',
+    subject: 'A mail',
+    html: '<p>x</p>',
+    scheduledAt: new Date(clock.now() + 86_400_000).toISOString(),
+  }
+  const took: Promise<number>[] = []
+  for (const until = performance.now() + forMs; performance.now() < until; ) {
+    took.push(ask(`${url}/v1/emails/send`, 'POST', mail))
+    await pause(clock, 50)
+  }
+  return await Promise.all(took)
+}
+
+async function ask(url: string, method: string, body: object): Promise<number> {
+  const began = performance.now()
+  const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
+  const text = await answer.text()
+  if (answer.status !== 200) throw new Error(`${answer.status} ${text}`)
+  return performance.now() - began
+}
+
+await main()

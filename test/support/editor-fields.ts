@@ -1,0 +1,40 @@
+import { type DefaultTreeAdapterMap, parse } from 'parse5'
+
+type Node = DefaultTreeAdapterMap['node']
+type Element = DefaultTreeAdapterMap['element']
+
+/** What a browser would send of a page's editor: each field as it stands there. */
+export function fieldsOf(page: string): Record<string, string> {
+  const fields: Record<string, string> = {}
+  const attribute = (element: Element, name: string) =>
+    element.attrs.find((one) => one.name === name)?.value
+  const textOf = (element: Element) =>
+    element.childNodes.map((one) => ('value' in one ? one.value : '')).join('')
+  const visit = (node: Node, inForm: boolean) => {
+    const element = 'attrs' in node ? node : undefined
+    const within = inForm || (element !== undefined && attribute(element, 'id') === 'editor')
+    const name = element && attribute(element, 'name')
+    if (within && element !== undefined && name !== undefined) {
+      const ticked = attribute(element, 'checked') !== undefined
+      const kind = attribute(element, 'type')
+      if (element.tagName === 'textarea')
+        fields[name] = textOf(element).replace(/^\n/, '').replace(/\r?\n/g, '\r\n')
+      else if (element.tagName === 'select') {
+        const options = element.childNodes.filter((one): one is Element => 'attrs' in one)
+        const chosen = options.find((one) => attribute(one, 'selected') !== undefined)
+        fields[name] = attribute(chosen ?? (options[0] as Element), 'value') ?? ''
+      } else if (element.tagName === 'input' && (kind !== 'checkbox' || ticked) && kind !== 'radio')
+        fields[name] = sentBy(
+          attribute(element, 'value') ?? (kind === 'checkbox' ? 'on' : ''),
+          kind,
+        )
+    }
+    if ('childNodes' in node) for (const child of node.childNodes) visit(child, within)
+  }
+  visit(parse(page), false)
+  return fields
+}
+
+/** HTML §4.10.5.1.2: of a line a browser takes the ends of lines out; of a hidden field it sends them as CR LF. */
+const sentBy = (value: string, kind: string | undefined) =>
+  kind === 'hidden' ? value.replace(/\r?\n/g, '\r\n') : value.replace(/[\r\n]/g, '')
