@@ -3,16 +3,22 @@ import { utcTime } from '../clock/index.js'
 import { holds, listNodes } from '../nodes/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
-import type { Observed } from './conditions.js'
+
+/** What a look has found. */
+interface Found {
+  kinds: readonly NoticeKind[]
+  raised: Raised[]
+  fault: string | undefined
+}
 
 /** Of the machine that looks: where there are several nodes each has its own, which no other one may settle. */
 const ofTheNode: readonly NoticeKind[] = ['disk', 'thread', 'queue-stuck']
 
 /** What this one of several nodes is to write down: what it sees of itself under its name, the rest where it is its duty. */
 export function ownShare(
-  { kinds, raised, fault }: Observed,
+  { kinds, raised, fault }: Found,
   { store: { node }, name }: { store: Pick<Store, 'node'>; name: string },
-): Observed {
+): Found {
   const isIts = (kind: NoticeKind) => ofTheNode.includes(kind) || holds(node, 'chores')
   return {
     fault,

@@ -177,7 +177,7 @@ t.test('two nodes', { skip: noPostgres ?? false }, async (t) => {
     t.match(JSON.parse(drained.stdout), { name: 'mail2', state: 'draining', queued: 0 })
     const refused = await send(second, mailsTo('late', 1))
     t.equal(refused.status, 503)
-    t.match(await refused.json(), { message: /takes no mail now/ })
+    t.match(await refused.text(), /takes no mail now/)
     t.equal((await fetch(`${second.url}/readyz`)).status, 503)
     mx.change({ dot: '250 ok' })
     await becomes(queued, (n) => n === 0, 20_000)
