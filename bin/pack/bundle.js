@@ -5,12 +5,12 @@ import { build } from 'esbuild'
 
 /**
  * Bundles the dashboard's scripts for browsers, src/dashboard/browser/NAME.ts to dist/static/NAME.js: one for
- * all pages, and the editor's. Returns the folders of the packages in them.
+ * all pages, that of templates and that of automations. Returns the folders of the packages in them.
  */
 export async function bundleForBrowsers(top) {
   const from = join(top, 'src/dashboard/browser')
   const { metafile } = await build({
-    entryPoints: ['posthorn.ts', 'editor.ts'].map((name) => join(from, name)),
+    entryPoints: ['posthorn.ts', 'editor.ts', 'steps.ts'].map((name) => join(from, name)),
     outdir: join(top, 'dist/static'), absWorkingDir: top, metafile: true,
     bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022',
     tsconfig: join(from, 'tsconfig.json'), logLevel: 'warning',

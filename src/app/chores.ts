@@ -133,7 +133,7 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
 function sweeps(
   { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
-  { idempotency, imports, bulk, erasures }: Tools,
+  { idempotency, imports, bulk, erasures, takeOuts }: Tools,
 ): Chore[] {
   return [
     { name: 'expired idempotency keys', of: 'chores', everyMs: 600_000, run: idempotency.sweep },
@@ -166,6 +166,11 @@ function sweeps(
       of: 'chores',
       everyMs: 10_000,
       run: () => erasures.resume(),
+    },
+    {
+      name: 'work with people of automations that was broken off',
+      everyMs: 10_000,
+      run: () => takeOuts.resume(),
     },
     {
       name: 'expired deliveries',

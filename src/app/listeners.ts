@@ -12,6 +12,7 @@ import {
   type LiveLimit,
   refuseTemplateInUse,
   startForContact,
+  type TakeOuts,
   templateUses,
   type Versions,
 } from '../automations/index.js'
@@ -230,6 +231,7 @@ function dashboardDeps(
     imports: core.imports,
     bulk: core.bulk,
     erasures: core.erasures,
+    takeOuts: core.takeOuts,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
     sampleForm: (accountId) => sampleForm(store.read, accountId),
     webhookTargets: config.webhooks.allow,
@@ -399,6 +401,7 @@ interface Core {
   imports: ImportTasks
   bulk: BulkTasks
   erasures: Erasures
+  takeOuts: TakeOuts
   follow: ContactEffect
   idempotency: Idempotency
   expand: () => void

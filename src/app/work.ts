@@ -1,6 +1,7 @@
 import {
   makeFollowContacts,
   makeLiveLimit,
+  makeTakeOuts,
   makeVersions,
   tooManyRuns,
 } from '../automations/index.js'
@@ -144,6 +145,8 @@ export function openTools(
   back.add(() => bulk.close())
   const erasures = makeErasures(ground)
   back.add(() => erasures.close())
+  const takeOuts = makeTakeOuts(ground)
+  back.add(() => takeOuts.close())
   return {
     plans,
     renderer,
@@ -151,6 +154,7 @@ export function openTools(
     imports,
     bulk,
     erasures,
+    takeOuts,
     follow,
     idempotency: makeIdempotency({ store, clock }),
     versions,

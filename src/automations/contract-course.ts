@@ -26,6 +26,7 @@ import {
   whole,
   words,
 } from '../fields/index.js'
+import { meantRuns } from './contract-cancel.js'
 import { automation, exampleId, exampleTime, stateFields } from './contract-parts.js'
 import { releases } from './runs/hold.js'
 import { entryRefusals } from './runs/status.js'
@@ -140,6 +141,8 @@ const otherStep = shape(
   }),
 )
 
+const movedOnly = shape('RunsToMove', table(meantRuns))
+
 export const moveRuns = operation('POST /v1/automations/:id/move', {
   id: 'moveRuns',
   may: 'full',
@@ -158,6 +161,7 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
             'Where runs go whose step the version has not, or has as another thing; without it they stay',
         }),
       ),
+      only: maybe(movedOnly),
       dryRun,
     }),
   ),

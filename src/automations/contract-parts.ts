@@ -1,7 +1,6 @@
 import { byId, confirmation, manyOf, refusal } from '../contract/index.js'
 import {
   field,
-  line,
   maybe,
   openObject,
   orNull,
@@ -16,6 +15,8 @@ import { parseMailbox } from '../mime/index.js'
 import { edgeTypes, limits, stepTypes } from './definition/definition.js'
 import { stepName } from './definition/step-name.js'
 
+export { automationName } from './definition/automation-name.js'
+
 /** Rows of a page at most, and without `limit`. */
 export const maxPage = 100
 export const usualPage = 20
@@ -24,7 +25,6 @@ export const exampleId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
 export const exampleTime = '2026-11-21T10:00:00.000Z'
 
 export const automation = byId('automation')
-export const automationName = line(1, 200, 'The name of the automation, for yourself')
 
 /** Judged by the parser that reads it. */
 export const addressThat = (about: string) =>

@@ -127,8 +127,17 @@ export const listRuns = operation('GET /v1/automations/:id/runs', {
         text('Only runs with this status, or one of several with commas: `running,waiting`'),
       ),
     ),
-    step: maybe(words('Only runs that are at the step with this key now; not with `status`')),
-    version: maybe(queryWhole(1, 1_000_000_000, 'With `step`: only those in this version')),
+    step: maybe(
+      words(
+        'Only runs that are at the step with this key now; with `status` also those that ended there',
+      ),
+    ),
+    version: maybe(queryWhole(1, 1_000_000_000, 'Only those in this version')),
+    waiting: maybe(
+      words(
+        'Only runs that cannot go on by themselves: `held`, or why their step cannot be taken yet, as in `waitingFor`; not with `status`',
+      ),
+    ),
     reason: maybe(
       words('Only runs that ended for this reason, with the one `status` by which they ended'),
     ),
@@ -137,7 +146,7 @@ export const listRuns = operation('GET /v1/automations/:id/runs', {
   says: () => ({
     summary: 'The runs of an automation',
     description:
-      'A page of some statuses may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
+      'All filters that are given hold. A page of some statuses may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
     answers: [
       answer(
         'Newest first',

@@ -64,10 +64,12 @@ const world = table(
     segmentId: maybe(bodyId('A segment: 100 of the people in it go through, as with `listId`')),
     payload: payloadOf(
       openObject(
-        'The payload of the event that starts it. The list, segment or form by which the automation begins is in it without being said',
+        'The payload of the event that starts it. The list, segment or form by which the automation begins is in it without being said; where it begins on a date, `date` in it stands for what the contact has',
       ),
     ),
-    at: moment('When that event comes; default: now'),
+    at: moment(
+      'When that event comes; default: now. Of what begins on a date: the first from then on',
+    ),
     events: maybe(
       list(
         table({
@@ -182,7 +184,9 @@ const simulation = () => ({
   refused: {
     ...manyOf({
       at: time('When the event came'),
-      reason: text('Why no run began, such as `already_running`'),
+      reason: text(
+        'Why no run began, such as `already_running`; `no_date`: it begins on a date, and no such day comes',
+      ),
     }),
     description: 'Events that could have started a run, but did not',
   },

@@ -25,6 +25,7 @@ import {
   time,
   uuid,
 } from '../fields/index.js'
+import { cancelRuns, getRunsCancelled, stopCancelling } from './contract-cancel.js'
 import {
   automationStanding,
   getCrowdStart,
@@ -34,6 +35,7 @@ import {
   startForCrowd,
   stopCrowdStart,
 } from './contract-course.js'
+import { discardDraft, enableDraft, getDraft, updateDraft } from './contract-drafts.js'
 import { listEventNames, usualNames } from './contract-event-names.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
@@ -60,8 +62,13 @@ export {
   automationName,
   automationStanding,
   cancelRun,
+  cancelRuns,
+  discardDraft,
+  enableDraft,
   getCrowdStart,
+  getDraft,
   getRun,
+  getRunsCancelled,
   listEventNames,
   listRuns,
   moveRuns,
@@ -73,7 +80,9 @@ export {
   simulatedAddress,
   startForCrowd,
   startRun,
+  stopCancelling,
   stopCrowdStart,
+  updateDraft,
   usualNames,
   usualPage,
 }
@@ -365,6 +374,10 @@ export const automations: Contract = {
     getAutomation,
     updateAutomation,
     duplicateAutomation,
+    getDraft,
+    updateDraft,
+    enableDraft,
+    discardDraft,
     enableAutomation,
     disableAutomation,
     archiveAutomation,
@@ -380,6 +393,9 @@ export const automations: Contract = {
     startRun,
     getRun,
     cancelRun,
+    cancelRuns,
+    getRunsCancelled,
+    stopCancelling,
   ],
   shapes: () => ({ Automation: closedOf(summary) }),
 }

@@ -4,6 +4,7 @@ import { ApiError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
 import { type Automation, type Crowd, findAutomation, type Versions } from './definition/index.js'
 import { automationStanding, type HeldRelease } from './runs/index.js'
+import { liveAsked, type RunsAskedFor } from './runs-asked.js'
 import {
   type Backfill,
   crowdOf,
@@ -17,6 +18,7 @@ import {
   type ResumePlan,
   resumeAutomation,
   startBackfill,
+  type TakeOutTask,
 } from './upkeep/index.js'
 
 interface CourseDeps {
@@ -70,10 +72,12 @@ export async function moveFor(
   {
     version: given,
     instead: others = [],
+    only: asked,
     dryRun = false,
   }: {
     version?: number | undefined
     instead?: readonly { step: string; begins: string }[] | undefined
+    only?: Omit<RunsAskedFor, 'status' | 'reason'> | undefined
     dryRun?: boolean | undefined
   },
   most: number,
@@ -81,10 +85,11 @@ export async function moveFor(
   const { read } = deps.store
   const version = given ?? (await newestVersion(read, automation))
   const instead = Object.fromEntries(others.map(({ step, begins }) => [step, begins]))
-  const moved = dryRun ? 0 : await moveRuns(deps, automation, version, { most, instead })
+  const only = asked && (await liveAsked(read, automation.id, asked))
+  const moved = dryRun ? 0 : await moveRuns(deps, automation, version, { most, instead, only })
   // Who begins another step is due at once.
   if (moved > 0) deps.automate()
-  const groups = await planMove(read, automation, version, instead)
+  const groups = await planMove(read, automation, version, { instead, only })
   const left = groups.reduce((sum, { stays, runs }) => sum + (stays === null ? runs : 0), 0)
   return { version, dryRun, moved, left, groups }
 }
@@ -147,6 +152,25 @@ export async function startAnswer(read: Read, accountId: string, id: string) {
   if (row !== undefined) return shownStart(row)
   throw new ApiError('not_found', 'The automation was never started for a list or a segment')
 }
+
+/** How far a stop of many runs is, as clients see it. */
+export const shownTakeOut = ({
+  id,
+  state,
+  done,
+  total,
+  result,
+  begunAt,
+  endedAt,
+}: TakeOutTask) => ({
+  id: String(id),
+  state,
+  cancelled: done,
+  total,
+  reason: result.reason ?? null,
+  begunAt: isoTime(begunAt),
+  endedAt: endedAt === null ? null : isoTime(endedAt),
+})
 
 /** How runs stand, as clients see it. */
 export async function standingAnswer(read: Read, automation: Automation) {

@@ -10,6 +10,7 @@ export {
   automationsAnswer,
   detailAnswer,
   enabledAnswer,
+  fittingPage,
   madeAnswer,
   runPage,
   runsAnswer,
@@ -18,7 +19,14 @@ export {
   shownState,
   whyOf,
 } from './answers.js'
-export { heldWords, moveFor, resumeFor, shownPause, startFor } from './course-answers.js'
+export {
+  heldWords,
+  moveFor,
+  resumeFor,
+  shownPause,
+  shownTakeOut,
+  startFor,
+} from './course-answers.js'
 export {
   type Automation,
   type AutomationDefinition,
@@ -37,6 +45,7 @@ export {
   type DomainUse,
   dateEvent,
   dateFieldOf,
+  dateWords,
   definitionsOf,
   disableAutomation,
   discardDraft,
@@ -48,6 +57,7 @@ export {
   findAnyAutomation,
   findAutomation,
   graphOf,
+  isAutomationName,
   isOutlineStep,
   isPlace,
   keepTyped,
@@ -73,6 +83,7 @@ export {
   type StepDefinition,
   type StepFault,
   type StepType,
+  soundStep,
   stepKey,
   stepTypes,
   type TemplateUse,
@@ -84,6 +95,7 @@ export {
   type WrittenAutomation,
   waysOf,
 } from './definition/index.js'
+export { draftAnswer, dropDraft, enableWritten, writeDraft } from './draft-answers.js'
 export {
   type EngineDeps,
   makeEngineMemory,
@@ -128,6 +140,7 @@ export {
   listRuns,
   liveFigures,
   overdueReason,
+  type PeriodSteps,
   presentAtSteps,
   type Run,
   type RunStatus,
@@ -137,10 +150,12 @@ export {
   runStatuses,
   type StepStanding,
   stepIdsOf,
+  stepsOfPeriod,
   stepsOfVersion,
   type Waits,
   waitsOf,
 } from './runs/index.js'
+export { liveAsked, runsFilterOf } from './runs-asked.js'
 export {
   type AutomationPreview,
   type PreviewDeps,
@@ -150,19 +165,22 @@ export {
 } from './trial/index.js'
 export {
   type Backfill,
-  cancelFitting,
   crowdOf,
   datesWait,
   findBackfill,
+  findTakeOut,
   finishReleases,
   forgetRuns,
   type JudgedCrowd,
   judgeBackfill,
+  lastTakeOut,
   type MoveGroup,
   makeDateKeeper,
   makeForgetContactEvents,
+  makeTakeOuts,
   moveRuns,
   newestVersion,
+  orderTakeOut,
   pauseAutomation,
   planMove,
   planMoveToDraft,
@@ -175,4 +193,6 @@ export {
   startBackfill,
   startForContact,
   stopBackfill,
+  type TakeOuts,
+  type TakeOutTask,
 } from './upkeep/index.js'

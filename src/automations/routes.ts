@@ -24,6 +24,7 @@ import {
   resumeFor,
   shownPause,
   shownStart,
+  shownTakeOut,
   standingAnswer,
   startAnswer,
   startFor,
@@ -39,15 +40,22 @@ import {
   findAutomation,
   type WrittenAlongside,
 } from './definition/index.js'
+import { draftAnswer, dropDraft, enableWritten, writeDraft } from './draft-answers.js'
 import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun } from './runs/index.js'
-import { runsFilterOf } from './runs-asked.js'
+import { liveAsked, runsFilterOf } from './runs-asked.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
-import { pauseAutomation, startForContact, stopBackfill } from './upkeep/index.js'
+import {
+  lastTakeOut,
+  pauseAutomation,
+  startForContact,
+  stopBackfill,
+  type TakeOuts,
+} from './upkeep/index.js'
 
 /** What the routes need: all that taking in events and walking through takes. */
-export type AutomationRouteDeps = AcceptDeps & PreviewDeps
+export type AutomationRouteDeps = AcceptDeps & PreviewDeps & { takeOuts: TakeOuts }
 
 /**
  * Automations by the API: events that start them, their definitions, their runs, and a trial
@@ -56,9 +64,11 @@ export type AutomationRouteDeps = AcceptDeps & PreviewDeps
 export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   eventRoutes(api, deps)
   definitionRoutes(api, deps)
+  draftRoutes(api, deps)
   stateRoutes(api, deps)
   courseRoutes(api, deps)
   runRoutes(api, deps)
+  takeOutRoutes(api, deps)
 }
 
 /** 202 and not 200: the event is on disk, and what follows from it happens later (interface.md). */
@@ -138,6 +148,53 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     }
     const crowd = segmentId === undefined ? { listId: listId ?? '' } : { segmentId }
     return shownCohort(await previewCohort(deps, accountId, params.id, crowd, world))
+  })
+}
+
+/** What is being written, which is not in force. */
+function draftRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
+  const { read } = deps.store
+  const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
+
+  serve(api, operations.getDraft, async ({ account, params }) =>
+    draftAnswer(read, await findAutomation(read, account.accountId, params.id)),
+  )
+
+  serve(api, operations.updateDraft, async ({ account: { accountId }, params, body }) =>
+    writeDraft(deps, await billingOf(accountId), params.id, body),
+  )
+
+  serve(api, operations.enableDraft, async ({ account: { accountId }, params, body }) =>
+    shownState(await enableWritten(deps, await billingOf(accountId), params.id, body.revision)),
+  )
+
+  serve(api, operations.discardDraft, async ({ account, params }) =>
+    dropDraft(deps, account.accountId, params.id),
+  )
+}
+
+/** Stopping all runs that fit. */
+function takeOutRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
+  const { read } = deps.store
+
+  serve(api, operations.cancelRuns, async ({ account, params: { id }, body, remember }) => {
+    const found = await findAutomation(read, account.accountId, id)
+    const filter = await liveAsked(read, found.id, body)
+    const says = `By the API${body.step === undefined ? '' : `: at ${body.step}`}`
+    const order = { filter, says, startedBy: account.keyId }
+    const begun = await deps.takeOuts.begin(found, order, (tx, task) =>
+      remember(tx, shownTakeOut(task), 202),
+    )
+    return reply(202, shownTakeOut(begun))
+  })
+
+  serve(api, operations.getRunsCancelled, async ({ account, params: { id } }) =>
+    shownTakeOut(await lastTakeOut(read, await findAutomation(read, account.accountId, id))),
+  )
+
+  serve(api, operations.stopCancelling, async ({ account: { accountId }, params: { id } }) => {
+    const last = await lastTakeOut(read, await findAutomation(read, accountId, id))
+    return shownTakeOut(await deps.takeOuts.change(accountId, last.id, 'stopped'))
   })
 }
 

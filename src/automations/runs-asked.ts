@@ -1,37 +1,70 @@
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
+import { blockedReasons } from './definition/index.js'
 import { type RunsFilter, statusesIn, stepIdsOf } from './runs/index.js'
-import { endStatuses } from './runs/status.js'
+import { endStatuses, liveStatuses } from './runs/status.js'
 
-interface RunsAskedFor {
+export interface RunsAskedFor {
   status?: string | undefined
   step?: string | undefined
   version?: number | undefined
   reason?: string | undefined
+  waiting?: string | undefined
 }
 
-/** What a list of runs is asked for, as a search of one index. Throws a 422 for what no index has, or no step is. */
+/** What a list of runs is asked for. Throws a 422 for what does not go together, and for what no step is. */
 export async function runsFilterOf(
   read: Read,
   automationId: string,
-  { status, step, version, reason }: RunsAskedFor,
+  { status, step, version, reason, waiting }: RunsAskedFor,
 ): Promise<RunsFilter> {
-  if (step !== undefined) {
+  const stepIds =
+    step === undefined && version === undefined
+      ? undefined
+      : await stepsAsked(read, automationId, { step, version })
+  if (waiting !== undefined) {
     if (status !== undefined || reason !== undefined) {
-      throw refused('`step` finds the runs that are there now: leave out `status` and `reason`')
+      throw refused('`waiting` finds runs that are under way: leave out `status` and `reason`')
     }
-    const stepIds = await stepIdsOf(read, automationId, { key: step, version })
-    const where = version === undefined ? 'The automation' : `Version ${version}`
-    if (stepIds.length === 0) throw refused(`${where} has no step "${step}" that was ever enabled`)
-    return { by: 'step', stepIds }
+    if (waiting !== 'held' && !blockedReasons.some((one) => one === waiting)) {
+      throw refused(`\`waiting\` is one of held, ${blockedReasons.join(', ')}`)
+    }
+    return { stepIds, wait: waiting }
   }
-  if (version !== undefined) throw refused('`version` goes with `step`: name the step, too')
-  if (reason === undefined) return { by: 'status', statuses: statusesIn(status) }
+  if (reason === undefined) {
+    // Who is at a step is there now, unless somebody asks for those who ended there.
+    const usual = step === undefined ? undefined : liveStatuses
+    return { stepIds, statuses: status === undefined ? usual : statusesIn(status) }
+  }
   const end = endStatuses.find((one) => one === status)
   if (end === undefined) {
     throw refused(`\`reason\` goes with one status by which runs end: ${endStatuses.join(', ')}`)
   }
-  return { by: 'end', status: end, reason }
+  return { stepIds, statuses: [end], reason }
+}
+
+/** Those live runs that something is to be done with. */
+export async function liveAsked(
+  read: Read,
+  automationId: string,
+  asked: Pick<RunsAskedFor, 'step' | 'version' | 'waiting'>,
+): Promise<RunsFilter> {
+  return { ...(await runsFilterOf(read, automationId, asked)), statuses: liveStatuses }
+}
+
+async function stepsAsked(
+  read: Read,
+  automationId: string,
+  { step, version }: Pick<RunsAskedFor, 'step' | 'version'>,
+): Promise<number[]> {
+  const ids = await stepIdsOf(read, automationId, { key: step, version })
+  const where = version === undefined ? 'The automation' : `Version ${version}`
+  if (ids.length > 0) return ids
+  throw refused(
+    step === undefined
+      ? `${where} was never enabled`
+      : `${where} has no step "${step}" that was ever enabled`,
+  )
 }
 
 const refused = (message: string) => new ApiError('validation_error', message, { status: 422 })

@@ -3,6 +3,7 @@ import { counted, shownCount } from '../amounts/index.js'
 import {
   findAnyAutomation,
   judgeBackfill,
+  liveAsked,
   type MoveGroup,
   makeLiveLimit,
   makeVersions,
@@ -15,6 +16,7 @@ import {
 } from '../automations/index.js'
 import { type Plans, readBilling } from '../billing/index.js'
 import { answering, answeringWith, type CommandDeps } from './answering.js'
+import { type MeantOptions, meantBy, meantOptions } from './automation-cancel.js'
 import { runs } from './automation-change.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
@@ -35,9 +37,11 @@ export const moveAutomationRows: readonly CommandRow[] = [
       new Option('--to <version>', "a version that was enabled, or 'latest'")
         .argParser(versionOrLatest)
         .makeOptionMandatory(),
+      ...meantOptions(),
     ],
-    help: `Example:
+    help: `Examples:
   $ posthorn automation move Welcome --to latest --dry-run
+  $ posthorn automation move Welcome --to latest --step paid --from 2
 
 A run moves if the version has a step with the key and type of the one at which it is, a wait for the same
 event. What it waits for stays as it is: a delay that is longer in the new version is not made longer.`,
@@ -82,20 +86,23 @@ starts the runs and goes on after a restart; 'posthorn automation show' says how
 async function move(
   deps: CommandDeps,
   named: string,
-  options: { to: number | 'latest' } & AskOptions,
+  options: { to: number | 'latest' } & MeantOptions & AskOptions,
 ) {
   const { read } = deps.store
   const found = await findAnyAutomation(read, named)
   const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
-  const groups = await planMove(read, found, version)
+  const meant = meantBy(options)
+  const isAny = Object.keys(meant).length > 0
+  const only = isAny ? await liveAsked(read, found.id, meant) : undefined
+  const groups = await planMove(read, found, version, { only })
   const answer = (json: Moved) => ({ json, say: () => sayMoved(json) })
   // --dry-run shows the whole table of groups; the question has only their sums.
   if (options.dryRun) return answer({ version, moved: null, groups })
   const intent = movingOf(found.name, version, groups)
   const isEmpty = groups.every(({ stays }) => stays !== null)
   if (!isEmpty && !(await confirmed(deps.place, options, intent))) return
-  const moved = await moveRuns(deps, found, version)
-  return answer({ version, moved, groups: await planMove(read, found, version) })
+  const moved = await moveRuns(deps, found, version, { only })
+  return answer({ version, moved, groups: await planMove(read, found, version, { only }) })
 }
 
 /**

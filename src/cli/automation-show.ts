@@ -6,6 +6,7 @@ import {
   type AutomationDefinition,
   automationStanding,
   type Backfill,
+  dateWords,
   detailAnswer,
   findAnyAutomation,
   findBackfill,
@@ -76,13 +77,13 @@ async function show({ store: { read } }: CommandDeps, named: string) {
   }
 }
 
-/** The event that starts a run. */
+/** What starts a run. */
 function beginningOf({ steps }: AutomationDefinition): string {
   const [trigger] = steps.flatMap((step) => (step.type === 'trigger' ? [step.config] : []))
   if (trigger === undefined) return ''
-  return trigger.filter === undefined
-    ? trigger.eventName
-    : `${trigger.eventName}, if its filter holds`
+  const { date, filter, eventName } = trigger
+  const what = date === undefined ? eventName : dateWords(date)
+  return filter === undefined ? what : `${what}, if its filter holds`
 }
 
 /**

@@ -154,7 +154,10 @@ function eventOf(text: string, start: number) {
   if (typeof read === 'string') throw new OperatorError(`--event: ${read}`)
   if (read.kind !== 'event') throw new Error('An event was read as something else')
   const { name, at, payload } = read
-  return { event: name, at: isoTime(at), payload }
+  // After the beginning, which of what begins on a date is later than now.
+  const isAfter = !/@[^+]/.test(text.split('=')[0] ?? '')
+  const when = isAfter ? { after: `PT${(at - start) / 1_000}S` } : { at: isoTime(at) }
+  return { event: name, ...when, payload }
 }
 
 /** How long after the mail of a step. */

@@ -6,22 +6,31 @@ import {
   automationsAnswer,
   findAnyAutomation,
   findAnyRun,
+  fittingPage,
   makeVersions,
   type RunStatus,
   runPage,
   runStatuses,
   runsAnswer,
+  runsFilterOf,
   shownRun,
   whyOf,
 } from '../automations/index.js'
 import { answering, type CommandDeps } from './answering.js'
+import {
+  cancelAutomationRow,
+  type MeantOptions,
+  meantBy,
+  meantOptions,
+} from './automation-cancel.js'
 import { changeAutomationRows, duplicateAutomationRow } from './automation-change.js'
+import { draftAutomationRows } from './automation-draft.js'
 import { moveAutomationRows } from './automation-move.js'
 import { showAutomationRows, statusOf } from './automation-show.js'
 import { walkAutomationRows } from './automation-walk.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption } from './database.js'
-import { limitOption, severalOf } from './option-values.js'
+import { asTyped, limitOption, severalOf } from './option-values.js'
 import { remark, say, sayFields, sayTable, shownTime } from './output.js'
 
 /** `posthorn automation`: what operators look at and do about automations of any account. */
@@ -51,10 +60,15 @@ const rows: readonly CommandRow[] = [
         '--status <names>',
         `only those that are: ${runStatuses.join(', ')} (default: all)`,
       ).argParser(severalOf(runStatuses)),
+      ...meantOptions(),
+      new Option('--reason <reason>', 'only those that ended for it, with one --status').argParser(
+        asTyped,
+      ),
       limitOption(),
     ],
     help: `Examples:
   $ posthorn automation runs Welcome --status running,waiting
+  $ posthorn automation runs Welcome --step paid --waiting quota
   $ posthorn automation runs 01a1fc92-9915-7533-8296-04ee3d91dd72 --status failed`,
     run: answering(listOfRuns),
   },
@@ -70,6 +84,8 @@ Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn autom
   },
   ...walkAutomationRows,
   duplicateAutomationRow,
+  ...draftAutomationRows,
+  cancelAutomationRow,
   ...changeAutomationRows,
   ...moveAutomationRows,
 ]
@@ -97,15 +113,33 @@ async function list({ store: { read }, account }: CommandDeps, { limit }: { limi
   }
 }
 
-/** However many it looks at: a process of its own, for which nobody else waits. */
+/** By status alone however many it looks at: a process of its own, for which nobody else waits. */
 async function listOfRuns(
   { store, clock }: CommandDeps,
   named: string,
-  { status: statuses = runStatuses, limit }: { status?: readonly RunStatus[]; limit: number },
+  {
+    status,
+    reason,
+    limit,
+    ...meant
+  }: MeantOptions & { status?: readonly RunStatus[]; reason?: string; limit: number },
 ) {
   const automation = await findAnyAutomation(store.read, named)
-  const most = Number.POSITIVE_INFINITY
-  const found = await runPage(store.read, automation.id, { statuses, limit, most })
+  const isAny = reason !== undefined || Object.keys(meantBy(meant)).length > 0
+  const found = isAny
+    ? await fittingPage(store.read, automation.id, {
+        filter: await runsFilterOf(store.read, automation.id, {
+          ...meantBy(meant),
+          status: status?.join(','),
+          reason,
+        }),
+        limit,
+      })
+    : await runPage(store.read, automation.id, {
+        statuses: status ?? runStatuses,
+        limit,
+        most: Number.POSITIVE_INFINITY,
+      })
   // Runs of the same version share one compiled graph.
   const deps = { store, clock, versions: makeVersions() }
   const rows: string[][] = []

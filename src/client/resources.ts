@@ -140,6 +140,13 @@ export const automationMethods = (methods: Methods) => {
     update: byIdWithBody('PATCH /v1/automations/{id}'),
     /** A disabled one with the same steps. */
     duplicate: byId('POST /v1/automations/{id}/duplicate'),
+    /** As it is being written; without a draft its version. */
+    getDraft: byId('GET /v1/automations/{id}/draft'),
+    /** Kept whatever it lacks; the version goes on as it is. */
+    updateDraft: byIdWithBody('PATCH /v1/automations/{id}/draft'),
+    /** Puts the draft in force. */
+    enableDraft: byIdWithBody('POST /v1/automations/{id}/draft/enable'),
+    discardDraft: byId('DELETE /v1/automations/{id}/draft'),
     /** Lets its event start it. */
     enable: byId('POST /v1/automations/{id}/enable'),
     /** No event starts it; runs under way finish. */
@@ -166,6 +173,11 @@ export const automationMethods = (methods: Methods) => {
     startRun: byIdWithBody('POST /v1/automations/{id}/runs'),
     getRun: byId('GET /v1/automations/runs/{id}'),
     cancelRun: byId('POST /v1/automations/runs/{id}/cancel'),
+    /** Stops all that fit; the appliance goes on with it by itself. */
+    cancelRuns: byIdWithBody('POST /v1/automations/{id}/cancel'),
+    /** How far that is. */
+    getRunsCancelled: byId('GET /v1/automations/{id}/cancel'),
+    stopCancelling: byId('DELETE /v1/automations/{id}/cancel'),
   }
 }
 

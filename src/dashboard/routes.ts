@@ -37,7 +37,7 @@ import { topicPages } from './topics/routes.js'
 import { webhookPages } from './webhooks/routes.js'
 
 /** The scripts that the build makes. Pages work without them too. */
-const scripts = ['posthorn.js', 'editor.js']
+const scripts = ['posthorn.js', 'editor.js', 'steps.js']
 
 /** Adds the front page, the static files, the pages of who is logged in and, in sandbox mode, the inbox; tells which. */
 export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly AddedPage[] {

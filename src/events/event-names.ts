@@ -117,6 +117,9 @@ export function startEventNames({
   })
 }
 
+/** What somebody starts by hand begins by such an event: nothing hears it, and it is not in the list of names. */
+export const startedByHand = { crowd: '$backfill', one: '$started' } as const
+
 /** The names of an account's events in their order, from behind one on. */
 export async function listEventNames(
   read: Read,
@@ -129,6 +132,7 @@ export async function listEventNames(
     .select(['event_names.name', 'count', 'last_at', 'payload'])
     .where('event_names.account_id', '=', accountId)
     .where('event_names.name', '>', after)
+    .where('event_names.name', 'not in', Object.values(startedByHand))
     .orderBy('event_names.name')
     .limit(limit)
     .execute()

@@ -19,6 +19,7 @@ export {
   nameEvents,
   namesAmong,
   startEventNames,
+  startedByHand,
 } from './event-names.js'
 export { makeForgetEvents, makeForgetOld, type OldRows, type Retentions } from './forget.js'
 export { makeWrittenBy } from './written-by.js'

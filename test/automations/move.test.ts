@@ -109,7 +109,7 @@ t.test('who waits at a step that is gone begins another one at once', async (t) 
     { step: 'gone', runs: 2, stays: 'version 2 has no step gone', begins: null },
   ])
   const instead = { gone: 'soon' }
-  const plan = await planMove(rig.store.read, automation, 2, instead)
+  const plan = await planMove(rig.store.read, automation, 2, { instead })
   t.match(plan, [{ step: 'gone', runs: 2, stays: null, begins: 'soon' }])
   for (const begins of ['nothing', 'start']) {
     const wrong = moveRuns(rig, automation, 2, { instead: { gone: begins } })

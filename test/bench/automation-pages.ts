@@ -5,11 +5,17 @@ import {
   endReasons,
   findAutomation,
   findRuns,
+  previewCohort,
   type RunsFilter,
   readDefinition,
+  stepsOfPeriod,
 } from '../../src/automations/index.js'
+import { addContact } from '../../src/contacts/index.js'
 import { flowView } from '../../src/dashboard/automations/flow.js'
-import { delay, openEngine, trigger } from '../support/automation-rig.js'
+import { flowGraph } from '../../src/dashboard/automations/graph.js'
+import { layoutOf } from '../../src/dashboard/automations/layout.js'
+import { delay, openEngine, send, trigger } from '../support/automation-rig.js'
+import { loadAverage, rsaSignatures } from './rig.js'
 
 t.setTimeout(1_200_000)
 const runs = Number(process.argv[2] ?? 1_000_000)
@@ -85,15 +91,18 @@ async function timed(name: string, times: number, work: () => Promise<unknown>) 
 }
 
 await timed('flow of 100 steps, cold', 1, view)
+await timed('its drawing alone, each time anew', 50, async () =>
+  layoutOf(flowGraph(definition), crypto.randomUUID()),
+)
 await timed('flow of 100 steps, kept', 200, view)
 const { drawing, steps: outlined } = await view()
 t.comment(`drawing ${drawing.text.length} bytes, ${outlined.length} steps`)
 const asked = { limit: 25 }
 const filters: Record<string, RunsFilter> = {
-  'a rare reason': { by: 'end', status: 'exited', reason: 'complained' },
-  'a step': { by: 'step', stepIds: [first + 50] },
-  'blocked for a rare reason': { by: 'wait', reason: 'quota' },
-  everybody: { by: 'status', statuses: ['running', 'waiting', 'completed', 'exited'] },
+  'a rare reason': { statuses: ['exited'], reason: 'complained' },
+  'a step': { statuses: ['running', 'waiting'], stepIds: [first + 50] },
+  'blocked for a rare reason': { wait: 'quota' },
+  everybody: { statuses: ['running', 'waiting', 'completed', 'exited'] },
 }
 for (const [name, filter] of Object.entries(filters)) {
   const { runs: found } = await findRuns(read, id, filter, asked)
@@ -104,3 +113,23 @@ await timed('who began on which day (all on one)', 3, () =>
   begunByDay(read, id, { days: 1, now: 0x019b00000000 }),
 )
 await timed('why runs have ended', 500, () => endReasons(read, id))
+await timed('flow of those who began in a period (the latest 5,000)', 5, () =>
+  stepsOfPeriod(read, id, { version: 1, from: 0x019b00000000 - 1 }),
+)
+
+// Walking for real people, as the page does it for a list: waits and mails in turn.
+const people = 100
+for (let n = 0; n < people; n++) {
+  await addContact(rig, rig.accountId, { email: `p${n}@x.test` }, { listId: rig.listId })
+}
+const series = Array.from({ length: 98 }, (_, n) =>
+  n % 2 === 0 ? delay(`w${n}`, 'P1D') : send(`m${n}`),
+)
+const long = await rig.create([trigger(), ...series], {}, 'Long')
+const short = await rig.create([trigger(), send('a'), delay('b', 'P3D'), send('c')], {}, 'Short')
+for (const [name, one] of Object.entries({ 'of 99 steps': long, 'of 4 steps': short })) {
+  await timed(`trying it for ${people} people, an automation ${name}`, 10, () =>
+    previewCohort(rig.deps, rig.accountId, one, { listId: rig.listId }, {}),
+  )
+}
+t.comment(`RSA-2048 signatures/s ${Math.round(rsaSignatures())}, load average ${loadAverage()}`)

@@ -438,6 +438,30 @@ t.test('automations', async (t) => {
     await answerOf('automation why', runId),
     await asked('GET', `/v1/automations/runs/${runId}`),
   )
+  const drafted = `/v1/automations/${two}/draft`
+  const told = (json: { revision: string }) => alike({ ...json, revision: '' })
+  t.same(
+    await answerOf('automation draft', one),
+    await asked('GET', `/v1/automations/${one}/draft`),
+  )
+  const file = join(dataDir, 'draft.json')
+  writeFileSync(file, '{"name":"Written"}')
+  t.same(
+    told(await answerOf('automation write-draft', one, file)),
+    told(await asked('PATCH', drafted, { name: 'Written' })),
+  )
+  t.same(
+    told(await answerOf('automation discard-draft', one, '--yes')),
+    told(await asked('DELETE', drafted)),
+  )
+  t.same(
+    alike(await answerOf('automation enable-draft', one)),
+    alike(await made(`${drafted}/enable`, {})),
+  )
+  t.same(
+    Object.keys(await answerOf('automation cancel', one, '--yes')),
+    Object.keys(await asked('GET', `/v1/automations/${one}/cancel`)),
+  )
   await both('disable')
   await both('archive', '--yes')
 })

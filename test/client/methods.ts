@@ -192,6 +192,27 @@ export const methods: Methods = {
   'GET /v1/automations/{id}/standing': {
     ask: ({ automations }, { ids }) => automations.standing(first(ids)),
   },
+  'GET /v1/automations/{id}/draft': {
+    ask: ({ automations }, { ids }) => automations.getDraft(first(ids)),
+  },
+  'PATCH /v1/automations/{id}/draft': {
+    ask: ({ automations }, { ids, body }) => automations.updateDraft(first(ids), body),
+  },
+  'POST /v1/automations/{id}/draft/enable': {
+    ask: ({ automations }, { ids, body }) => automations.enableDraft(first(ids), body),
+  },
+  'DELETE /v1/automations/{id}/draft': {
+    ask: ({ automations }, { ids }) => automations.discardDraft(first(ids)),
+  },
+  'POST /v1/automations/{id}/cancel': {
+    ask: ({ automations }, { ids, body }) => automations.cancelRuns(first(ids), body),
+  },
+  'GET /v1/automations/{id}/cancel': {
+    ask: ({ automations }, { ids }) => automations.getRunsCancelled(first(ids)),
+  },
+  'DELETE /v1/automations/{id}/cancel': {
+    ask: ({ automations }, { ids }) => automations.stopCancelling(first(ids)),
+  },
   'POST /v1/automations/{id}/simulate': {
     ask: ({ automations }, { ids, body }) => automations.simulate(first(ids), body),
   },

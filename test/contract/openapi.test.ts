@@ -26,6 +26,7 @@ import { createTask, removeTask } from '../../src/tasks/index.js'
 import { openRenderer, putTemplate, type TemplateDraft } from '../../src/templates/index.js'
 import { FakeClock } from '../support/clock.js'
 import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
+import { eventually } from '../support/eventually.js'
 import { management, managementAnew, managementAnswers } from '../support/management.js'
 import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { RawConnection, type RawResponse } from '../support/raw-http.js'
@@ -150,6 +151,13 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/automations/${nobody}/start`]: undefined,
   [`DELETE /v1/automations/${nobody}/start`]: undefined,
   [`GET /v1/automations/${nobody}/standing`]: undefined,
+  [`GET /v1/automations/${nobody}/draft`]: undefined,
+  [`PATCH /v1/automations/${nobody}/draft`]: { name: 'Written' },
+  [`POST /v1/automations/${nobody}/draft/enable`]: {},
+  [`DELETE /v1/automations/${nobody}/draft`]: undefined,
+  [`POST /v1/automations/${nobody}/cancel`]: {},
+  [`GET /v1/automations/${nobody}/cancel`]: undefined,
+  [`DELETE /v1/automations/${nobody}/cancel`]: undefined,
   [`POST /v1/automations/${nobody}/simulate`]: { email: 'ann@example.com' },
   [`GET /v1/automations/${nobody}/runs`]: undefined,
   [`POST /v1/automations/${nobody}/runs`]: { contactId: nobody },
@@ -178,6 +186,8 @@ const misshapen = {
   suppressions: 1,
   senderName: 1,
   label: 1,
+  revision: 1,
+  step: 1,
 }
 const contact = `POST /v1/contacts/${list}`
 const preview = 'POST /v1/broadcasts/preview'
@@ -981,6 +991,85 @@ t.test('what is done with an automation while people are in it', async (t) => {
   await answers(t, `POST /v1/automations/${draft}/archive`, {}, 200)
   await answers(t, `POST /v1/automations/${draft}/pause`, {}, 409, 'conflict')
   await answers(t, `POST /v1/automations/${draft}/resume`, { body: {} }, 409, 'conflict')
+
+  await answers(t, `GET ${at}/cancel`, {}, 404, 'not_found')
+  await answers(t, `DELETE ${at}/cancel`, {}, 404, 'not_found')
+  const none = { body: { step: 'nothing' } }
+  await answers(t, `POST ${at}/cancel`, none, 422, 'validation_error')
+  const only = { body: { only: { step: 'wait', version: 1 }, dryRun: true } }
+  await answers(t, `POST ${at}/move`, only, 200)
+  const paused = async (state: 'running' | 'paused') => {
+    await write((tx) => tx.updateTable('tasks').set({ state }).where('kind', '=', 'runs').execute())
+  }
+  await answers(t, `POST ${at}/cancel`, { body: { step: 'wait' } }, 202)
+  await paused('paused')
+  await write((tx) =>
+    tx.updateTable('tasks').set({ ended_at: null }).where('kind', '=', 'runs').execute(),
+  )
+  await answers(t, `DELETE ${at}/cancel`, {}, 200)
+  await answers(t, `POST ${at}/cancel`, { body: { step: 'wait' } }, 202)
+  await answers(t, `GET ${at}/cancel`, {}, 200)
+  const isOver = async () => (await ask(`GET ${at}/cancel`)).json.state === 'done'
+  await eventually(isOver, 20_000)
+  await answers(t, `DELETE ${at}/cancel`, {}, 409, 'conflict')
+  await write(async (tx) => {
+    for (let n = 0; n < 10; n++) {
+      await tx
+        .insertInto('tasks')
+        .values({
+          account_id: posthorn.accountId,
+          kind: 'runs',
+          state: 'paused',
+          done: 0,
+          total: 0,
+          detail: JSON.stringify({
+            automationId: nobody,
+            name: 'x',
+            says: '',
+            filter: {},
+            before: '',
+          }),
+          result: null,
+          started_by: 'test',
+          begun_at: 1,
+          ended_at: null,
+        })
+        .execute()
+    }
+  })
+  await answers(t, `POST ${at}/cancel`, { body: {} }, 409, 'conflict')
+  await write((tx) => tx.deleteFrom('tasks').where('started_by', '=', 'test').execute())
+})
+
+t.test('a draft of an automation', async (t) => {
+  const id = await enabledOf(t, 'drafted')
+  const at = `/v1/automations/${id}/draft`
+  const { json: before } = await answers(t, `GET ${at}`, {}, 200)
+  t.match(before, { isDraft: false, errors: [] })
+  const lacking = { key: 'mail', type: 'send_email', config: { template: '', from: '' } }
+  const body = {
+    revision: before.revision,
+    steps: [...before.steps, lacking],
+    connections: before.connections,
+  }
+  const { json: kept } = await answers(t, `PATCH ${at}`, { body }, 200)
+  t.match(kept, { isDraft: true, errors: [{ key: 'mail' }, { key: 'mail' }] })
+  await answers(t, `PATCH ${at}`, { body }, 409, 'conflict')
+  const none = { body: { steps: [{ key: 'x' }], connections: [] } }
+  await answers(t, `PATCH ${at}`, none, 422, 'validation_error')
+  const typed = { ...lacking, config: { template: 5, from: '' } }
+  const wrong = { body: { steps: [typed], connections: [] } }
+  await answers(t, `PATCH ${at}`, wrong, 422, 'validation_error')
+  await answers(t, `POST ${at}/enable`, { body: {} }, 422, 'validation_error')
+  const { json: left } = await answers(t, `DELETE ${at}`, {}, 200)
+  t.match(left, { isDraft: false, steps: before.steps })
+  await answers(t, `PATCH ${at}`, { body: { name: 'Drafted' } }, 200)
+  await answers(t, `POST ${at}/enable`, { body: { revision: '1.1.1' } }, 409, 'conflict')
+  await answers(t, `POST ${at}/enable`, { body: {} }, 200)
+  t.match((await ask(`GET /v1/automations/${id}`)).json, { name: 'Drafted', version: 2 })
+  await answers(t, `POST /v1/automations/${id}/archive`, {}, 200)
+  await answers(t, `PATCH ${at}`, { body: { name: 'Late' } }, 409, 'conflict')
+  await answers(t, `POST ${at}/enable`, { body: {} }, 409, 'conflict')
 })
 
 t.test('what pages and commands have too', (t) =>
@@ -1071,7 +1160,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|resume|move|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
+    !/(simulate|resume|move|cancel|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
   const adding = [...taking.filter(adds), importing, draft, copying, enable, twin]
@@ -1086,10 +1175,12 @@ t.test('what an account may not do', async (t) => {
   await save('account_suspended')
   await answers(t, changing, {}, 403, 'account_suspended')
   await answers(t, rename, renamed, 403, 'account_suspended')
+  await answers(t, `${rename}/draft`, renamed, 403, 'account_suspended')
   await write((tx) => unsuspend(tx, id))
   await write((tx) => setBillingState(tx, id, 'expired'))
   for (const one of adding) await answers(t, one, {}, 403, 'subscription_expired')
   await answers(t, rename, renamed, 403, 'subscription_expired')
+  await answers(t, `${rename}/draft`, renamed, 403, 'subscription_expired')
   await save('subscription_expired')
   await answers(t, changing, {}, 403, 'subscription_expired')
   await write((tx) => setBillingState(tx, id, 'active'))

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import type { TakeOuts } from '../../src/automations/index.js'
 import { loadPlans } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
@@ -72,6 +73,7 @@ export async function startDashboard(
     imports: undefined as unknown as ImportTasks,
     bulk: undefined as unknown as BulkTasks,
     erasures: undefined as unknown as Erasures,
+    takeOuts: undefined as unknown as TakeOuts,
     document: async () => makeDocument([], '0.0.0', []),
     plainHttp: false,
     sendNotice: async () => false,

@@ -9,6 +9,7 @@ import {
   listAutomations,
   listRuns,
   liveFigures,
+  type RunsFilter,
 } from '../../src/automations/index.js'
 import { changedAccounts } from '../../src/billing/index.js'
 import {
@@ -282,10 +283,12 @@ async function automate(t: Test): Promise<void> {
   await liveFigures(store.read)
   await listRuns(store.read, id, { statuses: ['waiting', 'completed'], limit: 1 })
   for (const filter of [
-    { by: 'step', stepIds: [1] },
-    { by: 'end', status: 'exited', reason: 'goal' },
-    { by: 'wait', reason: 'quota' },
-  ] as const) {
+    { statuses: ['running', 'waiting'], stepIds: [1] },
+    { statuses: ['exited'], reason: 'goal' },
+    { statuses: ['exited'], reason: 'goal', stepIds: [1] },
+    { statuses: ['completed'], stepIds: [1] },
+    { wait: 'quota' },
+  ] satisfies RunsFilter[]) {
     await findRuns(store.read, id, filter, { limit: 1 })
   }
   const address = { email: 'ann@example.com', reason: 'complaint' } as const

@@ -1,4 +1,5 @@
 import { calendarDayOf, type DayReached, nextOnDay } from '../../clock/index.js'
+import type { JsonObject } from '../../json/index.js'
 import type { Tx } from '../../store/index.js'
 import type { AutomationDefinition, DateOf } from './definition.js'
 import type { RunContact } from './run.js'
@@ -39,6 +40,12 @@ export function dateFor(
   const zone = zoneOf(date.zone, contact, timeZone)
   const reached = { zone, after, ...(done !== undefined && { done }) }
   return nextOnDay(of, { time, days, isYearly: repeat === 'yearly' }, reached)
+}
+
+/** What the event says that begins a run on such a day: the field, what stands in it, and the day of this year. */
+export const dateSays = ({ date }: DateRule, contact: RunContact, on: string): JsonObject => {
+  const field = dateFieldOf(date)
+  return { field, date: contact.metadata[field] ?? null, on }
 }
 
 /** The rule of a definition that begins on a date; undefined for any other. */

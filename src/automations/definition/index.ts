@@ -17,11 +17,20 @@ export {
   refuseArchived,
   type WrittenAlongside,
 } from './automation.js'
-export { cancelRuns } from './cancel-runs.js'
+export { automationName, isAutomationName } from './automation-name.js'
 export { checkEnabling } from './check-enabling.js'
 export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
-export { type DateRule, dateEvent, dateFieldOf, dateFor, mostDays } from './date-trigger.js'
+export {
+  type DateRule,
+  dateEvent,
+  dateFieldOf,
+  dateFor,
+  dateRuleOf,
+  dateSays,
+  mostDays,
+} from './date-trigger.js'
+export { dateWords } from './date-words.js'
 export {
   type AutomationDefinition,
   type AutomationSettings,
@@ -46,7 +55,7 @@ export {
   type WrittenAutomation,
 } from './draft.js'
 export { duplicateAutomation } from './duplicate.js'
-export { createAutomation, definitionIn, editAutomation } from './edit.js'
+export { createAutomation, definitionIn, editAutomation, invalidAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
 export type { StepFault } from './graph.js'
@@ -96,9 +105,11 @@ export {
   startRun,
 } from './run.js'
 export { versionsShown } from './shown-versions.js'
+export { draftIn, isRule, soundStep } from './sound.js'
 export {
   archiveAutomation,
   cancelArchived,
+  cancelRows,
   cancelRun,
   disableAutomation,
   enableAutomation,

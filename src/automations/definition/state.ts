@@ -13,6 +13,7 @@ import {
   refuseArchived,
   type WrittenAlongside,
 } from './automation.js'
+import { isAutomationName } from './automation-name.js'
 import { checkEnabling } from './check-enabling.js'
 import { followDates, leaveDates } from './date-trigger.js'
 import type { AutomationDefinition } from './definition.js'
@@ -93,6 +94,7 @@ export async function putInForce(
     const now = clock.now()
     if (written.isDraft) {
       const { name } = written
+      if (!isAutomationName(name)) throw badName()
       const definition = definitionIn(written.definition)
       await becomeVersion(tx, automation, { name, definition, now })
     } else if (automation.status === 'enabled') return automation
@@ -101,6 +103,12 @@ export async function putInForce(
     return await findAutomation(tx, accountId, id)
   })
 }
+
+const badName = () =>
+  new ApiError('validation_error', 'The name has to have 1 to 200 characters, in one line', {
+    status: 422,
+    fields: { field: 'name' },
+  })
 
 /** The event that starts a definition's runs. */
 function triggerEventOf({ steps }: AutomationDefinition): string {

@@ -1,5 +1,8 @@
 import { type AccountBilling, checkOpen, type Plans } from '../../billing/index.js'
+import { createContactField, listContactFields } from '../../contact-fields/index.js'
+import { findSenderDomain, verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
+import { parseMailbox } from '../../mime/index.js'
 import { createSegment, listSegments } from '../../segments/index.js'
 import { putTemplate, type Renderer } from '../../templates/index.js'
 import {
@@ -22,35 +25,69 @@ export interface Beginning {
   name: string
   from: string
   listId?: string | undefined
+  /** The field of contacts whose day begins it; that of the recipe, if it is empty. */
+  dateField?: string | undefined
 }
 
 /**
  * Makes an automation by a recipe, disabled, with templates of its own, and the segment that it asks for where the account
- * has none of that name. Throws a 400 for no recipe, else as what makes the parts does; what was made until then stays.
+ * has none of that name, or the field of contacts. Throws a 400 for no recipe, a 422 for a sender on none of the account's domains, else as
+ * what makes the parts does; what was made until then stays.
  */
 export async function beginAutomation(
   deps: RecipeDeps,
   billing: AccountBilling,
-  { recipe: named, name, from, listId }: Beginning,
+  { recipe: named, name, from, listId, dateField: field }: Beginning,
 ): Promise<Automation> {
   checkOpen(billing)
   const recipe = recipes.find((one) => one.name === named)
   if (recipe === undefined) throw new ApiError('validation_error', 'recipe: choose one of the list')
+  const dateField = field?.trim() || recipe.dateField?.name
+  const given = { from, listId, dateField }
   // Told before anything is made.
-  definitionIn(recipe.definition({ from, listId }))
+  definitionIn(recipe.definition(given))
+  await checkSender(deps, billing.accountId, from)
   const templates = new Map<string, string>()
   for (const mail of recipe.mails) {
     templates.set(mail.slug, await makeTemplate(deps, billing.accountId, mail))
   }
   const segmentId = await segmentFor(deps, billing.accountId, recipe)
-  const { steps, connections, settings } = recipe.definition({ from, listId, segmentId })
-  const given = {
+  if (dateField === recipe.dateField?.name) await describeField(deps, billing.accountId, recipe)
+  const { steps, connections, settings } = recipe.definition({ ...given, segmentId })
+  const made = {
     name: name.trim() || recipe.title,
     steps: steps.map((step) => withTemplate(step, templates)),
     connections,
     settings,
   }
-  return await createAutomation(deps, billing, given)
+  return await createAutomation(deps, billing, made)
+}
+
+/** Refuses an address on none of the account's verified domains; where it has none yet, any may be written. */
+async function checkSender({ store }: RecipeDeps, accountId: string, from: string): Promise<void> {
+  const domains = await verifiedDomains(store.read, accountId)
+  const mailbox = parseMailbox(from)
+  if (domains.length === 0 || mailbox === undefined) return
+  const domain = await findSenderDomain(store.read, accountId, mailbox.domain)
+  if (domain?.status === 'verified') return
+  const message = `${mailbox.domain} is none of your verified domains, so nothing could be sent from it. Write an address on one of these: ${domains.join(', ')}`
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'from' } })
+}
+
+/** Forms, imports and the pages of contacts ask for what is described. */
+async function describeField(
+  deps: RecipeDeps,
+  accountId: string,
+  { dateField }: Recipe,
+): Promise<void> {
+  if (dateField === undefined) return
+  const known = await listContactFields(deps.store.read, accountId)
+  const isTaken = known.some(
+    ({ name, label }) =>
+      name.toLowerCase() === dateField.name.toLowerCase() ||
+      label.toLowerCase() === dateField.label.toLowerCase(),
+  )
+  if (!isTaken) await createContactField(deps, accountId, { ...dateField, type: 'date' })
 }
 
 /** A step of the recipe with the template that was made for it. */

@@ -17,6 +17,8 @@ export interface RecipeGiven {
   listId?: string | undefined
   /** The segment that the recipe asks for. */
   segmentId?: string | undefined
+  /** The field of contacts whose day begins it, by its name. */
+  dateField?: string | undefined
 }
 
 /** An automation to begin with. */
@@ -28,6 +30,8 @@ export interface Recipe {
   mails: readonly RecipeMail[]
   /** The segment that begins it, which is made where the account has none of that name. */
   segment?: { name: string; rule: Rule }
+  /** The field whose day begins it, which is described where the account has none of that name. */
+  dateField?: { name: string; label: string }
   definition(given: RecipeGiven): AutomationDefinition
 }
 

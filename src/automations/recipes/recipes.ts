@@ -1,3 +1,4 @@
+import { birthday } from './birthday.js'
 import { chain, type Recipe, sends, shortMail } from './recipe.js'
 
 /*
@@ -238,4 +239,4 @@ const empty: Recipe = {
 }
 
 /** In the order in which they are offered. */
-export const recipes: readonly Recipe[] = [welcome, basket, winBack, review, empty]
+export const recipes: readonly Recipe[] = [welcome, birthday, basket, winBack, review, empty]

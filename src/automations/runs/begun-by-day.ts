@@ -2,9 +2,9 @@ import { nextTurn } from '../../bounded/index.js'
 import { dayMs } from '../../clock/index.js'
 import { firstUuidAt, prepared, type Read } from '../../store/index.js'
 
-/** The runs of an automation that began on a day, by what became of them: still in it, at the end, or gone before. */
+/** The runs of an automation that began on a day, or in a week, by what became of them: still in it, at the end, or gone before. */
 export interface BegunDay {
-  /** When the day begins, UTC. */
+  /** When that begins, UTC. */
   at: number
   live: number
   completed: number
@@ -14,17 +14,21 @@ export interface BegunDay {
 // A millisecond or two of the thread.
 const perLook = 2_000
 
-/** The last days, the oldest first; ids rise with the beginning of runs, so each day is a stretch of two indexes. */
+/**
+ * The last `days`, the oldest first, in pieces of `each` days; ids rise with the beginning of runs, so each piece is a stretch
+ * of two indexes.
+ */
 export async function begunByDay(
   read: Read,
   automationId: string,
-  { days, now }: { days: number; now: number },
+  { days, each = 1, now }: { days: number; each?: number; now: number },
 ): Promise<BegunDay[]> {
   const today = now - (now % dayMs)
   const found: BegunDay[] = []
-  for (let back = days - 1; back >= 0; back--) {
+  for (let back = days - 1; back >= 0; back -= each) {
     const at = today - back * dayMs
-    const stretch = { automationId, from: firstUuidAt(at), to: firstUuidAt(at + dayMs) }
+    const end = Math.min(at + each * dayMs, today + dayMs)
+    const stretch = { automationId, from: firstUuidAt(at), to: firstUuidAt(end) }
     const live = await countStatuses(stretch, (look) => liveBetween(read, look))
     const ended = await countStatuses(stretch, (look) => endedBetween(read, look))
     const { completed = 0, ...left } = Object.fromEntries(ended)

@@ -1,17 +1,19 @@
 import { nextTurn } from '../../bounded/index.js'
 import { prepared, type Read } from '../../store/index.js'
 import { blockedReason } from './hold.js'
-import { listRuns, type RunsPage, runsOf } from './runs.js'
-import { endStatuses, type RunStatus } from './status.js'
+import { idsByStatus, type RunsPage, runsOf } from './runs.js'
+import { endStatuses, liveStatuses, type RunStatus } from './status.js'
 
-/** Which runs of an automation: those at a step, those that ended for a reason, those that are held or blocked, or any. */
-export type RunsFilter =
-  | { by: 'status'; statuses: readonly RunStatus[] }
-  /** Live ones that stand at one of these steps. */
-  | { by: 'step'; stepIds: readonly number[] }
-  | { by: 'end'; status: (typeof endStatuses)[number]; reason: string }
-  /** Live ones that do not go on by themselves; `held`, or why they are blocked. */
-  | { by: 'wait'; reason: string }
+/** Which runs of an automation; what is not said is not asked. */
+export interface RunsFilter {
+  statuses?: readonly RunStatus[] | undefined
+  /** Those that stand, or ended, at one of these steps. */
+  stepIds?: readonly number[] | undefined
+  /** Why they ended, with the one status by which they did. */
+  reason?: string | undefined
+  /** Live ones that do not go on by themselves: `held`, or why they are blocked. */
+  wait?: string | undefined
+}
 
 interface Asked {
   limit: number
@@ -19,46 +21,99 @@ interface Asked {
   before?: string | undefined
 }
 
-/** A page of the runs that fit, newest first, by searches of an index alone, however rare they are. */
+/** Some runs by their ids, the newest first. */
+export interface FoundIds {
+  ids: string[]
+  /** The run behind which the next page begins; undefined: there is no more. */
+  next: string | undefined
+}
+
+/** A page of the runs that fit, newest first, by searches of an index, however rare they are. */
 export async function findRuns(
   read: Read,
   automationId: string,
   filter: RunsFilter,
-  { limit, before }: Asked,
+  asked: Asked,
 ): Promise<RunsPage> {
-  switch (filter.by) {
-    case 'status':
-      return await listRuns(read, automationId, { statuses: filter.statuses, limit, before })
-    case 'step': {
-      const ids = await atSteps(read, automationId, filter.stepIds, { limit: limit + 1, before })
-      return await pageOf(read, ids, limit)
-    }
-    case 'end': {
-      const { status, reason } = filter
-      const rows = await read
-        .selectFrom('automation_runs')
-        .select('id')
-        .where('automation_id', '=', automationId)
-        .where('status', '=', status)
-        .where('reason', '=', reason)
-        .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute()
-      return await pageOf(
-        read,
-        rows.map(({ id }) => id),
-        limit,
-      )
-    }
-    case 'wait':
-      return await waiting(read, automationId, filter.reason, { limit, before })
-  }
+  const { ids, next } = await findRunIds(read, automationId, filter, asked)
+  return { runs: await runsOf(read, ids), next }
 }
 
-async function pageOf(read: Read, ids: readonly string[], limit: number): Promise<RunsPage> {
-  const some = ids.slice(0, limit)
-  return { runs: await runsOf(read, some), next: ids.length > limit ? some.at(-1) : undefined }
+/**
+ * The same by their ids alone. Where no index has all that is asked for, so many are looked at, and a page may have fewer,
+ * or none, though there are more.
+ */
+export async function findRunIds(
+  read: Read,
+  automationId: string,
+  filter: RunsFilter,
+  { limit, before }: Asked,
+): Promise<FoundIds> {
+  const { statuses, stepIds, reason, wait } = filter
+  const atStep = stepIds && new Set(stepIds)
+  const fits = (stepId: number) => atStep === undefined || atStep.has(stepId)
+  if (stepIds?.length === 0) return { ids: [], next: undefined }
+  if (wait !== undefined) {
+    const isOfLive = statuses === undefined || liveStatuses.every((one) => statuses.includes(one))
+    if (!isOfLive) return { ids: [], next: undefined }
+    return await lookThrough(
+      (below, size) => notGoingOn(read, wait, { below, size }),
+      (row) =>
+        row.automation_id === automationId &&
+        (wait === 'held' || row.held_at === null) &&
+        fits(row.step_id),
+      { limit, before },
+    )
+  }
+  const end = endStatuses.find((one) => statuses?.length === 1 && statuses[0] === one)
+  if (reason !== undefined) {
+    if (end === undefined) return { ids: [], next: undefined }
+    return await lookThrough(
+      (below, size) => endedFor(read, { automationId, end, reason, below, size }),
+      (row) => fits(row.step_id),
+      { limit, before },
+    )
+  }
+  const isLive = statuses !== undefined && liveStatuses.every((one) => statuses.includes(one))
+  const isLiveAlone = isLive && statuses.length === liveStatuses.length
+  if (stepIds !== undefined && isLiveAlone && stepIds.length <= mostVersions) {
+    const ids = await atSteps(read, automationId, stepIds, { limit: limit + 1, before })
+    const some = ids.slice(0, limit)
+    return { ids: some, next: ids.length > limit ? some.at(-1) : undefined }
+  }
+  const asked = { statuses: statuses ?? [...liveStatuses, ...endStatuses], limit, before }
+  return await idsByStatus(read, automationId, atStep === undefined ? asked : { ...asked, fits })
+}
+
+// A page may end with fewer, or none, where others' runs wait for the same.
+const perLook = 1_000
+const mostLookedAt = 10_000
+
+/** Goes through what an index has, piece by piece with turns for others in between, until a page is full. */
+async function lookThrough<Row extends { id: string }>(
+  piece: (below: string | undefined, size: number) => Promise<Row[]>,
+  fits: (row: Row) => boolean,
+  { limit, before }: Asked,
+): Promise<FoundIds> {
+  const ids: string[] = []
+  let below = before
+  // Mostly the first ones are a page already.
+  let size = limit + 1
+  for (let looked = 0; looked < mostLookedAt; looked += size, size = perLook) {
+    if (looked > 0) await nextTurn()
+    const rows = await piece(below, size)
+    for (const row of rows) {
+      if (!fits(row)) {
+        below = row.id
+        continue
+      }
+      if (ids.length === limit) return { ids, next: ids.at(-1) }
+      ids.push(row.id)
+      below = row.id
+    }
+    if (rows.length < size) return { ids, next: undefined }
+  }
+  return { ids, next: below }
 }
 
 /** Each step is a search of its own: an index has its runs in order. */
@@ -84,49 +139,54 @@ async function atSteps(
   return found.sort().reverse().slice(0, limit)
 }
 
-// A page may end with fewer, or none, where others' runs wait for the same.
-const perLook = 1_000
-const mostLookedAt = 10_000
-
-/** Those that wait for want of something lie in an index by that, those of all accounts together. */
-async function waiting(
+async function endedFor(
   read: Read,
-  automationId: string,
-  reason: string,
-  { limit, before }: Asked,
-): Promise<RunsPage> {
-  const found: string[] = []
-  let below = before
-  for (let looked = 0; looked < mostLookedAt; looked += perLook) {
-    if (looked > 0) await nextTurn()
-    const rows = await notGoingOn(read, reason, below)
-    for (const row of rows) {
-      below = row.id
-      if (row.automation_id !== automationId) continue
-      if (reason !== 'held' && row.held_at !== null) continue
-      found.push(row.id)
-      if (found.length > limit) return await pageOf(read, found, limit)
-    }
-    if (rows.length < perLook) return await pageOf(read, found, limit)
-  }
-  return { runs: await runsOf(read, found), next: below }
-}
-
-async function notGoingOn(read: Read, reason: string, below: string | undefined) {
-  const some = read
-    .selectFrom('automation_live')
-    .select(['id', 'automation_id', 'held_at', 'blocked'])
+  {
+    automationId,
+    end,
+    reason,
+    below,
+    size,
+  }: {
+    automationId: string
+    end: (typeof endStatuses)[number]
+    reason: string
+    below: string | undefined
+    size: number
+  },
+): Promise<{ id: string; step_id: number }[]> {
+  return await read
+    .selectFrom('automation_runs')
+    .select(['id', 'step_id'])
+    .where('automation_id', '=', automationId)
+    .where('status', '=', end)
+    .where('reason', '=', reason)
     .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
     .orderBy('id', 'desc')
-    .limit(perLook)
-  if (reason === 'held') return await some.where('held_at', 'is not', null).execute()
-  const marked = [reason, `skip ${reason}`]
+    .limit(size)
+    .execute()
+}
+
+/** Those that wait for want of something lie in an index by that, those of all accounts together. */
+async function notGoingOn(
+  read: Read,
+  wait: string,
+  { below, size }: { below: string | undefined; size: number },
+) {
+  const some = read
+    .selectFrom('automation_live')
+    .select(['id', 'automation_id', 'step_id', 'held_at', 'blocked'])
+    .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+    .orderBy('id', 'desc')
+    .limit(size)
+  if (wait === 'held') return await some.where('held_at', 'is not', null).execute()
+  const marked = [wait, `skip ${wait}`]
   const each = await Promise.all(marked.map((mark) => some.where('blocked', '=', mark).execute()))
   return each
     .flat()
-    .filter(({ blocked }) => blockedReason(blocked) === reason)
+    .filter(({ blocked }) => blockedReason(blocked) === wait)
     .sort((a, b) => (a.id < b.id ? 1 : -1))
-    .slice(0, perLook)
+    .slice(0, size)
 }
 
 // What a form has room for.
@@ -161,23 +221,25 @@ const nextReason = prepared<
     .where('reason', '>', last),
 )
 
-/** The numbers of the steps with a key, of one version or of all. */
+/** The numbers of the steps with a key, of one version or of all; without a key all those of a version. */
 export async function stepIdsOf(
   read: Read,
   automationId: string,
-  { key, version }: { key: string; version?: number | undefined },
+  { key, version }: { key?: string | undefined; version?: number | undefined },
 ): Promise<number[]> {
   const rows = await read
     .selectFrom('automation_steps')
     .select('id')
     .where('automation_id', '=', automationId)
-    .where('key', '=', key)
+    .$if(key !== undefined, (query) => query.where('key', '=', key ?? ''))
     .$if(version !== undefined, (query) => query.where('version', '=', version ?? 0))
     .orderBy('id', 'desc')
-    .limit(mostVersions)
+    .limit(key === undefined ? mostSteps : mostVersions)
     .execute()
   return rows.map(({ id }) => id)
 }
 
 // A step of older versions is looked for in so many of them.
 const mostVersions = 20
+// As many as a version has.
+const mostSteps = 100

@@ -5,9 +5,16 @@
 
 export { meetAudience } from './audience.js'
 export { type BegunDay, begunByDay } from './begun-by-day.js'
+export { countLive } from './count-live.js'
 export { inLastHour, refusalOf } from './entry.js'
 export { endingWords, explainRun } from './explain.js'
-export { endReasons, findRuns, type RunsFilter, stepIdsOf } from './find-runs.js'
+export {
+  endReasons,
+  findRunIds,
+  findRuns,
+  type RunsFilter,
+  stepIdsOf,
+} from './find-runs.js'
 export {
   blockedMark,
   blockedReason,
@@ -35,19 +42,18 @@ export {
   toEvent,
   waitsJson,
 } from './live.js'
+export { presentAtSteps, type StepStanding, stepsOfVersion } from './present.js'
 export { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
 export { findAnyRun, findRun, listRuns, type Run, type RunsAsked } from './runs.js'
 export {
   automationStanding,
   liveFigures,
-  presentAtSteps,
-  type StepStanding,
-  stepsOfVersion,
   type Waits,
   waitsOf,
 } from './standing.js'
 export { type EntryRefusal, type RunStatus, runStatuses, statusesIn } from './status.js'
 export { wakes } from './steps.js'
+export { type PeriodStep, type PeriodSteps, stepsOfPeriod } from './steps-of-period.js'
 export { type ContactChanges, changed } from './update.js'
 export { walk } from './walk.js'
 export { advanced, type RunFacts, type Walked, type WalkedEntry } from './walked.js'

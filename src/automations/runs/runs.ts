@@ -41,6 +41,8 @@ export interface RunsAsked {
   limit: number
   /** Older than this run. */
   before?: string | undefined
+  /** Whether the step at which one stands, or ended, is asked for. */
+  fits?: (stepId: number) => boolean
   /** Runs that it looks at, at most; default: `mostLookedAt`. */
   most?: number
 }
@@ -61,8 +63,18 @@ const perLook = 500
 export async function listRuns(
   read: Read,
   automationId: string,
-  { statuses, limit, before, most = mostLookedAt }: RunsAsked,
+  asked: RunsAsked,
 ): Promise<RunsPage> {
+  const { ids, next } = await idsByStatus(read, automationId, asked)
+  return { runs: await runsOf(read, ids), next }
+}
+
+/** The same by their ids alone. */
+export async function idsByStatus(
+  read: Read,
+  automationId: string,
+  { statuses, limit, before, fits = () => true, most = mostLookedAt }: RunsAsked,
+): Promise<{ ids: string[]; next: string | undefined }> {
   const found: string[] = []
   let below = before
   // Mostly the first ones are a page already.
@@ -70,17 +82,23 @@ export async function listRuns(
   for (let looked = 0; looked < most; looked += size, size = perLook) {
     if (looked > 0) await nextTurn()
     const { rows, more } = await newestRuns(read, automationId, { statuses, below, size })
-    for (const { id, status } of rows) {
+    for (const { id, status, step_id } of rows) {
       // One that ends between the two reads is in both tables.
-      if (statuses.includes(status) && id !== found.at(-1)) {
-        if (found.length === limit) return { runs: await runsOf(read, found), next: found.at(-1) }
+      if (statuses.includes(status) && fits(step_id) && id !== found.at(-1)) {
+        if (found.length === limit) return { ids: found, next: found.at(-1) }
         found.push(id)
       }
       below = id
     }
-    if (!more) return { runs: await runsOf(read, found), next: undefined }
+    if (!more) return { ids: found, next: undefined }
   }
-  return { runs: await runsOf(read, found), next: below }
+  return { ids: found, next: below }
+}
+
+interface RunPlace {
+  id: string
+  status: RunStatus
+  step_id: number
 }
 
 /** The next runs below one, at least `size` of them if there are `more`, of those tables that may have such statuses. */
@@ -88,20 +106,20 @@ async function newestRuns(
   read: Read,
   automationId: string,
   look: { statuses: readonly RunStatus[]; below: string | undefined; size: number },
-): Promise<{ rows: { id: string; status: RunStatus }[]; more: boolean }> {
+): Promise<{ rows: RunPlace[]; more: boolean }> {
   const { statuses, below, size } = look
   const from = (table: 'automation_live' | 'automation_runs', of: readonly RunStatus[]) =>
     of.some((status) => statuses.includes(status))
       ? read
           .selectFrom(table)
-          .select(['id', 'status'])
+          .select(['id', 'status', 'step_id'])
           .where('automation_id', '=', automationId)
           .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
           .orderBy('id', 'desc')
           .limit(size)
           .execute()
       : []
-  const each: { id: string; status: RunStatus }[][] = [
+  const each: RunPlace[][] = [
     await from('automation_live', liveStatuses),
     await from('automation_runs', endStatuses),
   ]

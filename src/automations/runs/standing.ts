@@ -1,19 +1,9 @@
-import type { Selectable } from 'kysely'
-import { keepNewest, nextTurn } from '../../bounded/index.js'
-import { isRecent } from '../../clock/index.js'
-import { type AutomationStepRow, prepared, type Read, unindexed } from '../../store/index.js'
+import { nextTurn } from '../../bounded/index.js'
+import { prepared, type Read, unindexed } from '../../store/index.js'
 import { type Automation, type BlockedReason, readDefinition } from '../definition/index.js'
+import { type CountedSlice, counted, countInSlices, liveIds, perSlice } from './count-in-slices.js'
 import { blockedReason } from './hold.js'
-
-/** A step of a version with what has happened there, and how many runs stand there now. */
-export interface StepStanding {
-  version: number
-  key: string
-  type: string
-  /** Null: the version was never enabled, so that nobody can have come to it. */
-  counts: Selectable<AutomationStepRow> | null
-  present: number
-}
+import { presentAtSteps, type StepStanding } from './present.js'
 
 /** Why live runs do not go on by themselves: held by an operator or a restore, or for want of something. */
 export interface Waits {
@@ -52,39 +42,6 @@ export async function automationStanding(
   }
 }
 
-// Counted anew at most that often where that takes longer: a page of an automation of a million is looked at again and again.
-const countEveryMs = 5_000
-const manyRuns = 20_000
-const mostKept = 200
-const lately = new Map<string, { at: number; present: ReadonlyMap<number, number> }>()
-
-/** The steps of one version, with what has happened there and who is there; none of a version that was never enabled. */
-export async function stepsOfVersion(
-  read: Read,
-  { id, running, waiting }: Pick<Automation, 'id' | 'running' | 'waiting'>,
-  version: number,
-  now: number,
-): Promise<StepStanding[]> {
-  const rows = await read
-    .selectFrom('automation_steps')
-    .selectAll()
-    .where('automation_id', '=', id)
-    .where('version', '=', version)
-    .execute()
-  const name = `${id} ${version}`
-  const known = lately.get(name)
-  const isFresh = known !== undefined && isRecent(known.at, now, countEveryMs)
-  const ids = rows.map((row) => row.id)
-  const present = isFresh ? known.present : await presentAtSteps(read, id, ids)
-  if (!isFresh && running + waiting > manyRuns) {
-    keepNewest(lately, name, { at: now, present }, mostKept)
-  }
-  return rows.map((row) => {
-    const { key, type } = row
-    return { version, key, type, counts: row, present: present.get(row.id) ?? 0 }
-  })
-}
-
 /** A version that was never enabled has no rows of steps yet; its definition names them. */
 async function draftSteps(read: Read, id: string, version: number): Promise<StepStanding[]> {
   const { definition } = await readDefinition(read, id, version)
@@ -96,29 +53,6 @@ async function draftSteps(read: Read, id: string, version: number): Promise<Step
     present: 0,
   }))
 }
-
-/** How many live runs stand at each step, of those where any do: one search of an index a step. */
-export async function presentAtSteps(
-  read: Read,
-  automationId: string,
-  stepIds: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const present = new Map<number, number>()
-  for (const stepId of stepIds) {
-    const runs = await countInSlices((after) => stepSlice(read, { automationId, stepId, after }))
-    if (runs > 0) present.set(stepId, runs)
-  }
-  return present
-}
-
-const stepSlice = prepared<{ automationId: string; stepId: number; after: string }, Slice>(
-  (db, { automationId, stepId, after }) =>
-    counted(
-      db,
-      liveIds(db).where('automation_id', '=', automationId).where('step_id', '=', stepId),
-      after,
-    ),
-)
 
 /** Why live runs of an automation wait that could go on by their time, and how many. */
 export async function waitsOf(
@@ -208,9 +142,6 @@ export async function liveFigures(read: Read): Promise<{
   return { running: running ?? 0, waiting: waiting ?? 0, blocked }
 }
 
-// A few milliseconds of the thread. Runs of one account that is stopped may be a million.
-const perSlice = 5_000
-
 /** By the mark of each reason. */
 async function countBlocked(read: Read): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
@@ -223,23 +154,6 @@ async function countBlocked(read: Read): Promise<Map<string, number>> {
   }
 }
 
-interface Slice {
-  runs: number
-  last: string | null
-}
-
-/** All of them, slice by slice after the last id of the one before; in between others have their turn. */
-async function countInSlices(slice: (after: string) => Promise<Slice[]>): Promise<number> {
-  let runs = 0
-  for (let after = ''; ; ) {
-    const [found] = await slice(after)
-    runs += found?.runs ?? 0
-    if (!found?.last || found.runs < perSlice) return runs
-    after = found.last
-    await nextTurn()
-  }
-}
-
 // These read an index that has such rows alone.
 const nextMark = prepared<{ last: string }, { mark: string | null }>((db, { last }) =>
   db
@@ -248,21 +162,10 @@ const nextMark = prepared<{ last: string }, { mark: string | null }>((db, { last
     .where('blocked', '>', last),
 )
 
-const blockedSlice = prepared<{ mark: string; after: string }, Slice>((db, { mark, after }) =>
-  counted(db, liveIds(db).where('blocked', '=', mark), after),
+const blockedSlice = prepared<{ mark: string; after: string }, CountedSlice>(
+  (db, { mark, after }) => counted(db, liveIds(db).where('blocked', '=', mark), after),
 )
 
-const heldSlice = prepared<{ after: string }, Slice>((db, { after }) =>
+const heldSlice = prepared<{ after: string }, CountedSlice>((db, { after }) =>
   counted(db, liveIds(db).where('held_at', 'is not', null), after),
 )
-
-const liveIds = (db: Read) => db.selectFrom('automation_live').select('id')
-
-/** The next of those behind one. */
-const counted = (db: Read, those: ReturnType<typeof liveIds>, after: string) =>
-  db
-    .selectFrom(those.where('id', '>', after).orderBy('id').limit(perSlice).as('some'))
-    .select((eb) => [
-      eb.fn.countAll<number>().as('runs'),
-      eb.fn.max<string | null>('id').as('last'),
-    ])

@@ -16,6 +16,7 @@ import {
   beginningPlace,
   type Crowd,
   compile,
+  dateRuleOf,
   definitionIn,
   departureOf,
   findAutomation,
@@ -26,6 +27,7 @@ import {
 } from '../definition/index.js'
 import { openGate } from '../engine/index.js'
 import { meetAudience } from '../runs/index.js'
+import { beginningFor, payloadOf } from './beginning.js'
 import { type CohortCounts, simulateCohort } from './cohort.js'
 import { simulate } from './simulate.js'
 import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
@@ -110,7 +112,9 @@ export async function previewAutomation(
   const asks = audienceIn(JSON.stringify(definition))
   await meetAudience(deps.store.read, [{ contact, asks }])
   const wouldStop = await stopsOf(deps, accountId, definition, contact, automation.id)
-  const { lines, ...told } = simulate(compiled, { ...worldOf(contact), wouldStop })
+  const world = worldOf(contact)
+  const { lines, ...told } = simulate(compiled, { ...world, wouldStop })
+  if (world.hasNoDate) told.refused.push({ at: world.at, reason: 'no_date' })
   const rendered: PreviewedLine[] = []
   let room = maxRendered
   for (const { mail, ...line } of lines) {
@@ -162,6 +166,12 @@ export async function previewCohort(
   )
 }
 
+/** A world, from when on it is looked at, and whether nothing begins in it for want of a date. */
+interface PreviewedWorld extends SimulatedWorld {
+  at: number
+  hasNoDate: boolean
+}
+
 /** What is simulated: the version or draft, and what happens to whomever. */
 async function settingOf(
   { store, clock }: PreviewDeps,
@@ -179,22 +189,29 @@ async function settingOf(
   const at = timeIn(input.at) ?? clock.now()
   const opens = aftersIn(input.opens)
   const clicks = aftersIn(input.clicks)
-  const until = timeIn(input.until) ?? at + usualLengthMs
-  refuseMeaningless(definition, input, until < at)
-  const happenings: SimulatedHappening[] = [
-    { at, kind: 'event', name: triggerOf(definition), payload: begun(definition, input, among) },
-    ...(input.events ?? []).map(({ event, after = '', payload = {}, ...one }) => {
-      const when = timeIn(one.at) ?? at + (afterMs(after) ?? 0)
-      return { at: when, kind: 'event', name: event, payload } as const
-    }),
-  ]
-  const worldOf = (contact: RunContact): SimulatedWorld => ({
-    contact,
-    happenings,
-    until,
-    opens,
-    clicks,
-  })
+  const until = timeIn(input.until)
+  refuseMeaningless(definition, input, until !== undefined && until < at)
+  const payload = begun(definition, input, among)
+  const worldOf = (contact: RunContact): PreviewedWorld => {
+    const begins = beginningFor(definition, contact, { at, payload: payloadOf(payload) })
+    const from = begins?.at ?? at
+    const says = dateRuleOf(definition) === undefined ? payload : (begins?.payload ?? {})
+    const beginning = {
+      at: from,
+      kind: 'event',
+      name: triggerOf(definition),
+      payload: says,
+    } as const
+    const happenings: SimulatedHappening[] = [
+      ...(begins === undefined ? [] : [beginning]),
+      ...(input.events ?? []).map(({ event, after = '', payload = {}, ...one }) => {
+        const when = timeIn(one.at) ?? from + (afterMs(after) ?? 0)
+        return { at: when, kind: 'event', name: event, payload } as const
+      }),
+    ]
+    const end = until ?? from + usualLengthMs
+    return { contact, happenings, until: end, opens, clicks, at, hasNoDate: begins === undefined }
+  }
   return { automation, definition, compiled, worldOf }
 }
 

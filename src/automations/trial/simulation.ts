@@ -71,8 +71,8 @@ export interface SimulatedRun {
 export interface Simulation {
   lines: SimulatedLine[]
   runs: SimulatedRun[]
-  /** Events that the trigger hears, but that start nothing. */
-  refused: { at: number; reason: EntryRefusal }[]
+  /** Events that the trigger hears, but that start nothing; `no_date`: it begins on a date, and they have none to come. */
+  refused: { at: number; reason: EntryRefusal | 'no_date' }[]
   /** It is not told to its end: there are too many lines, or walks. */
   cut: boolean
 }

@@ -3,6 +3,7 @@ import { nextTurn } from '../../bounded/index.js'
 import type { Clock } from '../../clock/index.js'
 import { requireList } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
+import { startedByHand } from '../../events/index.js'
 import { requireSegment } from '../../segments/index.js'
 import {
   type AutomationBackfillRow,
@@ -37,7 +38,7 @@ interface BackfillDeps {
 }
 
 // What begins such a run. No step can wait for it, and no other automation hears it.
-const eventName = '$backfill'
+const { crowd: eventName } = startedByHand
 
 /** The same by its row. */
 export const crowdOf = ({

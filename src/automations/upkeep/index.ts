@@ -13,7 +13,6 @@ export {
   startBackfill,
   stopBackfill,
 } from './backfill.js'
-export { cancelFitting } from './cancel-fitting.js'
 export { forgetRuns, makeForgetContactEvents } from './forget.js'
 export { type MoveGroup, moveRuns, newestVersion, planMove, planMoveToDraft } from './move.js'
 export { finishReleases, pauseAutomation, resumeAutomation } from './pause.js'
@@ -21,3 +20,11 @@ export { planResume, type ResumePlan } from './plan-resume.js'
 export { runBackfills } from './run-backfills.js'
 export { datesWait, makeDateKeeper } from './run-dates.js'
 export { startForContact, whyNotStarted } from './start-one.js'
+export {
+  findTakeOut,
+  lastTakeOut,
+  makeTakeOuts,
+  orderTakeOut,
+  type TakeOuts,
+  type TakeOutTask,
+} from './take-out.js'

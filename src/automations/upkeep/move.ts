@@ -2,10 +2,16 @@ import type { UpdateResult } from 'kysely'
 import { type Clock, pause } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import { makeRunTally } from '../../runs/index.js'
-import { cell, idsOf, prepared, type Read, rowsOf, type Store } from '../../store/index.js'
+import { cell, idsIn, idsOf, prepared, type Read, rowsOf, type Store } from '../../store/index.js'
 import { type Automation, type AutomationDefinition, appended } from '../definition/index.js'
 import { insertListens } from '../events/index.js'
-import { historyJson, presentAtSteps, readHistory } from '../runs/index.js'
+import {
+  findRunIds,
+  historyJson,
+  presentAtSteps,
+  type RunsFilter,
+  readHistory,
+} from '../runs/index.js'
 import { type Instead, type Targets, targetsOf, targetsOfDraft } from './move-targets.js'
 
 /** Runs of another version at one of its steps. */
@@ -31,9 +37,10 @@ export async function planMove(
   read: Read,
   { id }: Pick<Automation, 'id'>,
   version: number,
-  instead: Instead = {},
+  { instead = {}, only }: { instead?: Instead; only?: RunsFilter | undefined } = {},
 ): Promise<MoveGroup[]> {
-  return await groupsOf(read, id, await targetsOf(read, id, version, instead), version)
+  const targets = await targetsOf(read, id, version, instead)
+  return await groupsOf(read, id, targets, { version, only })
 }
 
 /** The same for what is still written, and would be the next version. */
@@ -49,7 +56,7 @@ async function groupsOf(
   read: Read,
   id: string,
   targets: Targets,
-  version?: number,
+  { version, only }: { version?: number; only?: RunsFilter | undefined } = {},
 ): Promise<MoveGroup[]> {
   const others = await read
     .selectFrom('automation_steps')
@@ -58,11 +65,13 @@ async function groupsOf(
     .$if(version !== undefined, (query) => query.where('version', '!=', version ?? 0))
     .orderBy('id')
     .execute()
-  const present = await presentAtSteps(
-    read,
-    id,
-    others.map((step) => step.id),
-  )
+  const steps = others.map((step) => step.id)
+  const meant =
+    only?.stepIds === undefined ? steps : steps.filter((one) => only.stepIds?.includes(one))
+  const present =
+    only?.wait === undefined
+      ? await presentAtSteps(read, id, meant)
+      : await waitingAtSteps(read, id, only)
   return others.flatMap(({ id: stepId, version: from }): MoveGroup[] => {
     const { key, type, to, stays, isAnew } = targets.of(stepId)
     const runs = present.get(stepId)
@@ -101,14 +110,21 @@ export async function moveRuns(
   { store, clock }: MoveDeps,
   { id }: Pick<Automation, 'id'>,
   version: number,
-  { most = Number.POSITIVE_INFINITY, instead = {} }: { most?: number; instead?: Instead } = {},
+  {
+    most = Number.POSITIVE_INFINITY,
+    instead = {},
+    only,
+  }: { most?: number; instead?: Instead; only?: RunsFilter | undefined } = {},
 ): Promise<number> {
   const targets = await targetsOf(store.read, id, version, instead)
   let moved = 0
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
+    const found = only && (await findThose(store.read, { id, after: from }, only))
     const slice = await store.write(async (tx) => {
-      const rows = await liveAfter(tx, { id, after: from })
+      const rows = found
+        ? await liveAmong(tx, id, found.ids)
+        : await liveAfter(tx, { id, after: from })
       const now = clock.now()
       const tally = makeRunTally()
       const changes: unknown[][] = []
@@ -134,7 +150,8 @@ export async function moveRuns(
       return { last: rows.at(-1)?.id, full: rows.length === perWrite, moved: changes.length }
     })
     moved += slice.moved
-    after = slice.full && moved < most ? slice.last : undefined
+    const next = found ? found.next : slice.full ? slice.last : undefined
+    after = moved < most ? next : undefined
     if (after !== undefined) await pause(clock, restMs)
   }
   return moved
@@ -182,6 +199,40 @@ const liveAfter = prepared<{ id: string; after: string }, MovedRow>((db, { id, a
     .orderBy('id')
     .limit(perWrite),
 )
+
+/** The next of those that fit; they are found from the newest on. */
+const findThose = (read: Read, { id, after }: { id: string; after: string }, only: RunsFilter) =>
+  findRunIds(read, id, only, { limit: perWrite, before: after === '' ? undefined : after })
+
+const liveAmong = (tx: Read, id: string, ids: readonly string[]): Promise<MovedRow[]> =>
+  tx
+    .selectFrom('automation_live')
+    .select(['id', 'version', 'step_id', 'contact_id', 'history', 'started_at', 'status'])
+    .where('id', 'in', idsIn(ids, 'text'))
+    .where('automation_id', '=', id)
+    .execute()
+
+// As many as a page tells the number of.
+const mostCounted = 10_000
+
+/** How many of those that wait for want of something stand at each step: of so many of them. */
+async function waitingAtSteps(
+  read: Read,
+  id: string,
+  only: RunsFilter,
+): Promise<ReadonlyMap<number, number>> {
+  const present = new Map<number, number>()
+  let before: string | undefined
+  for (let counted = 0; counted < mostCounted; counted += perWrite) {
+    const { ids, next } = await findRunIds(read, id, only, { limit: perWrite, before })
+    for (const row of await liveAmong(read, id, ids)) {
+      present.set(row.step_id, 1 + (present.get(row.step_id) ?? 0))
+    }
+    if (next === undefined) break
+    before = next
+  }
+  return present
+}
 
 // Puts runs into the version. `seq` goes up, so that a step that the engine has planned by the old
 // version is not written.

@@ -2,13 +2,7 @@ import { type Clock, isDueBy } from '../../clock/index.js'
 import type { Log } from '../../log/index.js'
 import { makeRunTally } from '../../runs/index.js'
 import { idsIn, isPassing, type Read, type Store, type Tx } from '../../store/index.js'
-import {
-  type DateRule,
-  dateEvent,
-  dateFieldOf,
-  dateFor,
-  type Versions,
-} from '../definition/index.js'
+import { dateEvent, dateFor, dateSays, type Versions } from '../definition/index.js'
 import {
   judgeStarts,
   type LiveLimit,
@@ -162,7 +156,7 @@ async function beginSome(
       // The field is another since: it is placed anew.
       if (reached?.at !== at) continue
       done.set(contact_id, reached.day)
-      const says = sayOf(rule, contact.metadata, reached.day)
+      const says = JSON.stringify(dateSays(rule, contact, reached.day))
       events.push({ contact, name: dateEvent, payload: says, occurredAt: at })
     }
     await begin(tx, { store, versions }, { row, now, full: await isFull(tx, now) }, events)
@@ -174,11 +168,6 @@ async function beginSome(
       .where('contact_id', 'in', idsIn(gone, 'text'))
       .execute()
   })
-}
-
-const sayOf = ({ date }: DateRule, metadata: object, on: string): string => {
-  const field = dateFieldOf(date)
-  return JSON.stringify({ field, date: Reflect.get(metadata, field), on })
 }
 
 /** Only of whom it lets in an event is kept; the others have had their day all the same. */

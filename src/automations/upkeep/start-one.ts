@@ -1,6 +1,7 @@
 import { type AccountBilling, checkOpen } from '../../billing/index.js'
 import { requireContact } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
+import { startedByHand } from '../../events/index.js'
 import { makeRunTally } from '../../runs/index.js'
 import type { Read, Tx } from '../../store/index.js'
 import { findAutomation, type RunContact } from '../definition/index.js'
@@ -19,7 +20,7 @@ import { requireTrigger } from './backfill.js'
 type StartOneDeps = Pick<AcceptDeps, 'store' | 'clock' | 'versions' | 'isFull' | 'automate'>
 
 // What begins such a run. No client can send it, no step can wait for it, and no other automation hears it.
-const eventName = '$started'
+const { one: eventName } = startedByHand
 
 /** Why nobody enters, for who has asked for it. */
 export const whyNotStarted: Readonly<Record<EntryRefusal, string>> = {

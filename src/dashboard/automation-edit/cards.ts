@@ -74,8 +74,8 @@ function cardPart(
   const isOpen = options.open === place
   const wrong = options.faults.get(step.key) ?? []
   const doubtful = options.warnings.get(step.key) ?? []
-  const anchor = isOpen ? 'open' : `step-${place}`
-  return html`<fieldset class="card block" id="${anchor}"><legend>${title}</legend>${
+  const anchor = isOpen ? 'open' : `block-${place}`
+  return html`<fieldset class="card block" id="${anchor}"${!mayStand(items, at) && html` data-fixed`}><legend>${title}</legend>${
     title !== says && html`<p class="quiet">${says}</p>`
   }${wrong.map((one) => html`<p class="fault">${one}</p>`)}${doubtful.map(
     (one) => html`<p class="hint">${one}</p>`,
@@ -89,10 +89,8 @@ function cardPart(
 }
 
 const wayTitle = (type: string, branch: string | undefined): string => {
-  const says = edgeWords(type, branch) ?? 'then'
-  return branch === undefined
-    ? `If ${says === 'yes' || says === 'no' ? says : says}`
-    : `Way ${branch}`
+  if (branch !== undefined) return `Way ${branch}`
+  return `If ${edgeWords(type) ?? 'then'}`
 }
 
 function endPart(item: { to: string } | { end: true }, place: string, options: Options): Html {
@@ -153,7 +151,7 @@ const button = (
   label: string,
   name: string,
   change: string,
-  anchor = `step-${place}`,
+  anchor = `block-${place}`,
 ): Html =>
   html`<button name="do" value="${deed}:${place}" formaction="${change}#${anchor}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
 

@@ -37,17 +37,17 @@ function listAt(outline: Outline, place: string): { items: OutlineItem[]; at: nu
 const besides = (place: string, at: number) => [...place.split('.').slice(0, -1), at].join('.')
 
 /**
- * `open:0.3`, `close:`, `up:0.3`, `down:0.3`, `copy:0.3`, `gone:0.3`, `add:0.3` (what is added is `kind`). Answers which
- * place is open then; undefined where that stays.
+ * `open:0.3`, `close:`, `up:0.3`, `down:0.3`, `move:0.3:5` (to that place of its list), `copy:0.3`, `gone:0.3`, `add:0.3` (what is
+ * added is `kind`). Answers which place is open then; undefined where that stays.
  */
 export function changeOutline(
   outline: Outline,
   pressed: string,
   { kind, from }: { kind: string | undefined; from: string },
 ): string | undefined {
-  const [, deed = '', place = ''] =
-    /^(open|close|up|down|copy|gone|add|way):(.*)$/.exec(pressed) ?? []
-  if (deed === 'open') return place
+  const [, deed = '', place = '', to] =
+    /^(open|close|up|down|move|copy|gone|add|way):(.*?)(?::(\d+))?$/.exec(pressed) ?? []
+  if (deed === 'open') return pressed.slice('open:'.length)
   if (deed === 'close') return ''
   const found = listAt(outline, place)
   if (found === undefined) return undefined
@@ -72,7 +72,7 @@ export function changeOutline(
     items.splice(at + 1, 0, copied(item, keysOf(outline)))
     return besides(place, at + 1)
   }
-  const target = deed === 'up' ? at - 1 : deed === 'down' ? at + 1 : -1
+  const target = { up: at - 1, down: at + 1, move: Number(to) }[deed] ?? -1
   if (!mayStand(items, at) || !mayStand(items, target)) return undefined
   items.splice(at, 1)
   items.splice(target, 0, item)

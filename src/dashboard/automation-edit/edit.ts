@@ -7,15 +7,15 @@ import {
   outlineOf,
   readWritten,
   type StepDefinition,
-  type StepFault,
   seenEvents,
+  soundStep,
   validate,
 } from '../../automations/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
 import { wordBook } from '../automations/word-book.js'
-import { stepWords } from '../automations/words.js'
+import { ruleWords, stepTitle, stepWords, titleOf } from '../automations/words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import { type Html, html } from '../shell/html.js'
@@ -23,14 +23,16 @@ import type { Visit } from '../shell/visit.js'
 import { outlineCards } from './cards.js'
 import { itemAt, stepsOf } from './deeds.js'
 import type { AutomationEditDeps } from './deps.js'
+import { byStep, countWords, nameFaults, stateWords, targetsOf } from './edit-words.js'
 import { faultWords } from './fault-words.js'
 import { mailPreview } from './mail-preview.js'
 import { settingsPart, settingsWords } from './settings-part.js'
+import { asWait, heardAt } from './settings-rules.js'
 import { stepChoices } from './step-choices.js'
 import { stepFields } from './step-fields.js'
-import { definitionOf, stepOf, type TypedAutomation, typedIn } from './typed.js'
+import { definitionOf, type TypedAutomation, typedIn } from './typed.js'
 
-interface EditAutomationView {
+export interface EditAutomationView {
   page: string
   id: string
   title: string
@@ -45,6 +47,9 @@ interface EditAutomationView {
   room: string
   state: { says: string; isDraft: boolean }
   faults: Faults
+  nameFaults: Faults
+  api: string
+  cli: string
   /** What is wrong with no single step. */
   wrong: string[]
   /** How much is in the way of enabling it. */
@@ -90,7 +95,7 @@ export async function keptOf(
 }
 
 const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>
-  steps.flatMap((step) => stepOf(step) ?? [])
+  steps.flatMap((step) => soundStep(step) ?? [])
 
 /** What a new mail is from: what the others are from, else what campaigns are. */
 async function senderOf(
@@ -137,7 +142,9 @@ export async function showEdit(
   const valid = found.length === 0
   const warned = valid ? await automationWarnings(read, account.id, definition) : []
   const item = itemAt(outline, open)
-  const step = item !== undefined && 'step' in item ? item.step : undefined
+  const heard = heardAt(settings, open)
+  const ofSettings = heard && asWait(heard)
+  const step = item !== undefined && 'step' in item ? item.step : ofSettings
   const steps = stepsOf(outline)
   const book = await wordBook(read, account.id, [definition])
   const choices = await stepChoices(read, account.id, {
@@ -152,14 +159,15 @@ export async function showEdit(
     step?.type === 'send_email'
       ? await mailPreview(deps, { accountId: account.id, base }, step.config.template)
       : undefined
+  const called = titleOf(definition, book)
   const says = (one: OutlineStep) => stepWords(one.step, book, definition)
   const cards = outlineCards({
     outline,
     open,
     change,
     says,
-    faults: byStep(found),
-    warnings: byStep(warned),
+    faults: byStep(found, called),
+    warnings: byStep(warned, called),
     fields: (one) =>
       html`<div id="fields">${nameFields(one.step)}${stepFields(one.step, { choices, change, preview, domains })}</div>`,
   })
@@ -172,57 +180,28 @@ export async function showEdit(
     outline: JSON.stringify({ lists: outline, settings }),
     open,
     cards,
-    settings: settingsPart({ settings, open, change, steps, says: settingsWords(settings) }),
+    settings: settingsPart({
+      settings,
+      open,
+      change,
+      targets: targetsOf(steps, (one) => stepTitle(one, book, definition)),
+      says: settingsWords(settings),
+      asks: (rule) => ruleWords(rule, book, definition),
+      choices,
+    }),
     room: `${steps.length} of at most ${limits.steps} steps`,
     state: stateWords(automation, typed.isDraft, valid),
     faults,
-    wrong: found.filter(({ key }) => key === null).map(faultWords),
+    nameFaults: nameFaults(typed.name),
+    api: `GET /v1/automations/${automation.id}/draft\nPATCH /v1/automations/${automation.id}/draft\n{ "revision": "${revision ?? typed.revision}", "steps": [{ "key": "start", "type": "trigger", "config": { "eventName": "signup" } }, { "key": "mail", "type": "send_email", "name": "Welcome", "config": { "template": ":slug", "from": "…" } }], "connections": [{ "from": "start", "to": "mail", "type": "default" }] }`,
+    cli: `posthorn automation draft ${automation.id}`,
+    wrong: found.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
     count: countWords(found.length),
     isConflict: faults.message?.startsWith('Somebody else') === true,
   }
-  return page('automation-edit/edit', view, { title: view.title })
+  return page('automation-edit/edit', view, { title: view.title, steps: true })
 }
 
 /** The name, and the key where somebody asks for it. */
 const nameFields = (step: StepDefinition): Html =>
   html`<input type="hidden" name="s.key" value="${step.key}"><div class="field"><label for="step-name">Name <span class="quiet">(optional)</span></label><p class="hint" id="step-name-hint">Only your team sees it. Empty: what the step does.</p><input type="text" id="step-name" name="s.name" value="${step.name ?? ''}" maxlength="100" aria-describedby="step-name-hint"></div><details><summary>For the API</summary><p>Its key is <code>${step.key}</code>: rules and reports know the step by it.</p></details>`
-
-function byStep(found: readonly StepFault[]): Map<string, string[]> {
-  const faults = new Map<string, string[]>()
-  for (const one of found) {
-    if (one.key === null) continue
-    const words = faultWords(one)
-    const before = faults.get(one.key) ?? []
-    if (!before.includes(words)) faults.set(one.key, [...before, words])
-  }
-  return faults
-}
-
-const countWords = (count: number): string =>
-  count === 0
-    ? ''
-    : count === 1
-      ? 'One thing is not right yet.'
-      : `${count} things are not right yet.`
-
-function stateWords(
-  { status }: Automation,
-  isDraft: boolean,
-  isValid: boolean,
-): EditAutomationView['state'] {
-  if (isDraft) {
-    const says =
-      status === 'enabled'
-        ? 'This is a draft. The automation goes on as it was until you put the draft in force.'
-        : isValid
-          ? 'This is a draft, kept as you type. Save it, or throw it away.'
-          : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
-    return { says, isDraft }
-  }
-  return status === 'enabled'
-    ? {
-        says: 'It is on. What you save is kept as a draft, and people go on as before until you put it in force.',
-        isDraft,
-      }
-    : { says: 'It is off: nobody enters it before you enable it.', isDraft }
-}

@@ -6,6 +6,7 @@ import {
   type AutomationDefinition,
   automationWarnings,
   checkEnabling,
+  isAutomationName,
   newestVersion,
   planMove,
   planMoveToDraft,
@@ -21,7 +22,13 @@ import { namesAmong } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
 import { type MovedGroup, movedGroups } from '../automations/moved-groups.js'
 import { wordBook } from '../automations/word-book.js'
-import { durationWords, startWords, stepWords, type WordBook } from '../automations/words.js'
+import {
+  durationWords,
+  startWords,
+  stepWords,
+  titleOf,
+  type WordBook,
+} from '../automations/words.js'
 import type { CampaignCheck } from '../campaigns/check.js'
 import { checkList } from '../campaigns/check-list.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -83,6 +90,14 @@ async function showEnable(
   const billing = await readBilling(read, deps.plans, account.id)
   const here = `${base}/automations/${found.id}`
   const checks = await checksOf(read, { billing, base, here }, definition, book)
+  if (!isAutomationName(name)) {
+    const mend = { label: 'Write it', href: `${here}/edit` }
+    checks.push({
+      tone: 'bad',
+      says: 'Its name has to have 1 to 200 characters, in one line.',
+      mend,
+    })
+  }
   const isOn = found.status === 'enabled'
   const groups = await olderGroups(read, found, { definition, isDraft })
   checks.push(...stranded(groups))
@@ -144,7 +159,7 @@ async function checksOf(
     (tone: 'bad' | 'doubt') =>
     (one: StepFault): CampaignCheck => ({
       tone,
-      says: `${called(one.key)}${faultWords(one)}`,
+      says: `${called(one.key)}${faultWords(one, titleOf(definition, book))}`,
       mend: edit,
     })
   if (valid === undefined) return faults.map(told('bad'))
@@ -165,7 +180,10 @@ async function checksOf(
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     checks.push({
       tone: 'bad',
-      says: error.message,
+      says:
+        error.code === 'marketing_subscription_required'
+          ? 'It sends news, which needs a marketing plan, and this account has none. The operator of this server gives plans.'
+          : error.message,
       mend: { label: 'Your plan', href: `${base}/plan` },
     })
   }

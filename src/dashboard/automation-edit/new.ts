@@ -1,6 +1,7 @@
 import { optional, string, type } from 'superstruct'
 import { recipes } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
+import { listContactFields } from '../../contact-fields/index.js'
 import { listPage } from '../../contacts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -15,6 +16,8 @@ interface NewAutomationView {
   recipes: { value: string; label: string; hint: string }[]
   lists: { value: string; label: string }[]
   from: string
+  /** Fields of contacts that have a day. */
+  dateFields: { value: string; label: string }[]
   domains: string
   noPlan: boolean
   faults: Faults
@@ -26,6 +29,7 @@ export const NewForm = type({
   name: optional(string()),
   from: optional(string()),
   list: optional(string()),
+  dateField: optional(string()),
 })
 
 const mostLists = 100
@@ -38,6 +42,7 @@ export async function showNew(
 ): Promise<PageAnswer> {
   const { read } = deps.store
   const { page: lists } = await listPage(read, account.id, { limit: mostLists })
+  const dates = (await listContactFields(read, account.id)).filter(({ type }) => type === 'date')
   const billing = await readBilling(read, deps.plans, account.id)
   const view: NewAutomationView = {
     base,
@@ -45,6 +50,7 @@ export async function showNew(
     recipes: recipes.map(({ name, title, about }) => ({ value: name, label: title, hint: about })),
     lists: lists.map(({ id, name }) => ({ value: id, label: name })),
     from: await usualSender(read, account),
+    dateFields: dates.map(({ name, label }) => ({ value: name, label })),
     domains: (await verifiedDomains(read, account.id)).join(', '),
     noPlan: billing.marketingPlan === null,
     faults,

@@ -48,15 +48,25 @@ export function automationEditPages(pages: AccountPages, deps: AutomationEditDep
   })
 }
 
+const Name = structOf(table({ name: operations.automationName }))
+
 function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
   const action = 'automations.write' as const
   const show = (visit: Visit, faults: Faults) => showNew(deps, visit, faults)
   pages.get('/automations/new', action, (visit) => show(visit, noFaults))
   const making = { action, form: NewForm, again: show } as const
   pages.post('/automations/new', making, async ({ account, base, form }) => {
-    const { recipe = '', name = '', from = '', list } = form
+    const { recipe = '', from = '', list, dateField } = form
+    const name = (form.name ?? '').trim()
+    if (name !== '') check({ name }, Name)
     const billing = await readBilling(deps.store.read, deps.plans, account.id)
-    const made = await beginAutomation(deps, billing, { recipe, name, from, listId: list })
+    const made = await beginAutomation(deps, billing, {
+      recipe,
+      name,
+      from,
+      listId: list,
+      dateField,
+    })
     return redirect(`${base}/automations/${made.id}/edit`, {
       flash: `“${made.name}” is made. Nobody enters it before you enable it`,
       audit: auditOf(operations.createAutomation, { target: made.id }),
@@ -72,8 +82,6 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
   })
 }
 
-const Name = structOf(table({ name: operations.automationName }))
-
 function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
   const { read } = deps.store
   const action = 'automations.write' as const
@@ -87,9 +95,10 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const definition = definitionOf(typed)
     const before = await keptOf(read, automation)
     const isSame = name === before.name && isDeepStrictEqual(definition, definitionOf(before))
-    // A form without a revision is not that of the editor; to look at a step writes nothing.
+    // A form without a revision is not that of the editor; to look at a step writes nothing, and script keeps what is typed.
+    const isLook = visit.fields.get('looks') !== undefined
     const kept =
-      revision === '' || isSame
+      revision === '' || isSame || isLook
         ? revision
         : await keepTyped(deps, visit.account.id, automation.id, { name, definition, revision })
     return await showEdit(deps, { ...visit, form: undefined }, noFaults, kept)

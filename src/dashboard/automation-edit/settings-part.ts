@@ -1,7 +1,11 @@
-import type { AutomationSettings, StepDefinition } from '../../automations/index.js'
+import type { AutomationSettings } from '../../automations/index.js'
 import type { Form } from '../../http/index.js'
+import type { Rule } from '../../rules/index.js'
 import { field, fieldSet } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
+import { withRuleIn } from './settings-rules.js'
+import type { StepChoices } from './step-choices.js'
+import { filterPart } from './step-fields.js'
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
@@ -10,25 +14,37 @@ export function settingsPart({
   settings = {},
   open,
   change,
-  steps,
+  targets,
   says,
+  asks,
+  choices,
 }: {
   settings: AutomationSettings | undefined
   open: string
   change: string
-  steps: readonly StepDefinition[]
+  /** Where a goal may lead. */
+  targets: readonly { value: string; label: string }[]
   says: string
+  /** What a rule asks for, in words. */
+  asks: (rule: Rule) => string
+  choices: StepChoices
 }): Html {
-  if (open !== 'settings') {
+  if (open !== 'settings' && !open.startsWith('settings:')) {
     return html`<section class="card" aria-labelledby="whole"><h2 id="whole">For all steps</h2><p>${says}</p><p class="buttons"><button name="do" value="open:settings" formaction="${change}#whole" formnovalidate>Change what holds for all steps</button></p></section>`
   }
+  const button = (value: string, label: string) =>
+    html`<button name="do" value="open:${value}" formaction="${change}#open" formnovalidate>${label}</button>`
+  const onlyIf = (place: string, { eventName, filter }: { eventName: string; filter?: Rule }) =>
+    place === open
+      ? html`<fieldset class="column" id="open"><legend>When “${eventName}” ends it</legend>${filterPart(filter, 'Only if', { choices, change, domains: '' })}<p class="buttons">${button('settings', 'Done')}</p></fieldset>`
+      : html`<p>“${eventName}” ${filter === undefined ? 'always counts.' : `counts only if ${asks(filter)}.`} ${button(place, 'Only if…')}</p>`
   const { goal, exitOn = [], sendWindow, maxPerHour, timeZone, onUnsubscribe } = settings
   const text = (name: string, label: string, value: string, hint: string) =>
     field({ name: `w.${name}`, label, value, hint, required: false, autocomplete: 'off' })
   return html`<section class="card" aria-labelledby="whole"><h2 id="whole">For all steps</h2><input type="hidden" name="w.here" value="on">
-${text('exitOn', 'Events that end it for somebody', exitOn.map(({ eventName }) => eventName).join(', '), 'Wherever they are in it, such as order.paid; several with commas, 20 at most.')}
-${text('goal', 'The event that is its goal', goal?.eventName ?? '', 'Who does it is counted as having reached the goal, and leaves.')}
-${field({ name: 'w.goalTo', label: 'Where the goal leads', type: 'select', value: goal?.to ?? '', options: [{ value: '', label: 'It ends' }, ...steps.filter(({ type }) => type !== 'trigger').map((step) => ({ value: step.key, label: step.name ?? step.key }))] })}
+${text('exitOn', 'Events that end it for somebody', exitOn.map(({ eventName }) => eventName).join(', '), 'Wherever they are in it, such as order.paid; several with commas, 20 at most.')}${exitOn.map((one, at) => onlyIf(`settings:exit:${at}`, one))}
+${text('goal', 'The event that is its goal', goal?.eventName ?? '', 'Who does it is counted as having reached the goal, and leaves.')}${goal !== undefined && onlyIf('settings:goal', goal)}
+${field({ name: 'w.goalTo', label: 'Where the goal leads', type: 'select', value: goal?.to ?? '', options: [{ value: '', label: 'It ends' }, ...targets] })}
 ${text('timeZone', 'Time zone', timeZone ?? '', 'Such as Africa/Lagos, for people whose own is not known. Empty: UTC.')}
 <div class="tools">${field({ name: 'w.from', label: 'Mail leaves from', hint: 'Empty: at any hour.', type: 'time', value: sendWindow?.from ?? '' })}${field({ name: 'w.to', label: 'until', type: 'time', value: sendWindow?.to ?? '' })}</div>
 ${fieldSet({ name: 'w.days', label: 'On these days', hint: 'None ticked: on any.', options: weekdays.map((label, at) => ({ value: String(at + 1), label })), value: (sendWindow?.days ?? []).map(String) })}
@@ -36,6 +52,9 @@ ${text('maxPerHour', 'Mails in any hour at most', maxPerHour === undefined ? '' 
 ${field({ name: 'w.stays', label: 'Who unsubscribes stays in it', hint: 'Only where every mail is something they must know.', type: 'checkbox', value: onUnsubscribe === 'continue' ? 'on' : '' })}
 <p class="buttons"><button name="do" value="close:" formaction="${change}#whole" formnovalidate>Done</button></p></section>`
 }
+
+const heardWords = ({ eventName, filter }: { eventName: string; filter?: Rule }) =>
+  `“${eventName}”${filter === undefined ? '' : ', under conditions,'}`
 
 /** The same in a sentence or two. */
 export function settingsWords(settings: AutomationSettings = {}): string {
@@ -45,10 +64,8 @@ export function settingsWords(settings: AutomationSettings = {}): string {
       ? 'Mail leaves at any hour.'
       : `Mail leaves from ${sendWindow.from} to ${sendWindow.to}.`,
     maxPerHour === undefined ? '' : `At most ${maxPerHour} an hour.`,
-    exitOn.length === 0
-      ? ''
-      : `${exitOn.map(({ eventName }) => `“${eventName}”`).join(' or ')} ends it.`,
-    goal === undefined ? '' : `Its goal is “${goal.eventName}”.`,
+    exitOn.length === 0 ? '' : `${exitOn.map(heardWords).join(' or ')} ends it.`,
+    goal === undefined ? '' : `Its goal is ${heardWords(goal)}.`,
     timeZone === undefined ? '' : `Times are those in ${timeZone}.`,
   ]
   return parts.filter((one) => one !== '').join(' ')
@@ -56,10 +73,11 @@ export function settingsWords(settings: AutomationSettings = {}): string {
 
 /** What a form says of it; where its fields are not there, it stays. */
 export function settingsIn(
-  before: AutomationSettings | undefined,
+  kept: AutomationSettings | undefined,
   fields: Form,
 ): AutomationSettings | undefined {
-  if (fields.get('w.here') === undefined) return before
+  if (fields.get('w.here') === undefined) return kept
+  const before = withRuleIn(kept ?? {}, fields.get('open') ?? '', fields)
   const said = (name: string) => (fields.get(`w.${name}`) ?? '').trim()
   const exits = said('exitOn')
     .split(',')
@@ -67,18 +85,18 @@ export function settingsIn(
     .filter((name) => name !== '')
   const days = fields.all('w.days').map(Number)
   const most = said('maxPerHour')
-  const zone = before?.sendWindow?.zone
+  const zone = before.sendWindow?.zone
   const hasWindow = said('from') !== '' || said('to') !== ''
   const settings: AutomationSettings = {
-    // A rule that the API gave to such an event stays with it.
+    // A rule of such an event stays with it.
     ...(exits.length > 0 && {
       exitOn: exits.map(
-        (eventName) => before?.exitOn?.find((one) => one.eventName === eventName) ?? { eventName },
+        (eventName) => before.exitOn?.find((one) => one.eventName === eventName) ?? { eventName },
       ),
     }),
     ...(said('goal') !== '' && {
       goal: {
-        ...(before?.goal?.eventName === said('goal') &&
+        ...(before.goal?.eventName === said('goal') &&
           before.goal.filter !== undefined && { filter: before.goal.filter }),
         eventName: said('goal'),
         ...(said('goalTo') !== '' && { to: said('goalTo') }),

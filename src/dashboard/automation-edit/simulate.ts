@@ -2,6 +2,7 @@ import { array, optional, string, type } from 'superstruct'
 import * as operations from '../../automations/contract.js'
 import {
   type AutomationDefinition,
+  dateFieldOf,
   previewAutomation,
   previewCohort,
   readWritten,
@@ -40,6 +41,9 @@ interface SimulateView extends TrialTold {
   whom: string
   at: string
   payload: string
+  /** The field by whose day it begins. */
+  dateField: string | undefined
+  date: string
   happenings: { event: string; after: string; unit: string }[]
   opened: string[]
   clicked: string[]
@@ -55,6 +59,7 @@ const SimulateForm = type({
   whom: optional(string()),
   at: optional(string()),
   payload: optional(string()),
+  date: optional(string()),
   event: array(string()),
   after: array(string()),
   unit: array(string()),
@@ -149,6 +154,8 @@ async function showSimulation(
     whom,
     at: fields.get('at') ?? '',
     payload: fields.get('payload') ?? '',
+    dateField: dateFieldIn(definition),
+    date: fields.get('date') ?? '',
     happenings: Array.from({ length: rowsOfEvents }, (_, at) => ({
       event: fields.all('event')[at] ?? '',
       after: fields.all('after')[at] ?? '',
@@ -167,6 +174,13 @@ async function showSimulation(
   return page('automation-edit/simulate', view, { title: `Try “${typed.name}”` })
 }
 
+/** The field of contacts by whose day it begins, if it begins on one. */
+function dateFieldIn({ steps }: AutomationDefinition): string | undefined {
+  const trigger = steps.find(({ type }) => type === 'trigger')
+  const date = trigger?.type === 'trigger' ? trigger.config.date : undefined
+  return date === undefined ? undefined : dateFieldOf(date)
+}
+
 const Email = structOf(table({ email: operations.simulatedAddress }))
 
 /** The address as it was typed; throws a `ShapeError` beside its field. */
@@ -183,7 +197,8 @@ function worldIn(
 ) {
   const started = beginningIn(fields.get('at') ?? '', { zone, now })
   const payload = (fields.get('payload') ?? '').trim()
-  const given = payload === '' ? {} : payloadIn(payload)
+  const date = (fields.get('date') ?? '').trim()
+  const given = { ...(payload === '' ? {} : payloadIn(payload)), ...(date !== '' && { date }) }
   const afters = (name: string) =>
     Object.fromEntries(fields.all(name).map((key) => [key, openedAfter]))
   return {

@@ -6,11 +6,12 @@ import {
   type StepDefinition,
 } from '../../automations/index.js'
 import type { Form } from '../../http/index.js'
-import { isJsonObject, type Json } from '../../json/index.js'
 import type { Rule } from '../../rules/index.js'
 import { changed, sentenceIn } from '../segments/edit.js'
 import { ruleOfSentence } from '../segments/sentence.js'
 import { durationOf } from './durations.js'
+import { whenIn } from './heard-fields.js'
+import { headersIn, valuesIn, valueTyped } from './typed-lines.js'
 
 /** A step as its card says it, in place of what it was. Buttons of its rule are done, too. */
 export function configIn(step: StepDefinition, fields: Form): StepDefinition {
@@ -18,7 +19,7 @@ export function configIn(step: StepDefinition, fields: Form): StepDefinition {
   // A card that was not in the form says nothing.
   if (fields.get('s.key') !== step.key) return step
   const { name: _, ...rest } = step
-  const name = said('name').slice(0, 100)
+  const name = said('name')
   const made = withConfig(rest as StepDefinition, said, fields)
   return name === '' ? made : { ...made, name }
 }
@@ -44,7 +45,7 @@ function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinit
       }
     }
     case 'send_email':
-      return { ...step, config: mailIn(step.config, said) }
+      return { ...step, config: mailIn(step.config, said, fields) }
     case 'delay':
       return { ...step, config: delayIn(said, fields) }
     case 'wait_for_event': {
@@ -86,7 +87,7 @@ function dateIn(said: Said): DateOf {
 }
 
 /** `rule:add.0` and what else a button asks of the rule; undefined where the form has none. */
-function ruleIn(fields: Form): Rule | undefined {
+export function ruleIn(fields: Form): Rule | undefined {
   if (fields.get('mode') === undefined) return undefined
   const [, wish = ''] = /^rule:(.*)$/.exec(fields.get('do') ?? '') ?? []
   return ruleOfSentence(changed(sentenceIn(fields), wish))
@@ -99,10 +100,9 @@ function heardIn(
   before: { eventName: string; filter?: Rule },
 ): { eventName: string; filter?: Rule } {
   const when = said('when')
-  const eventName = when === 'event' || when === '' ? said('event') : when
+  const isOther = when === 'event' || when === ''
+  const { eventName, place } = isOther ? { eventName: said('event'), place: '' } : whenIn(when)
   const field = placeFields[eventName]
-  // What was chosen is a list; of another event it would be a segment.
-  const place = placeFields[before.eventName] === field ? said('place') : ''
   // A rule that the form cannot show stays as it is.
   const rule = ruleIn(fields) ?? withoutPlace(before.filter)
   const parts = rule === undefined ? [] : 'all' in rule ? rule.all : [rule]
@@ -125,7 +125,7 @@ export function withoutPlace(filter: Rule | undefined): Rule | undefined {
 
 type MailConfig = Extract<StepDefinition, { type: 'send_email' }>['config']
 
-function mailIn(before: MailConfig, said: Said): MailConfig {
+function mailIn(before: MailConfig, said: Said, fields: Form): MailConfig {
   const {
     template: _,
     from: __,
@@ -133,9 +133,14 @@ function mailIn(before: MailConfig, said: Said): MailConfig {
     replyTo: ____,
     type: _____,
     topicId: ______,
+    variables: variablesBefore = {},
+    headers: headersBefore = {},
     ...rest
   } = before
   const isTransactional = said('kind') === 'transactional'
+  const isThere = (name: string) => fields.get(`s.${name}`) !== undefined
+  const variables = isThere('variables') ? valuesIn(said('variables')) : variablesBefore
+  const headers = isThere('headers') ? headersIn(said('headers')) : headersBefore
   return {
     ...rest,
     template: said('template'),
@@ -144,6 +149,8 @@ function mailIn(before: MailConfig, said: Said): MailConfig {
     ...(said('replyTo') !== '' && { replyTo: said('replyTo') }),
     ...(isTransactional && { type: 'transactional' as const }),
     ...(!isTransactional && said('topicId') !== '' && { topicId: said('topicId') }),
+    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(Object.keys(headers).length > 0 && { headers }),
   }
 }
 
@@ -162,37 +169,12 @@ function delayIn(said: Said, fields: Form): Extract<StepDefinition, { type: 'del
 }
 
 function updateIn(said: Said): Extract<StepDefinition, { type: 'contact_update' }>['config'] {
-  const lines = said('fields')
-    .split('\n')
-    .map((line) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(line))
-    .filter((found) => found !== null)
-  const metadata = Object.fromEntries(
-    lines.map(([, key = '', value = '']) => [key, valueTyped(value)]),
-  )
+  const metadata = valuesIn(said('fields'))
   return {
     ...(said('firstName') !== '' && { firstName: valueTyped(said('firstName')) as string }),
     ...(said('lastName') !== '' && { lastName: valueTyped(said('lastName')) as string }),
-    ...(lines.length > 0 && { metadata }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   }
-}
-
-/** `{{ trigger.town }}` is that field, a number a number, what stands in quotes a text, and all else too. */
-export function valueTyped(typed: string): Json | { var: string } {
-  const [, path] = /^\{\{\s*([\w.-]+)\s*\}\}$/.exec(typed) ?? []
-  if (path !== undefined) return { var: path }
-  if (!/^(-?\d+(\.\d+)?|true|false|null|".*"|\[.*\]|\{.*\})$/.test(typed)) return typed
-  try {
-    return JSON.parse(typed) as Json
-  } catch {
-    return typed
-  }
-}
-
-/** The same as it is typed. */
-export function typedValue(value: unknown): string {
-  if (isJsonObject(value) && typeof value.var === 'string') return `{{ ${value.var} }}`
-  if (typeof value === 'string' && valueTyped(value) === value) return value
-  return JSON.stringify(value)
 }
 
 const numberOr = (typed: string | undefined, other: number): number => {

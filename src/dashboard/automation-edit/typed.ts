@@ -3,20 +3,10 @@ import type {
   AutomationSettings,
   Outline,
   OutlineItem,
-  StepDefinition,
-  StepType,
 } from '../../automations/index.js'
-import {
-  graphOf,
-  isOutlineStep,
-  limits,
-  stepKey,
-  stepTypes,
-  waysOf,
-} from '../../automations/index.js'
+import { graphOf, isOutlineStep, limits, soundStep, waysOf } from '../../automations/index.js'
 import type { Form } from '../../http/index.js'
 import { isJsonObject } from '../../json/index.js'
-import type { Rule } from '../../rules/index.js'
 import { changeOutline, itemAt } from './deeds.js'
 import { settingsIn } from './settings-part.js'
 import { configIn } from './step-form.js'
@@ -47,7 +37,7 @@ export function typedIn(fields: Form, from: string): TypedAutomation | undefined
     }))
   }
   const typed = {
-    name: (fields.get('name') ?? '').trim().slice(0, limits.nameLength),
+    name: (fields.get('name') ?? '').trim(),
     settings: settingsIn(settings, fields),
   }
   const pressed = fields.get('do') ?? ''
@@ -90,7 +80,7 @@ function itemsIn(given: unknown, seen: Set<string>, depth: number): OutlineItem[
     if (!isJsonObject(one)) return []
     if (one.end === true) return [{ end: true }]
     if (typeof one.to === 'string') return [{ to: one.to }]
-    const step = stepOf(one.step)
+    const step = soundStep(one.step)
     // A step of a key that is there already would be two in one.
     if (step === undefined || seen.has(step.key) || seen.size >= limits.steps) return []
     seen.add(step.key)
@@ -107,79 +97,4 @@ function itemsIn(given: unknown, seen: Set<string>, depth: number): OutlineItem[
       },
     ]
   })
-}
-
-/** A step whose fields have the types that views count on; undefined for what is none. */
-export function stepOf(given: unknown): StepDefinition | undefined {
-  if (!isJsonObject(given)) return undefined
-  const { key, name, type } = given
-  const known = stepTypes.find((one) => one === type)
-  if (typeof key !== 'string' || !stepKey.test(key) || known === undefined) return undefined
-  const config = isJsonObject(given.config) ? given.config : {}
-  // Its parts have the types that the step asks for; what they say is judged by `validate`.
-  const step = { key, type: known, config: soundConfig[known](config) } as StepDefinition
-  return typeof name === 'string' && name !== '' ? { ...step, name } : step
-}
-
-type Given = Record<string, unknown>
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-const textOr = (given: Given, name: string): Given => {
-  const { [name]: value, ...rest } = given
-  return typeof value === 'string' ? { ...rest, [name]: value } : rest
-}
-const ruled = (given: Given): Given => {
-  const { filter, ...rest } = given
-  return isRule(filter) ? { ...rest, filter } : rest
-}
-
-const soundConfig: Record<StepType, (given: Given) => Given> = {
-  trigger: (given) => {
-    const { date, ...rest } = ruled(given)
-    const kept = isJsonObject(date) ? { date: { ...date, field: text(date.field) } } : {}
-    return { ...rest, ...kept, eventName: text(given.eventName) }
-  },
-  send_email: (given) => ({
-    ...textOr(textOr(given, 'subject'), 'topicId'),
-    template: text(given.template),
-    from: text(given.from),
-  }),
-  delay: (given) => {
-    const { until, ...rest } = given
-    return isJsonObject(until)
-      ? {
-          until: {
-            ...textOr(until, 'zone'),
-            time: text(until.time),
-            ...(until.days !== undefined && { days: Array.isArray(until.days) ? until.days : [] }),
-          },
-        }
-      : textOr(rest, 'duration')
-  },
-  wait_for_event: (given) => ({
-    ...textOr(ruled(given), 'timeout'),
-    eventName: text(given.eventName),
-  }),
-  condition: (given) => (isRule(given) ? given : { all: [] }),
-  contact_update: (given) => {
-    const { metadata, ...rest } = given
-    return isJsonObject(metadata) ? { ...rest, metadata } : rest
-  },
-  split: (given) => ({
-    branches: (Array.isArray(given.branches) ? given.branches : []).filter(
-      (one) => isJsonObject(one) && typeof one.key === 'string',
-    ),
-  }),
-  webhook: (given) => ({ ...given, endpointId: text(given.endpointId) }),
-  exit: (given) => textOr(given, 'reason'),
-}
-
-/** Whether it has the shape of a rule, however wrong what it says is. */
-export function isRule(value: unknown, depth = 0): value is Rule {
-  if (!isJsonObject(value) || depth > 10) return false
-  const parts = value.all ?? value.any
-  if (parts !== undefined) {
-    return Array.isArray(parts) && parts.every((one) => isRule(one, depth + 1))
-  }
-  if (value.not !== undefined) return isRule(value.not, depth + 1)
-  return typeof value.field === 'string' && typeof value.operator === 'string'
 }

@@ -12,12 +12,15 @@ import { type BesidePages, listOf } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
+import { eventWords } from './words.js'
 
 interface EventsView extends BesidePages {
   base: string
   mayWrite: boolean
   events: {
     name: string
+    /** What an event of the appliance is, in words. */
+    says: string | undefined
     count: string
     last: Moment
     sample: string | undefined
@@ -88,6 +91,7 @@ async function showEvents(
     older,
     events: rows.map(({ name, count, lastAt, sample }) => ({
       name,
+      says: name.startsWith('$') ? `When ${eventWords(name)}` : undefined,
       count: count.toLocaleString('en-GB'),
       last: moment(lastAt, now),
       sample: sample === undefined || sample === null ? undefined : shortened(sample),

@@ -1,6 +1,7 @@
 import {
   type Automation,
   type AutomationDefinition,
+  type PeriodSteps,
   type StepStanding,
   stepsOfVersion,
 } from '../../automations/index.js'
@@ -45,7 +46,12 @@ export async function flowView(
   read: Read,
   automation: Automation,
   version: { number: number; definition: AutomationDefinition },
-  { book, page, now }: { book: WordBook; page: string; now: number },
+  {
+    book,
+    page,
+    now,
+    period,
+  }: { book: WordBook; page: string; now: number; period?: PeriodSteps | undefined },
 ): Promise<FlowView> {
   const { definition } = version
   const graph = flowGraph(definition)
@@ -55,22 +61,23 @@ export async function flowView(
   const texts = graph.steps.map((step) => stepTitle(step, book, definition))
   const steps = graph.steps.map((step, at): OutlinedStep => {
     const { key, type } = step
-    const { present = 0, counts = null } = standing.get(key) ?? {}
-    const { left = 0 } = leftStep({ type, counts, present }) ?? {}
+    const stands = standing.get(key)
+    const { present, counts, ways: taken, left } = countsOf(stands, period)
+    const isMore = period === undefined && stands?.isMore === true
     const ways = graph.ways.filter(({ from }) => from === at)
     return {
       number: at + 1,
       words: texts[at] ?? key,
       does: step.name === undefined ? undefined : stepWords(step, book, definition),
-      href: linkTo(`${page}/runs`, { show: `step.${key}`, version: String(version.number) }),
-      present: present === 0 ? '' : `${shown(present)} here now`,
+      href: linkTo(`${page}/runs`, { show: 'live', step: key, version: String(version.number) }),
+      present: present === 0 ? '' : `${isMore ? 'at least ' : ''}${shown(present)} here now`,
       entered: counts === null || type === 'trigger' ? undefined : shown(counts.entered),
-      left: left === 0 ? undefined : `${shown(left)} left here, or were moved`,
-      mails: counts === null || type !== 'send_email' ? undefined : mailWords(counts),
+      left: left === 0 || isMore ? undefined : `${shown(left)} left here, or were moved`,
+      mails: counts === null || type !== 'send_email' ? undefined : mailWords(counts, taken),
       ways: ways.map((way) => ({
         to: way.to + 1,
         words: wayWords(way),
-        left: leftBy(way, counts, ways.length),
+        left: leftBy(way, { counts, taken }, ways.length),
       })),
       end: endOf(type, ways.length),
     }
@@ -96,10 +103,42 @@ const wayWords = ({ words, name }: FlowWay) =>
   words === undefined ? 'Then' : name.startsWith('branch:') ? words : capital(words)
 const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
+interface StepCounts {
+  present: number
+  counts: Counts | null
+  /** Of a period: by which ways they left. */
+  ways: ReadonlyMap<string, number> | undefined
+  left: number
+}
+
+/** What has happened at a step: since its version was turned on, or to those who began in a period. */
+function countsOf(stands: StepStanding | undefined, period: PeriodSteps | undefined): StepCounts {
+  const { type = 'trigger', counts = null, present = 0 } = stands ?? {}
+  if (period === undefined || counts === null) {
+    const { left = 0 } = leftStep({ type, counts, present }) ?? {}
+    return { present, counts, ways: undefined, left }
+  }
+  const found = period.steps.get(counts.id)
+  const ways = found?.ways ?? new Map<string, number>()
+  const on = [...ways.values()].reduce((sum, count) => sum + count, 0)
+  const { entered = 0, mails = 0, present: here = 0 } = found ?? {}
+  const left = type === 'trigger' ? 0 : Math.max(0, entered - here - on)
+  return { present: here, counts: { ...counts, entered, mails }, ways, left }
+}
+
 /** How many left a step by a way; undefined where the counters do not tell it. */
-function leftBy({ name }: FlowWay, counts: Counts | null, among: number): string | undefined {
+function leftBy(
+  { name }: FlowWay,
+  { counts, taken }: { counts: Counts | null; taken: ReadonlyMap<string, number> | undefined },
+  among: number,
+): string | undefined {
   if (counts === null) return undefined
   const column = columns[name]
+  if (taken !== undefined) {
+    const count = taken.get(column ?? name)
+    if (column !== undefined || name.startsWith('branch:')) return shown(count ?? 0)
+    return shown((taken.get('done') ?? 0) + (taken.get('skipped') ?? 0))
+  }
   if (column !== undefined) return shown(counts[column])
   return among === 1 ? shown(counts.done + counts.skipped) : undefined
 }
@@ -113,5 +152,8 @@ const columns: Readonly<
   timeout: 'timed_out',
 }
 
-const mailWords = ({ mails, opened, clicked }: Counts) =>
-  `${shown(mails)} sent, ${shown(opened)} opened, ${shown(clicked)} clicked`
+// Who opened is counted at the mails, not in the histories of a period.
+const mailWords = ({ mails, opened, clicked }: Counts, taken: object | undefined) =>
+  taken === undefined
+    ? `${shown(mails)} sent, ${shown(opened)} opened, ${shown(clicked)} clicked`
+    : `${shown(mails)} sent`

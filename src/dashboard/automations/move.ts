@@ -11,10 +11,12 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
+import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { type MovedGroup, movedGroups } from './moved-groups.js'
+import { chosenLive, chosenOf, runChoices } from './runs-filter.js'
 import { wordBook } from './word-book.js'
 import { stepTitle } from './words.js'
 
@@ -25,6 +27,11 @@ interface MoveView extends AutomationFrame {
   says: string
   groups: (MovedGroup & { field: Html | undefined })[]
   left: number
+  /** Whom of them it is about, in words and as the form sends it; undefined: all. */
+  whom: string | undefined
+  filters: { name: string; value: string }[]
+  /** Where the form leads. */
+  action: string
   /** Somebody stays who could be given another step. */
   canChoose: boolean
   faults: Faults
@@ -37,17 +44,20 @@ export async function showMove(
   faults: Faults,
 ): Promise<PageAnswer> {
   const { read } = deps.store
-  const { account, query } = visit
+  const { account, base, query } = visit
   const found = await findAutomation(read, account.id, visit.params.id ?? '')
   const { definition } = await readDefinition(read, found.id, found.version)
   const book = await wordBook(read, account.id, [definition])
   const versions = (await versionsShown(read, found)).filter((one) => one.frozen_at !== null)
-  const asked = Number(query.get('version') || Number.NaN)
+  const asked = Number(query.get('to') || Number.NaN)
+  const { only } = await chosenLive(read, found, query)
+  const chosen = await chosenOf(read, found, query)
+  const { says: whom } = await runChoices(read, found, { definition, book, asked: chosen.asked })
   const version = (versions.find((one) => one.version === asked) ?? versions[0])?.version
   const plan =
     version === undefined
       ? { groups: [], left: 0 }
-      : await moveFor(deps, found, { version, dryRun: true }, 0)
+      : await moveFor(deps, found, { version, only, dryRun: true }, 0)
   const target =
     version === undefined ? definition : (await readDefinition(read, found.id, version)).definition
   const to = { definition: target, called: `Version ${version}` }
@@ -69,6 +79,11 @@ export async function showMove(
       field: one.stays === undefined ? undefined : chooser(one, at, choices),
     })),
     left: plan.left,
+    whom: only === undefined ? undefined : whom,
+    filters: Object.entries(chosen.filters).flatMap(([name, value]) =>
+      value === undefined ? [] : [{ name, value }],
+    ),
+    action: linkTo(`${base}/automations/${found.id}/move`, chosen.filters),
     canChoose: groups.some(({ stays }) => stays !== undefined),
     faults,
   }

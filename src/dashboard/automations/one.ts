@@ -1,8 +1,11 @@
+import { counted } from '../../amounts/index.js'
 import {
   draftsAmong,
   findAutomation,
   findBackfill,
+  type PeriodSteps,
   readDefinition,
+  stepsOfPeriod,
   versionsShown,
   waitsOf,
 } from '../../automations/index.js'
@@ -10,10 +13,12 @@ import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
+import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { flowView, type OutlinedStep } from './flow.js'
 import { type AutomationFrame, frameOf } from './frame.js'
+import { beginOf, periodChoices, periodIn } from './periods.js'
 import { blockedWords } from './run-words.js'
 import { wordBook } from './word-book.js'
 
@@ -23,6 +28,11 @@ interface AutomationView extends AutomationFrame {
   start: { begun: Moment; says: string } | undefined
   versions: { label: string; href: string; here: boolean }[]
   isDraft: boolean
+  number: string
+  period: string
+  periods: { value: string; label: string }[]
+  /** What the numbers of a period are of; undefined: all since it was turned on. */
+  periodSays: string | undefined
   /** There is a draft beside what is in force. */
   hasDraft: boolean
   drawing: Html
@@ -49,7 +59,12 @@ export async function showAutomation(
     draftsAmong(read, account.id, [found.id]),
   ])
   const frame = frameOf(visit, found, { here: 'flow', definition, book })
-  const flow = await flowView(read, found, { number, definition }, { book, page: frame.page, now })
+  const asksFor = frozenAt === null ? undefined : periodIn(visit.query)
+  const period =
+    asksFor &&
+    (await stepsOfPeriod(read, found.id, { version: number, from: beginOf(asksFor, now) }))
+  const around = { book, page: frame.page, now, period }
+  const flow = await flowView(read, found, { number, definition }, around)
   const view: AutomationView = {
     ...frame,
     figures: figuresOf(found),
@@ -63,10 +78,14 @@ export async function showAutomation(
           },
     versions: versions.map(({ version, frozen_at }) => ({
       label: `Version ${version}${frozen_at === null ? ' (draft)' : ''}`,
-      href: `${frame.page}?version=${version}`,
+      href: linkTo(frame.page, { version: String(version), period: asksFor?.value }),
       here: version === number,
     })),
     isDraft: frozenAt === null,
+    number: String(number),
+    period: asksFor?.value ?? '',
+    periods: [{ value: '', label: 'Since it was turned on' }, ...periodChoices],
+    periodSays: period && periodWords(period),
     hasDraft: drafts.has(found.id),
     drawing: flow.drawing,
     steps: flow.steps,
@@ -74,6 +93,11 @@ export async function showAutomation(
   }
   return page('automations/one', view, { title: frame.name, wide: true })
 }
+
+const periodWords = ({ runs, isAll }: PeriodSteps): string =>
+  isAll
+    ? `Of ${counted(runs, 'person', 'people')} who began in this time, in this version.`
+    : `Of the latest ${counted(runs, 'person', 'people')} who began in this time, in this version; there are more.`
 
 const shown = (count: number) => count.toLocaleString('en-GB')
 

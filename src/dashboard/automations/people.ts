@@ -2,11 +2,11 @@ import { array, optional, string, type } from 'superstruct'
 import { counted } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
-  cancelFitting,
   cancelRun,
   findAutomation,
   findRun,
   moveFor,
+  readDefinition,
   resumeFor,
   startFor,
   stopBackfill,
@@ -16,14 +16,17 @@ import { auditOf, checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { linkTo } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { showMove } from './move.js'
 import { showResume } from './resume.js'
 import { showRun } from './run.js'
-import { filterIn, showRuns } from './runs.js'
+import { showRuns } from './runs.js'
+import { chosenLive, chosenOf, runChoices } from './runs-filter.js'
 import { crowdIn, lookedMark, showStart } from './start.js'
+import { wordBook } from './word-book.js'
 
 const ResumeForm = type({ overdue: optional(string()) })
 const MoveForm = type({ version: string(), step: array(string()), begins: array(string()) })
@@ -32,8 +35,6 @@ const StartForm = type({
   perHour: optional(string()),
   looked: optional(string()),
 })
-// Whom one click takes out; whoever clicks waits for it.
-const mostCancelled = 5_000
 
 /** The people of automations: who is where, taken out, moved, let go on and let in. */
 export function automationPeoplePages(pages: AccountPages, deps: AutomationPageDeps): void {
@@ -63,15 +64,21 @@ function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
   pages.get('/automations/:id/runs', 'automations.read', (visit) => again(visit, noFaults))
   const all = { action: 'automations.write', again } as const
   pages.post('/automations/:id/runs/cancel', all, async (visit) => {
-    const { base, query } = visit
+    const { base, query, person } = visit
     const found = await named(deps, visit)
-    const { show, filter } = await filterIn(read, found, query)
-    const how = { most: mostCancelled, reason: 'team' }
-    const { cancelled, isAll } = await cancelFitting(deps, found.id, filter, how)
-    const rest = isAll ? '' : '. There are more: press it again'
-    return redirect(`${base}/automations/${found.id}/runs`, {
-      flash: `${counted(cancelled, 'person', 'people')} left the automation${rest}`,
-      audit: auditOf(operations.cancelRun, { target: found.id, detail: { show, cancelled } }),
+    const { filter } = await chosenLive(read, found, query)
+    const { definition } = await readDefinition(read, found.id, found.version)
+    const book = await wordBook(read, found.account_id, [definition])
+    const { asked } = await chosenOf(read, found, query)
+    const { says = 'Everybody who is in it' } = await runChoices(read, found, {
+      definition,
+      book,
+      asked,
+    })
+    const { id } = await deps.takeOuts.begin(found, { filter, says, startedBy: person.id })
+    return redirect(`${base}/tasks/${id}`, {
+      flash: 'It has begun',
+      audit: auditOf(operations.cancelRuns, { target: found.id, detail: { says } }),
     })
   })
 
@@ -79,16 +86,25 @@ function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
   pages.get('/automations/:id/move', 'automations.write', (visit) => againMove(visit, noFaults))
   const moving = { action: 'automations.write', form: MoveForm, again: againMove } as const
   pages.post('/automations/:id/move', moving, async (visit) => {
-    const { base, form } = visit
+    const { base, form, query } = visit
     const found = await named(deps, visit)
     const instead = form.step.flatMap((step, at) => {
       const begins = form.begins[at] ?? ''
       return begins === '' ? [] : [{ step, begins }]
     })
-    const given = checked(operations.moveRuns, { version: Number(form.version), instead })
+    const { only } = await chosenLive(read, found, query)
+    const given = checked(operations.moveRuns, {
+      version: Number(form.version),
+      instead,
+      ...(only !== undefined && { only }),
+    })
     const { version, moved, left } = await moveFor(deps, found, given, operations.mostMoved)
     const rest = left === 0 ? '' : `; ${counted(left, 'person', 'people')} are left: press it again`
-    return redirect(`${base}/automations/${found.id}/move?version=${version}`, {
+    const place = linkTo(`${base}/automations/${found.id}/move`, {
+      ...Object.fromEntries(query),
+      to: String(version),
+    })
+    return redirect(place, {
       flash: `${counted(moved, 'person', 'people')} moved to version ${version}${rest}`,
       audit: auditOf(operations.moveRuns, {
         target: found.id,

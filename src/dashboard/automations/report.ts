@@ -13,11 +13,14 @@ import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { flowGraph } from './graph.js'
 import { leftStep } from './left-step.js'
+import { type Period, periodChoices, periodIn } from './periods.js'
 import { wordBook } from './word-book.js'
 import { stepTitle } from './words.js'
 
 interface ReportView extends AutomationFrame {
   chart: Chart | undefined
+  period: string
+  periods: { value: string; label: string }[]
   figures: { label: string; value: string }[]
   versions: {
     name: string
@@ -70,7 +73,8 @@ export async function showAutomationReport(
     })
     versions.push({ name: `Version ${version}`, rows, steps })
   }
-  const begun = await begunByDay(read, found.id, { days, now })
+  const period = periodIn(visit.query, '30') ?? usualPeriod
+  const begun = await begunByDay(read, found.id, { ...period, now })
   const entered = found.completed + found.exited + found.failed + found.cancelled
   const view: ReportView = {
     ...frameOf(visit, found, { here: 'report', definition, book }),
@@ -88,15 +92,17 @@ export async function showAutomationReport(
       { label: 'Cancelled', value: shown(found.cancelled) },
     ],
     versions,
-    chart: chartOf(begun),
+    chart: chartOf(begun, period),
+    period: period.value,
+    periods: periodChoices,
   }
   return page('automations/report', view, { title: `${found.name}: report` })
 }
 
-const days = 30
+const usualPeriod: Period = { value: '30', label: 'Last 30 days', days: 30, each: 1 }
 
-/** Who began on which day, by where they are now. Undefined before anybody did. */
-function chartOf(begun: readonly BegunDay[]): Chart | undefined {
+/** Who began on which day, or in which week, by where they are now. Undefined where nobody did. */
+function chartOf(begun: readonly BegunDay[], { label, each }: Period): Chart | undefined {
   if (begun.every(({ live, completed, left }) => live + completed + left === 0)) return undefined
   const format = new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',
@@ -105,7 +111,7 @@ function chartOf(begun: readonly BegunDay[]): Chart | undefined {
     timeZone: 'UTC',
   })
   return {
-    title: 'Who began in the last 30 days, and where they are now',
+    title: `Who began in the ${label.toLowerCase()}${each === 1 ? '' : ', by weeks'}, and where they are now`,
     kind: 'bars',
     labels: begun.map(({ at }) => format.format(at)),
     series: [

@@ -121,6 +121,7 @@ const refusals: Readonly<Record<string, string>> = {
   suppressed: 'They unsubscribed, bounced, complained or are suppressed',
   too_old: 'What would begin it is too old',
   limit: 'They entered too often in the last hour',
+  no_date: 'The field that it goes by has no day for them that is still to come',
 }
 
 /** Why an event begins nothing for somebody, as a sentence without its full stop. */

@@ -10,15 +10,22 @@ const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 export async function wordBook(
   read: Read,
   accountId: string,
-  definitions: readonly Pick<AutomationDefinition, 'steps'>[],
+  definitions: readonly Pick<AutomationDefinition, 'steps' | 'settings'>[],
 ): Promise<WordBook> {
   const steps = definitions.flatMap((one) => one.steps)
   // Wherever it stands in a rule, an id is that list, segment, topic or form.
-  const ids = new Set((JSON.stringify(steps).match(uuid) ?? []).map((id) => id.toLowerCase()))
-  const hasRules = steps.some(
-    (one) =>
-      one.type === 'condition' || ('filter' in one.config && one.config.filter !== undefined),
+  const settings = definitions.flatMap((one) => one.settings ?? [])
+  const ids = new Set(
+    (JSON.stringify([steps, settings]).match(uuid) ?? []).map((id) => id.toLowerCase()),
   )
+  const hasRules =
+    steps.some(
+      (one) =>
+        one.type === 'condition' || ('filter' in one.config && one.config.filter !== undefined),
+    ) ||
+    settings.some(({ exitOn = [], goal }) =>
+      [...exitOn, ...(goal === undefined ? [] : [goal])].some(({ filter }) => filter !== undefined),
+    )
   const [names, fields] = await Promise.all([
     namesOf(read, accountId, [...ids]),
     hasRules ? fieldChoices(read, accountId) : [],

@@ -1,9 +1,8 @@
 import {
   type Automation,
   type AutomationDefinition,
-  type DateOf,
   dateEvent,
-  dateFieldOf,
+  dateWords,
   type StepDefinition,
 } from '../../automations/index.js'
 import { parseMailbox } from '../../mime/index.js'
@@ -58,6 +57,10 @@ const places: Readonly<Record<string, { field: string; says: (name: string) => s
   '$form.confirmed': { field: 'formId', says: (name) => `somebody confirms the form “${name}”` },
 }
 
+/** Such an event of one list, segment or form, as `somebody joins Readers`. */
+export const placeWords = (eventName: string, name: string): string =>
+  places[eventName]?.says(name) ?? eventWords(eventName)
+
 /** What starts an automation, as a sentence without its full stop: `When somebody joins Readers`. */
 export function triggerWords({ config }: TriggerStep, book: WordBook, of: Named): string {
   const { eventName, filter, date } = config
@@ -72,15 +75,6 @@ export function triggerWords({ config }: TriggerStep, book: WordBook, of: Named)
   return `When ${event}${withRule(filter, book, of)}`
 }
 
-/** `Each year, 3 days before “birthday”, at 09:00 where they are`. */
-function dateWords({ field, days = 0, time = '09:00', zone = 'contact', repeat }: DateOf): string {
-  const often = repeat === 'once' ? 'Once' : 'Each year'
-  const away = `${plural(Math.abs(days), 'day')} ${days < 0 ? 'before' : 'after'}`
-  const day = `“${dateFieldOf({ field })}”`
-  const where = zone === 'contact' ? 'where they are' : `in ${zone}`
-  return `${often}, ${days === 0 ? `on the day of ${day}` : `${away} ${day}`}, at ${time} ${where}`
-}
-
 /** The same of a whole definition. */
 export function startWords(of: Named, book: WordBook): string {
   const step = of.steps.find((one) => one.type === 'trigger')
@@ -88,7 +82,8 @@ export function startWords(of: Named, book: WordBook): string {
 }
 
 /** An event in words that follow 'When' or 'until': `“order.paid” comes`. */
-export const eventWords = (name: string): string => ownEvents[name] ?? `“${name}” comes`
+export const eventWords = (name: string): string =>
+  ownEvents[name] ?? (name === '' ? 'something happens' : `“${name}” comes`)
 
 const withRule = (rule: Rule | undefined, book: WordBook, of: Named) =>
   rule === undefined ? '' : `, and ${ruleWords(rule, book, of)}`
@@ -139,6 +134,12 @@ export function fieldWords(path: string, book: WordBook, of: Named): string {
 export const stepTitle = (step: StepDefinition, book: WordBook, of: Named): string =>
   step.name ?? stepWords(step, book, of)
 
+/** The same by its key. */
+export const titleOf =
+  (of: Named, book: WordBook) =>
+  (key: string): string =>
+    stepNameOf(key, book, of)
+
 const stepNameOf = (key: string, book: WordBook, of: Named): string => {
   const step = of.steps.find((one) => one.key === key)
   return step === undefined ? key : stepTitle(step, book, of)
@@ -150,7 +151,7 @@ export function stepWords(step: StepDefinition, book: WordBook, of: Named): stri
     case 'trigger':
       return triggerWords(step, book, of)
     case 'send_email':
-      return `Send “${step.config.template}”${senderWords(step.config.from)}`
+      return `Send ${step.config.template === '' ? 'a mail' : `“${step.config.template}”`}${senderWords(step.config.from)}`
     case 'delay':
       return delayWords(step.config)
     case 'wait_for_event': {
@@ -161,7 +162,7 @@ export function stepWords(step: StepDefinition, book: WordBook, of: Named): stri
     case 'condition':
       return `If ${ruleWords(step.config, book, of)}`
     case 'contact_update':
-      return `Set ${fieldsSet(step.config).join(', ')}`
+      return contactWords(step.config)
     case 'split':
       return `Split: ${step.config.branches.map(({ key, percent }) => `${percent} % ${key}`).join(', ')}`
     case 'webhook':
@@ -176,13 +177,14 @@ function senderWords(from: string): string {
   return name ? ` from ${name}` : ''
 }
 
-function fieldsSet(config: { firstName?: unknown; lastName?: unknown; metadata?: object }) {
+function contactWords(config: { firstName?: unknown; lastName?: unknown; metadata?: object }) {
   const { firstName, lastName, metadata = {} } = config
-  return [
+  const fields = [
     ...(firstName === undefined ? [] : ['first name']),
     ...(lastName === undefined ? [] : ['last name']),
     ...Object.keys(metadata),
   ]
+  return fields.length === 0 ? 'Change the contact' : `Set ${fields.join(', ')}`
 }
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
@@ -192,7 +194,7 @@ function delayWords({ duration, until }: Extract<StepDefinition, { type: 'delay'
   const { time, days = [], zone } = until
   const on = days.length === 0 ? '' : ` on ${days.map((day) => weekdays[day - 1]).join(', ')}`
   const where = zone === undefined || zone === 'contact' ? '' : ` in ${zone}`
-  return `Wait until ${time}${on}${where}`
+  return `Wait until ${time === '' ? 'a time of day' : time}${on}${where}`
 }
 
 const units = [
@@ -203,10 +205,10 @@ const units = [
   ['second', 1_000],
 ] as const
 
-/** An ISO 8601 duration as people say it: `3 days`, `1 day 12 hours`. */
+/** An ISO 8601 duration as people say it: `3 days`, `1 day 12 hours`; of one that is none `some time`. */
 export function durationWords(duration: string): string {
   let left = durationMs(duration)
-  if (left === undefined) return duration
+  if (left === undefined || left <= 0) return 'some time'
   const parts: string[] = []
   // Weeks only where nothing is left of them: nobody says '1 week 3 days' of a wait of ten.
   for (const [name, ms] of units) {

@@ -27,7 +27,8 @@ export function keepCards(form: HTMLFormElement, taken: (page: Document) => void
     event.stopImmediatePropagation()
     if (isAsking) return
     isAsking = true
-    void bring(form, submitter, { taken, isPointed })
+    void whenFree(form)
+      .then(() => bring(form, submitter, { taken, isPointed }))
       .catch((error: Error) => {
         form.querySelector(part)?.removeAttribute('inert')
         const told = form.querySelector<HTMLElement>('[data-kept]')
@@ -35,9 +36,18 @@ export function keepCards(form: HTMLFormElement, taken: (page: Document) => void
       })
       .finally(() => {
         isAsking = false
+        form.ariaBusy = null
       })
   })
   sortable(form)
+}
+
+const lookMs = 50
+
+/** Waits until what was typed is kept: what is asked for next has the revision that comes of it. */
+async function whenFree(form: HTMLFormElement): Promise<void> {
+  while (form.ariaBusy === 'true') await new Promise((done) => setTimeout(done, lookMs))
+  form.ariaBusy = 'true'
 }
 
 async function bring(
@@ -64,9 +74,16 @@ async function bring(
 
 /** The page of what the button asks for; asked for once more where somebody has gone on typing meanwhile. */
 async function answerTo(form: HTMLFormElement, button: HTMLButtonElement): Promise<Document> {
-  const typed = () => new URLSearchParams(textsOf(new FormData(form, button)))
+  // Who only looks changes nothing: what is typed meanwhile is looked at, too.
+  const isLook = button.value.startsWith('show:')
+  const typed = () => {
+    const texts = new URLSearchParams(textsOf(new FormData(form, button)))
+    if (isLook) texts.append('looks', 'on')
+    return texts
+  }
   // What stores something is asked for once, and nobody types until it is there.
   const stores =
+    !isLook &&
     button.formAction.split('#')[0] !== new URL(form.dataset.preview ?? '', location.href).href
   form.querySelector(part)?.toggleAttribute('inert', stores)
   for (;;) {
@@ -84,12 +101,15 @@ async function answerTo(form: HTMLFormElement, button: HTMLButtonElement): Promi
 const textsOf = (form: FormData): [string, string][] =>
   [...form].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
 
-type Line = HTMLInputElement | HTMLTextAreaElement
+type Line = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** The field of the cards that somebody is typing into. */
+/** The field of the cards that somebody is typing into, or chooses in. */
 function typedInto(cards: Element): Line | undefined {
   const { activeElement: at } = document
-  const isLine = at instanceof HTMLInputElement || at instanceof HTMLTextAreaElement
+  const isLine =
+    at instanceof HTMLInputElement ||
+    at instanceof HTMLTextAreaElement ||
+    at instanceof HTMLSelectElement
   return isLine && cards.contains(at) ? at : undefined
 }
 
@@ -109,6 +129,7 @@ function goOnTyping(form: HTMLFormElement, deed: string, was: Line): void {
   const name = nameAfter(deed, was.name)
   const field = form.querySelector<Line>(`[name="${CSS.escape(name)}"]`)
   field?.focus({ preventScroll: true })
+  if (was instanceof HTMLSelectElement || field instanceof HTMLSelectElement) return
   if (was.selectionStart !== null) field?.setSelectionRange(was.selectionStart, was.selectionEnd)
 }
 
@@ -175,7 +196,8 @@ function sortable(form: HTMLFormElement): void {
       const handle = Object.assign(document.createElement('i'), { textContent: '⠿' })
       handle.className = 'handle'
       handle.ariaHidden = 'true'
-      card.querySelector(':scope > .buttons:not(.add)')?.prepend(handle)
+      const isFixed = card.hasAttribute('data-fixed')
+      if (!isFixed) card.querySelector(':scope > .buttons:not(.add)')?.prepend(handle)
     }
     Sortable.create(list, {
       draggable: '>.block',
@@ -194,7 +216,7 @@ function sortable(form: HTMLFormElement): void {
 function press(form: HTMLFormElement, deed: string): void {
   const button = document.createElement('button')
   Object.assign(button, { name: 'do', value: deed, hidden: true, formNoValidate: true })
-  button.formAction = form.dataset.preview ?? ''
+  button.formAction = form.dataset.keep ?? form.dataset.preview ?? ''
   // It goes with the cards that the answer takes the place of.
   form.querySelector(part)?.append(button)
   form.requestSubmit(button)

@@ -22,11 +22,16 @@ export function keepDraft(form: HTMLFormElement): void {
   const keep = async () => {
     // One after the other: each has the revision that the one before it has made.
     if (isKeeping || isOver) return
+    if (form.ariaBusy === 'true') return plan()
     isKeeping = true
+    form.ariaBusy = 'true'
     isTyped = false
     told.textContent = 'Keeping it…'
     try {
-      const answer = await fetch(form.action, { method: 'POST', body: bodyOf(form) })
+      const answer = await fetch(form.dataset.keep ?? form.action, {
+        method: 'POST',
+        body: bodyOf(form),
+      })
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       told.textContent = answer.ok ? taken(form, answer, page) : refusal(page)
       // Somebody else has changed it: only a person can say what is to become of it.
@@ -35,6 +40,7 @@ export function keepDraft(form: HTMLFormElement): void {
       told.textContent = 'Not kept: there is no way to the server now'
     } finally {
       isKeeping = false
+      form.ariaBusy = null
       if (isTyped) plan()
     }
   }

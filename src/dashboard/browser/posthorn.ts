@@ -46,12 +46,17 @@ if (document.documentElement.dataset.zoneUnknown !== undefined) {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   void fetch('/me/time-zone', { method: 'POST', body: new URLSearchParams({ timeZone }) })
 }
-// A button that stands for 'now show what this choice needs' is pressed by the choice.
-for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-follows]')) {
-  document.getElementById(button.dataset.follows ?? '')?.addEventListener('change', () => {
-    button.click()
-  })
-}
+// A button that stands for 'now show what this choice needs' is pressed by the choice, a moment after the last key: who
+// chooses by letters or arrows passes over others.
+const afterMs = 500
+let chosen: number | undefined
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLSelectElement) || target.id === '') return
+  const named = `button[data-follows="${CSS.escape(target.id)}"]`
+  if (document.querySelector(named) === null) return
+  clearTimeout(chosen)
+  chosen = setTimeout(() => document.querySelector<HTMLButtonElement>(named)?.click(), afterMs)
+})
 enhance(document)
 document.addEventListener('htmx:load', (event) => {
   if (event.target instanceof Element) enhance(event.target)

@@ -1,3 +1,4 @@
+import type { TakeOuts } from '../../automations/index.js'
 import type { AccountBilling, Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
 import type { AskFirst, BulkTasks, ContactEffect } from '../../contacts/index.js'
@@ -10,6 +11,7 @@ export interface ContactPageDeps {
   clock: Clock
   plans: Plans
   bulk: BulkTasks
+  takeOuts: TakeOuts
   erasures: Erasures
   contacts: {
     /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */

@@ -29,6 +29,8 @@ export interface PageLook {
   faults?: Faults
   /** The page has an editor: its script is loaded, and may style what it makes. */
   editor?: true
+  /** The page has cards of steps: their script is loaded. */
+  steps?: true
   /** The page has the width of the window. */
   wide?: true
 }

@@ -33,7 +33,7 @@ export const nowhere: PageSurroundings = {
 /** A whole document around the content of a page. */
 export function layout(
   content: Html,
-  { title, faults, editor, wide }: PageLook,
+  { title, faults, editor, steps, wide }: PageLook,
   around: PageSurroundings,
   nonce?: string,
 ): string {
@@ -53,7 +53,11 @@ export function layout(
     styleSheet: staticPath('posthorn.css'),
     icon: staticPath('icon.svg'),
     mark,
-    scripts: builtOf(['posthorn.js', ...(editor === true ? ['editor.js'] : [])]).map(staticPath),
+    scripts: builtOf([
+      'posthorn.js',
+      ...(editor === true ? ['editor.js'] : []),
+      ...(steps === true ? ['steps.js'] : []),
+    ]).map(staticPath),
     nonce,
   }).text
 }

@@ -1,3 +1,4 @@
+import { findTakeOut } from '../../automations/index.js'
 import { findBulk } from '../../contacts/index.js'
 import { countWaiting, type ErasureTask, findErasure, stays } from '../../erasure/index.js'
 import { oneOf, structOf, table } from '../../fields/index.js'
@@ -31,18 +32,20 @@ const MoveForm = structOf(table({ to: oneOf(['paused', 'running', 'stopped']) })
 
 /** `/tasks/N`: long work is watched, paused and stopped; an import has its own page. */
 export function taskPages(pages: AccountPages, deps: ContactPageDeps): void {
-  const { store, bulk, erasures } = deps
+  const { store, bulk, erasures, takeOuts } = deps
   const path = '/tasks/:id'
   pages.get(path, 'contacts.read', async (visit) => {
     const { account, base, params } = visit
     const { id, kind } = await findTask(store.read, account.id, numberIn(params.id))
     if (kind === 'import') return redirect(`${base}/contacts/import/${id}`)
+    if (kind === 'runs') return await showTakeOut(deps, visit, id)
     return kind === 'erase' ? await showErasure(deps, visit, id) : await showBulk(deps, visit, id)
   })
   const moving = { action: 'contacts.write', form: MoveForm } as const
   pages.post(`${path}/state`, moving, async ({ account, base, params, form }) => {
-    const { id } = await findBulk(store.read, account.id, numberIn(params.id))
-    await bulk.change(account.id, id, form.to)
+    const { id, kind } = await findTask(store.read, account.id, numberIn(params.id))
+    if (kind === 'runs') await takeOuts.change(account.id, id, form.to)
+    else await bulk.change(account.id, id, form.to)
     const verb = { paused: 'pause', running: 'resume', stopped: 'cancel' }[form.to]
     const audit = { action: `task.${verb}`, target: String(id) }
     return redirect(`${base}/tasks/${id}`, { audit })
@@ -74,6 +77,7 @@ const isUnderWay: ReadonlySet<AccountTask['state']> = new Set(['running', 'pause
 const titleOf = ({ kind, detail }: Pick<AccountTask, 'kind' | 'detail'>): string => {
   if (kind === 'import') return `Import of ${String(detail.filename ?? 'a file')}`
   if (kind === 'erase') return 'Erasing what is known of somebody'
+  if (kind === 'runs') return `Taking people out of “${String(detail.name ?? 'an automation')}”`
   const { order } = detail as { order?: { do?: string } }
   return titles[order?.do ?? ''] ?? 'Work with contacts'
 }
@@ -107,6 +111,52 @@ async function showBulk({ store }: ContactPageDeps, visit: Visit, id: number): P
     ended: endedAt === null ? undefined : moment(endedAt, now),
   }
   return page('tasks/bulk', view, { title })
+}
+
+/** How far it is that people are taken out of an automation. */
+interface TakeOutView {
+  base: string
+  page: string
+  title: string
+  /** The automation's page. */
+  back: { label: string; href: string }
+  /** Whom it is about. */
+  says: string
+  mayWrite: boolean
+  state: AccountTask['state']
+  chip: (typeof stateChips)['done']
+  done: number
+  total: number
+  reason: string | undefined
+  begun: Moment
+  ended: Moment | undefined
+}
+
+async function showTakeOut(
+  { store }: ContactPageDeps,
+  visit: Visit,
+  id: number,
+): Promise<PageAnswer> {
+  const { account, base, now, may } = visit
+  const task = await findTakeOut(store.read, account.id, id)
+  const { state, done, total, result, detail, begunAt, endedAt } = task
+  const title = titleOf({ kind: 'runs', detail })
+  const view: TakeOutView = {
+    base,
+    page: `${base}/tasks/${id}`,
+    title,
+    back: { label: detail.name, href: `${base}/automations/${detail.automationId}/runs` },
+    says: detail.says,
+    mayWrite: may('automations.write'),
+    state,
+    chip: stateChips[state],
+    done,
+    total,
+    reason: state === 'failed' ? result.reason : undefined,
+    begun: moment(begunAt, now),
+    ended: endedAt === null ? undefined : moment(endedAt, now),
+  }
+  return page('tasks/take-out', view, { title })
 }
 
 /** How far an erasure is. */

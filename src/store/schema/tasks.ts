@@ -6,7 +6,7 @@ const tasks = table(
   {
     id: integer().numberedKey('rising'),
     account_id: text().references('accounts'),
-    kind: text<'import' | 'bulk' | 'erase'>(),
+    kind: text<'import' | 'bulk' | 'erase' | 'runs'>(),
     /** `arriving`: its file is on its way; `draft`: nobody has started it yet. */
     state: text<
       | 'arriving'

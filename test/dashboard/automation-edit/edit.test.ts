@@ -273,6 +273,105 @@ t.test(
   },
 )
 
+t.test('one choice says what begins it, and of which list', async (t) => {
+  const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
+  const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name: 'Lists' })
+  const id = made.to.split('/').at(-2) ?? ''
+  const it = await editor(made.to)
+  await it.press('open:0.0')
+  t.match(it.html(), /<option value="\$list\.joined:[^"]*">Somebody joins Readers/)
+  t.equal((await it.save({ 's.when': `$list.joined:${listId}` })).status, 303)
+  const [start] = (await call('GET', `/v1/automations/${id}`)).steps
+  t.match(start.config, {
+    eventName: '$list.joined',
+    filter: { all: [{ field: 'event.listId', operator: 'eq', value: listId }] },
+  })
+  await it.press('open:0.0')
+  await it.press('show:', { 's.when': '$contact.date' })
+  t.match(it.html(), /Which field has the date/, 'the button that follows the choice')
+  const shown = await it.press('close:', {
+    's.dateField': 'born',
+    's.dateDays': '3',
+    's.dateWay': 'before',
+  })
+  t.match(shown, /Each year, 3 days before “born”, at 09:00 where they are/)
+})
+
+t.test('what a mail is filled in with, its headers, and when an event ends it', async (t) => {
+  const made = await owner.post(`${base}/automations/new`, { recipe: 'review', from, name: 'All' })
+  const id = made.to.split('/').at(-2) ?? ''
+  const it = await editor(made.to)
+  await it.press('open:0.3')
+  const typed = {
+    's.variables': 'code = SPRING\r\ntotal = {{ trigger.total }}',
+    's.headers': 'X-Shop: spring',
+  }
+  t.equal((await it.save(typed)).status, 303)
+  const [, , , mail] = (await call('GET', `/v1/automations/${id}`)).steps
+  t.same(mail.config.variables, { code: 'SPRING', total: { var: 'trigger.total' } })
+  t.same(mail.config.headers, { 'X-Shop': 'spring' })
+  await it.press('open:0.3')
+  t.match(it.html(), /code = SPRING\ntotal = \{\{ trigger\.total \}\}/)
+  t.match(
+    await it.press('show:', { 's.headers': 'Date: today' }),
+    /Headers: The header [^<]*Date[^<]* cannot be set/,
+  )
+  t.match(
+    await it.press('show:', { 's.headers': '', 's.variables': 'trigger = 1' }),
+    /every template has “trigger” already/,
+  )
+  await it.press('open:settings', { 's.variables': '' })
+  await it.press('open:settings:exit:0', { 'w.exitOn': 'order.returned' })
+  t.match(it.html(), /When “order\.returned” ends it/)
+  await it.press('rule:add.0')
+  await it.press('open:settings', { field: 'contact.email', operator: 'ends_with', value: '.org' })
+  t.match(it.html(), /“order\.returned” counts only if Address/)
+  t.equal((await it.save()).status, 303)
+  t.match((await call('GET', `/v1/automations/${id}`)).settings, {
+    exitOn: [
+      {
+        eventName: 'order.returned',
+        filter: { all: [{ field: 'contact.email', operator: 'ends_with', value: '.org' }] },
+      },
+    ],
+  })
+})
+
+t.test('no name is cut, and nobody sends from elsewhere', async (t) => {
+  const long = 'n'.repeat(201)
+  const refused = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name: long })
+  t.equal(refused.status, 422)
+  const elsewhere = { recipe: 'empty', from: 'Me <me@gmail.com>', name: 'Elsewhere' }
+  const other = await owner.post(`${base}/automations/new`, elsewhere)
+  t.equal(other.status, 422)
+  t.match(other.text, /gmail\.com is none of your verified domains/)
+  const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name: 'Short' })
+  const it = await editor(made.to)
+  t.equal((await it.save({ name: long })).status, 422)
+  t.match(it.html(), new RegExp(`value="${long}"`))
+  t.match(it.html(), /A name has 1 to 200 characters/)
+  await it.press('open:0.1', { name: 'Short' })
+  t.match(await it.press('show:', { 's.name': long }), /Name: 100 characters at most/)
+})
+
+t.test('a card is drawn to its place, and an end stays the end', async (t) => {
+  const made = await owner.post(`${base}/automations/new`, { recipe: 'review', from, name: 'Draw' })
+  const it = await editor(made.to)
+  const titles = () =>
+    [...it.html().matchAll(/<fieldset class="card block" id="[^"]*"[^>]*><legend>([^<]*)/g)].map(
+      ([, title]) => title,
+    )
+  const before = titles()
+  await it.press('move:0.3:1')
+  t.same(titles(), [before[0], before[3], before[1], before[2]])
+  await it.press('move:0.1:0')
+  t.same(
+    titles(),
+    [before[0], before[3], before[1], before[2]],
+    'nothing stands above the beginning',
+  )
+})
+
 t.test('hostile names and payloads stay text', async (t) => {
   const evil = '"><script>alert(1)</script>'
   const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name: evil })

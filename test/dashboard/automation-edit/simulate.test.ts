@@ -89,3 +89,28 @@ t.test('who may only read may try it, and is offered nothing to write', async (t
   t.match(told.text, /Welcome: the mail is sent/)
   t.notMatch(told.text, /Write it/)
 })
+
+t.test('what begins on a date begins on it, for who has one', async (t) => {
+  const making = { recipe: 'birthday', from, name: 'Birthdays', dateField: 'birthday' }
+  const made = await owner.post(`${base}/automations/new`, making)
+  t.equal(made.status, 303, made.text.slice(0, 300))
+  const fields = (await call('GET', '/v1/contact-fields')).fields
+  t.match(fields, [{ name: 'birthday', type: 'date' }], 'forms and imports ask for it')
+  t.match((await owner.get(made.to)).text, /Each year, on the day of “birthday”, at 09:00/)
+  const page = made.to.replace(/edit$/, 'simulate')
+  const none = (await owner.post(page, trying)).text
+  t.match(none, /It does not begin for them[^<]*\. The field that it goes by has no day for them/)
+  const year = new Date().getUTCFullYear() + 1
+  const at = `${year}-01-10T00:00`
+  const told = (await owner.post(page, { ...trying, at, date: '1990-03-05' })).text
+  t.match(told, new RegExp(`5 Mar ${year}, 09:00:00[\\s\\S]*Congratulations: the mail is sent`))
+  const id = made.to.split('/').at(-2)
+  const contact = { email: 'leap@readers.test', metadata: { birthday: '1992-02-29' } }
+  await call('POST', `/v1/contacts/${listId}`, contact)
+  const asked = { email: contact.email, at: '2027-01-01T00:00:00Z' }
+  const { runs } = await call('POST', `/v1/automations/${id}/simulate`, asked)
+  t.match(runs, [{ startedAt: '2027-02-28T09:00:00.000Z', status: 'completed' }])
+  const many = { listId, at: asked.at }
+  const counts = await call('POST', `/v1/automations/${id}/simulate`, many)
+  t.match(counts, { contacts: 3, started: 1 })
+})

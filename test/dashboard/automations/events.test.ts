@@ -63,6 +63,21 @@ t.test('a test event is one as any other', async (t) => {
   t.equal(nameless.status, 422)
 })
 
+t.test('what somebody starts by hand is no event of theirs', async (t) => {
+  const { id: contactId } = await call('GET', '/v1/contacts/all?email=ann@x.test').then(
+    ({ contacts }) => contacts[0],
+  )
+  const { runs } = await call('GET', `/v1/automations/${id}/runs`)
+  for (const run of runs) await call('POST', `/v1/automations/runs/${run.id}/cancel`)
+  await call('POST', `/v1/automations/${id}/runs`, { contactId })
+  await call('POST', '/v1/events/send', { event: 'after.it', email: 'ann@x.test' })
+  await eventually(
+    async () => (await named()).some((one: { name: string }) => one.name === 'after.it'),
+    20_000,
+  )
+  t.notOk((await named()).some(({ name }: { name: string }) => name.startsWith('$started')))
+})
+
 t.test('an account has a thousand names at most, and each event counts once', async (t) => {
   const { accountId: other } = await posthorn.addAccount('Many')
   const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'

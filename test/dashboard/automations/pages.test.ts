@@ -125,15 +125,22 @@ t.test('people are found by step, state and reason, each with a sentence', async
     all,
     /Waits for “order.paid” until [^<]*, then goes the way “it did not come”: End: silent/,
   )
-  const here = (await viewer.get(`${page}/runs?show=step.paid&version=1`)).text
+  const here = (await viewer.get(`${page}/runs?show=live&step=paid&version=1`)).text
   t.match(here, /ann@x.test/)
   t.notMatch(here, /bob@x.test/)
-  const left = (await viewer.get(`${page}/runs?show=exited.silent`)).text
+  const left = (await viewer.get(`${page}/runs?why=exited.silent`)).text
   t.match(left, /bob@x.test/)
   t.notMatch(left, /ann@x.test/)
   t.match(left, /selected>Left: silent/)
   const none = (await viewer.get(`${page}/runs?show=wait.quota`)).text
   t.match(none, /Nobody here/)
+  const both = (await viewer.get(`${page}/runs?why=exited.silent&step=start`)).text
+  t.match(both, /Nobody fits what is chosen above/, 'all that is chosen holds')
+  const stood = (await viewer.get(`${page}/runs?why=exited.silent&step=gone`)).text
+  t.match(stood, /bob@x.test/)
+  const period = (await viewer.get(`${page}?period=7`)).text
+  t.match(period, /Of 4 people who began in this time, in this version\./)
+  t.match(period, /It came <a href="#step-3">step 3<\/a> <span class="quiet">1<\/span>/)
   const run = await runOf('bob')
   const one = (await viewer.get(`${base}/automations/runs/${run.id}`)).text
   t.match(one, /Left at “End: silent” on/)
@@ -159,7 +166,13 @@ t.test('the report has all steps; who left at one by none of its ways is counted
   t.equal(runs.length, 3)
   const left = await call('GET', `/v1/automations/${id}/runs?status=exited&reason=silent`)
   t.match(left.runs, [{ email: 'bob@x.test' }])
-  for (const wrong of ['step=payed', 'step=paid&version=9', 'reason=silent', 'version=1']) {
+  for (const wrong of [
+    'step=payed',
+    'step=paid&version=9',
+    'reason=silent',
+    'waiting=hope',
+    'version=9',
+  ]) {
     const { status } = await posthorn.call('GET', `/v1/automations/${id}/runs?${wrong}`)
     t.equal(status, 422, wrong)
   }
@@ -178,7 +191,7 @@ t.test('one is taken out, and then all that fit', async (t) => {
   const twice = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
   t.equal(twice.status, 422)
   t.match(twice.text, /has ended already/)
-  t.equal((await viewer.post(`${page}/runs/cancel?show=step.paid`, {})).status, 403)
+  t.equal((await viewer.post(`${page}/runs/cancel?step=paid`, {})).status, 403)
 })
 
 t.test('a pause, and the three ways to go on', async (t) => {
@@ -222,10 +235,13 @@ t.test('who is at a step that is gone is told of, and begins another one', async
   const check = (await owner.get(`${page}/enable`)).text
   t.match(check, /1 person is at “Wait until “order.paid” comes, 3 days at most” of version 2/)
   t.match(check, /<table[\s\S]*Wait until “order.paid”[\s\S]*The new version has not this step/)
-  const plan = (await owner.get(`${page}/move?version=3`)).text
+  const plan = (await owner.get(`${page}/move?to=3`)).text
   t.match(plan, /1 person is at steps that this version has not/)
   t.match(plan, /<option value="later"[^>]*>Begin: Wait 1 day 12 hours/)
   t.notMatch(plan, /step paid/, 'no key is said')
+  const others = await owner.get(`${page}/move?to=3&step=later`)
+  t.match(others.text, /Only those for whom this holds: at “Wait 1 day 12 hours”/)
+  t.match(others.text, /Nobody of them is in another version/)
   const wrong = await owner.post(`${page}/move`, { version: '3', step: 'paid', begins: 'start' })
   t.equal(wrong.status, 422)
   const moved = await owner.post(`${page}/move`, { version: '3', step: 'paid', begins: 'later' })
@@ -237,9 +253,15 @@ t.test('who is at a step that is gone is told of, and begins another one', async
 })
 
 t.test('all that fit leave; the log says who did what', async (t) => {
-  t.equal((await owner.post(`${page}/runs/cancel?show=step.later`, {})).status, 303)
-  const { runs } = await call('GET', `/v1/automations/${id}`)
-  t.match(runs, { running: 0, waiting: 0, cancelled: 3 })
+  const begun = await owner.post(`${page}/runs/cancel?step=later`, {})
+  t.equal(begun.status, 303, begun.text.slice(0, 300))
+  const runs = async () => (await call('GET', `/v1/automations/${id}`)).runs
+  await eventually(async () => (await runs()).cancelled === 3, 20_000)
+  t.match(await runs(), { running: 0, waiting: 0, cancelled: 3 })
+  const task = (await owner.get(begun.to)).text
+  t.match(task, /Taking people out of “Greeting &lt;b&gt;”/)
+  t.match(task, /1 of 1[\s\S]*at “Wait 1 day 12 hours”/)
+  t.match(await call('GET', `/v1/automations/${id}/cancel`), { state: 'done', cancelled: 1 })
   t.equal((await owner.post(`${page}/archive`, {})).status, 303)
   t.match((await owner.get(page)).text, /Archived/)
   const log = (await owner.get(`${base}/audit`)).text
@@ -280,8 +302,8 @@ t.test('a draft is seen, and what begins with a deleted list is in the way', asy
 t.test('the address of a form leads to its page', async (t) => {
   const look = await owner.get(`${page}/start/look`)
   t.match(look, { status: 303, to: `${page}/start` })
-  const cancel = await owner.get(`${page}/runs/cancel?show=step.paid`)
-  t.match(cancel, { status: 303, to: `${page}/runs?show=step.paid` })
+  const cancel = await owner.get(`${page}/runs/cancel?step=paid`)
+  t.match(cancel, { status: 303, to: `${page}/runs?step=paid` })
 })
 
 t.test('nothing of another account is there', async (t) => {

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { makeTakeOuts } from '../../../src/automations/index.js'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { recordConsent } from '../../../src/consent/index.js'
@@ -28,13 +29,15 @@ async function open(t: Test) {
     const defaultCountry = 'NG'
     const bulk = makeBulkTasks({ store, clock, plans, log: silentLog, defaultCountry, askFirst })
     const erasures = makeErasures({ store, clock, log: silentLog })
-    t.teardown(() => Promise.all([bulk.close(), erasures.close()]))
+    const takeOuts = makeTakeOuts({ store, clock, log: silentLog })
+    t.teardown(() => Promise.all([bulk.close(), erasures.close(), takeOuts.close()]))
     contactPages(account, {
       store,
       clock,
       plans,
       bulk,
       erasures,
+      takeOuts,
       contacts: {
         defaultCountry,
         askFirst,

@@ -1,0 +1,85 @@
+import { type AccountBilling, checkOpen } from '../billing/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Read } from '../store/index.js'
+import {
+  type Automation,
+  type AutomationDeps,
+  discardDraft,
+  draftIn,
+  findAutomation,
+  invalidAutomation,
+  keepTyped,
+  putInForce,
+  readWritten,
+  validate,
+  type WrittenAutomation,
+} from './definition/index.js'
+
+/** What is written of an automation, as clients see it. */
+export function shownDraft({ name, definition, revision, isDraft }: WrittenAutomation) {
+  const { steps, connections, settings = {} } = definition
+  const { faults: errors } = validate(definition)
+  return { revision, isDraft, name, steps, connections, settings, errors }
+}
+
+export const draftAnswer = async (read: Read, automation: Automation) =>
+  shownDraft(await readWritten(read, automation))
+
+/** Writes the draft of an automation of the account. Throws a 404, a 409 where it was changed since, a 422 for what is none. */
+export async function writeDraft(
+  deps: AutomationDeps,
+  billing: AccountBilling,
+  id: string,
+  {
+    revision,
+    name,
+    steps,
+    connections,
+    settings,
+  }: {
+    revision?: string | undefined
+    name?: string | undefined
+    steps?: unknown
+    connections?: unknown
+    settings?: unknown
+  },
+) {
+  checkOpen(billing)
+  if ((steps === undefined) !== (connections === undefined)) {
+    throw new ApiError('validation_error', 'steps and connections are replaced together')
+  }
+  const { read } = deps.store
+  const { accountId } = billing
+  const before = await readWritten(read, await findAutomation(read, accountId, id))
+  const given = {
+    steps: steps ?? before.definition.steps,
+    connections: connections ?? before.definition.connections,
+    settings: settings ?? before.definition.settings,
+  }
+  const { definition, faults } = draftIn(given)
+  if (definition === undefined) throw invalidAutomation(faults)
+  const kept = { name: name ?? before.name, definition, revision: revision ?? before.revision }
+  await keepTyped(deps, accountId, id, kept)
+  return await draftAnswer(read, await findAutomation(read, accountId, id))
+}
+
+/** Puts in force what is written. Throws as enabling does, and a 409 where it was changed since. */
+export async function enableWritten(
+  deps: AutomationDeps,
+  billing: AccountBilling,
+  id: string,
+  given: string | undefined,
+): Promise<Automation> {
+  checkOpen(billing)
+  const { read } = deps.store
+  const automation = await findAutomation(read, billing.accountId, id)
+  const revision = given ?? (await readWritten(read, automation)).revision
+  return await putInForce(deps, billing, automation.id, revision)
+}
+
+/** Throws the draft away; what is left is the version. */
+export async function dropDraft(deps: AutomationDeps, accountId: string, id: string) {
+  await discardDraft(deps, accountId, id)
+  const { read } = deps.store
+  return await draftAnswer(read, await findAutomation(read, accountId, id))
+}

@@ -1,0 +1,40 @@
+import { calendarDayOf } from '../../clock/index.js'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.js'
+import {
+  type AutomationDefinition,
+  dateFieldOf,
+  dateFor,
+  dateRuleOf,
+  dateSays,
+  type RunContact,
+} from '../definition/index.js'
+
+/** What begins a trial for somebody, and when. */
+export interface TrialBeginning {
+  at: number
+  payload: JsonObject
+}
+
+/**
+ * When an automation begins for a contact, from `at` on: at once, or on the day of their field where it begins on a date;
+ * undefined if that does not come. A `date` in the payload stands for what is in the field.
+ */
+export function beginningFor(
+  definition: AutomationDefinition,
+  contact: RunContact,
+  { at, payload }: TrialBeginning,
+): TrialBeginning | undefined {
+  const rule = dateRuleOf(definition)
+  if (rule === undefined) return { at, payload }
+  const dated = { ...contact, metadata: { ...contact.metadata } }
+  if (isDay(payload.date)) dated.metadata[dateFieldOf(rule.date)] = payload.date
+  const reached = dateFor(rule, dated, { after: at - 1 })
+  if (reached === undefined) return undefined
+  return { at: reached.at, payload: { ...dateSays(rule, dated, reached.day), ...payload } }
+}
+
+const isDay = (value: unknown): value is string =>
+  typeof value === 'string' && calendarDayOf(value) !== undefined
+
+/** What a request says of the event that begins it; nothing where it is no object. */
+export const payloadOf = (given: Json): JsonObject => (isJsonObject(given) ? given : {})

@@ -1,0 +1,69 @@
+import {
+  type Automation,
+  isAutomationName,
+  type StepDefinition,
+  type StepFault,
+} from '../../automations/index.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import { faultWords } from './fault-words.js'
+
+/** Where a goal may lead, as people call it. */
+export const targetsOf = (
+  steps: readonly StepDefinition[],
+  called: (step: StepDefinition) => string,
+) =>
+  steps
+    .filter(({ type }) => type !== 'trigger')
+    .map((step) => ({ value: step.key, label: called(step) }))
+
+/** What is wrong with the name. */
+export function nameFaults(name: string): Faults {
+  if (isAutomationName(name)) return noFaults
+  return { ...noFaults, fields: { name: 'A name has 1 to 200 characters, in one line.' } }
+}
+
+/** What is wrong, or doubtful, by the keys of steps. */
+export function byStep(
+  found: readonly StepFault[],
+  called: (key: string) => string,
+): Map<string, string[]> {
+  const faults = new Map<string, string[]>()
+  for (const one of found) {
+    if (one.key === null) continue
+    const words = faultWords(one, called)
+    const before = faults.get(one.key) ?? []
+    if (!before.includes(words)) faults.set(one.key, [...before, words])
+  }
+  return faults
+}
+
+/** How much is in the way of enabling it. */
+export const countWords = (count: number): string =>
+  count === 0
+    ? ''
+    : count === 1
+      ? 'One thing is not right yet.'
+      : `${count} things are not right yet.`
+
+/** How it stands, and what saving does. */
+export function stateWords(
+  { status }: Automation,
+  isDraft: boolean,
+  isValid: boolean,
+): { says: string; isDraft: boolean } {
+  if (isDraft) {
+    const says =
+      status === 'enabled'
+        ? 'This is a draft. The automation goes on as it was until you put the draft in force.'
+        : isValid
+          ? 'This is a draft, kept as you type. Save it, or throw it away.'
+          : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
+    return { says, isDraft }
+  }
+  return status === 'enabled'
+    ? {
+        says: 'It is on. What you save is kept as a draft, and people go on as before until you put it in force.',
+        isDraft,
+      }
+    : { says: 'It is off: nobody enters it before you enable it.', isDraft }
+}

@@ -1,0 +1,140 @@
+import {
+  type DateOf,
+  dateEvent,
+  dateFieldOf,
+  mostDays,
+  ownEvents,
+  placeFields,
+  placeIn,
+} from '../../automations/index.js'
+import type { Rule } from '../../rules/index.js'
+import { eventWords, placeWords } from '../automations/words.js'
+import type { FieldChoice } from '../segments/choices.js'
+import { type Html, html } from '../shell/html.js'
+import type { StepChoices } from './step-choices.js'
+import { one } from './step-field.js'
+
+type Heard = { eventName: string; filter?: Rule }
+
+/** An event of the appliance, of one list, segment or form perhaps, or an own one by its name. */
+export function heardFields(
+  { eventName, filter }: Heard,
+  label: string,
+  { choices, change }: { choices: StepChoices; change: string },
+  mayBeDate = false,
+): Html {
+  const own: readonly string[] = mayBeDate ? [...ownEvents, dateEvent] : ownEvents
+  const isOwn = own.includes(eventName)
+  const place = placeIn(filter)
+  const when = one({
+    name: 'when',
+    label,
+    type: 'select',
+    value: isOwn ? whenOf(eventName, place) : 'event',
+    options: [
+      ...own.flatMap((name) => [
+        { value: name, label: capital(anyWords(name)) },
+        ...placesOf(name, choices, name === eventName ? place : ''),
+      ]),
+      { value: 'event', label: 'An event that your shop or application sends' },
+    ],
+  })
+  const show = html`<p class="buttons"><button name="do" value="show:" formaction="${change}#open" formnovalidate data-follows="field-s.when">Show what it asks for</button></p>`
+  const offered =
+    eventName === '' || isOwn ? choices.events : [...new Set([eventName, ...choices.events])]
+  const event =
+    !isOwn &&
+    html`${one({
+      name: 'event',
+      label: 'Name of the event',
+      hint: 'As it is sent: letters, digits, and _ . : -, at most 100. Those that came already are offered.',
+      value: eventName,
+      list: 'seen-events',
+      maxlength: 100,
+      autocomplete: 'off',
+      spellcheck: false,
+    })}<datalist id="seen-events">${offered.map((name) => html`<option value="${name}"></option>`)}</datalist>`
+  return html`${when}${show}${event}`
+}
+
+/** The choice of an event, and of the list, segment or form of which it is. */
+export const whenOf = (eventName: string, place: string): string =>
+  place === '' ? eventName : `${eventName}:${place}`
+
+/** The same as it was chosen. */
+export function whenIn(chosen: string): { eventName: string; place: string } {
+  const at = chosen.indexOf(':')
+  return at < 0
+    ? { eventName: chosen, place: '' }
+    : { eventName: chosen.slice(0, at), place: chosen.slice(at + 1) }
+}
+
+const kinds: Readonly<Record<string, 'lists' | 'segments' | 'forms'>> = {
+  listId: 'lists',
+  segmentId: 'segments',
+  formId: 'forms',
+}
+
+function placesOf(eventName: string, choices: StepChoices, chosen: string): FieldChoice[] {
+  const kind = kinds[placeFields[eventName] ?? '']
+  if (kind === undefined) return []
+  const known = choices[kind]
+  const isKnown = chosen === '' || known.some(({ value }) => value === chosen)
+  const all = isKnown ? known : [...known, { value: chosen, label: 'one that is deleted' }]
+  return all.map(({ value, label }) => ({
+    value: whenOf(eventName, value),
+    label: capital(placeWords(eventName, label)),
+  }))
+}
+
+const anyWords = (name: string): string =>
+  placeFields[name] === undefined
+    ? eventWords(name)
+    : eventWords(name).replace(/ a (list|segment|form)$/, ' any $1')
+
+/** The day of a field: which, how far from it, when, and how often. */
+export function dateFields(
+  { field: of, days = 0, time = '09:00', zone = '', repeat = 'yearly' }: DateOf = { field: '' },
+  { fields }: StepChoices,
+): Html {
+  const known = fields.flatMap(({ value }) => {
+    const [, name] = /^contact\.metadata\.([\w-]+)$/.exec(value) ?? []
+    return name === undefined ? [] : [name]
+  })
+  return html`${one({
+    name: 'dateField',
+    label: 'Which field has the date',
+    hint: 'Such as birthday. It holds a day like 1990-02-28. Who was born on 29 February has it on the 28th in other years.',
+    value: dateFieldOf({ field: of }),
+    list: 'date-fields',
+    maxlength: 64,
+    autocomplete: 'off',
+    spellcheck: false,
+  })}<datalist id="date-fields">${known.map((name) => html`<option value="${name}"></option>`)}</datalist>
+<div class="tools">${one({ name: 'dateDays', label: 'Days', hint: `0 is the day itself; at most ${mostDays}.`, value: String(Math.abs(days)), inputmode: 'numeric', maxlength: 3, autocomplete: 'off' })}${one(
+    {
+      name: 'dateWay',
+      label: 'Before or after it',
+      type: 'select',
+      value: days < 0 ? 'before' : 'after',
+      options: [
+        { value: 'after', label: 'After' },
+        { value: 'before', label: 'Before' },
+      ],
+    },
+  )}</div>
+${one({ name: 'dateTime', label: 'At what time', hint: 'Where they are, if their field timeZone says it; else in the time zone of the automation, or UTC.', type: 'time', value: time })}${one({ name: 'dateZone', label: 'Time zone', hint: 'Empty: where they are. Else one for everybody, such as Europe/Berlin.', value: zone, maxlength: 64, required: false, autocomplete: 'off', spellcheck: false })}${one(
+  {
+    name: 'dateRepeat',
+    label: 'How often',
+    type: 'select',
+    value: repeat,
+    options: [
+      { value: 'yearly', label: 'Each year on that day, for nobody twice in a year' },
+      { value: 'once', label: 'Once, in the year of the date' },
+    ],
+  },
+)}`
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

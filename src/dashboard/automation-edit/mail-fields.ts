@@ -1,0 +1,58 @@
+import type { StepDefinition } from '../../automations/index.js'
+import { type Html, html } from '../shell/html.js'
+import type { StepChoices } from './step-choices.js'
+import { one } from './step-field.js'
+import { headerLines, linesOf } from './typed-lines.js'
+
+type MailConfig = Extract<StepDefinition, { type: 'send_email' }>['config']
+
+interface MailOptions {
+  choices: StepChoices
+  change: string
+  preview?: Html | undefined
+  domains: string
+}
+
+/** What a mail is made of, and for whom. */
+export function mailFields(
+  config: MailConfig,
+  { choices, change, preview, domains }: MailOptions,
+): Html {
+  const { template, replyTo = '', variables = {}, headers = {}, templateVersion } = config
+  const known = choices.templates.some(({ value }) => value === template)
+  const templates = [
+    { value: '', label: 'Choose one' },
+    ...choices.templates,
+    ...(known || template === ''
+      ? []
+      : [{ value: template, label: `${template} (there is none)` }]),
+  ]
+  return html`${one({
+    name: 'template',
+    label: 'Template',
+    hint:
+      templateVersion === undefined
+        ? 'Its newest version is sent, so that what you mend reaches everybody.'
+        : `Version ${templateVersion} of it is sent, as the API has it here.`,
+    type: 'select',
+    value: template,
+    options: templates,
+  })}
+<p class="buttons"><button name="do" value="show:" formaction="${change}#open" formnovalidate data-follows="field-s.template">Show it</button></p>${preview}
+${one({ name: 'from', label: 'From', hint: domains === '' ? 'An address on a verified domain; there is none yet.' : `On one of your domains: ${domains}.`, value: config.from, autocomplete: 'off' })}
+${one({ name: 'subject', label: 'Subject', hint: 'Empty: that of the template.', value: config.subject ?? '', maxlength: 200, required: false })}
+${one({
+  name: 'kind',
+  label: 'What kind of mail',
+  hint: 'News needs a marketing plan and has a way to unsubscribe; a person gets at most 100 mails of one run.',
+  type: 'select',
+  value: config.type ?? 'marketing',
+  options: [
+    { value: 'marketing', label: 'News: only to those who want it' },
+    { value: 'transactional', label: 'Something they must know, such as an order' },
+  ],
+})}
+${one({ name: 'topicId', label: 'Topic', hint: 'Who has left it is passed over, and goes on.', type: 'select', value: config.topicId ?? '', options: [{ value: '', label: 'None' }, ...choices.topics] })}
+${one({ name: 'replyTo', label: 'Answers go to', value: [replyTo].flat().join(', '), required: false })}
+<details${Object.keys({ ...variables, ...headers }).length > 0 && html` open`}><summary>What the mail is filled in with, and headers</summary>${one({ name: 'variables', label: 'What the mail is filled in with', hint: 'A line each, such as: code = SPRING. {{ trigger.total }} is what began it; the names of contacts are there already. 16 KiB at most.', type: 'textarea', rows: 4, value: linesOf(variables), required: false })}${one({ name: 'headers', label: 'Headers', hint: 'For programs that read the mail. A line each, such as: X-Shop: spring', type: 'textarea', rows: 2, value: headerLines(headers), required: false })}</details>`
+}

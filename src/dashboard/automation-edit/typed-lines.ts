@@ -1,0 +1,54 @@
+import { isJsonObject, type Json } from '../../json/index.js'
+
+/* Values with names, a line each: `plan = pro`. */
+
+/** `{{ trigger.town }}` is that field, a number a number, what stands in quotes a text, and all else too. */
+export function valueTyped(typed: string): Json | { var: string } {
+  const [, path] = /^\{\{\s*([\w.-]+)\s*\}\}$/.exec(typed) ?? []
+  if (path !== undefined) return { var: path }
+  if (!/^(-?\d+(\.\d+)?|true|false|null|".*"|\[.*\]|\{.*\})$/.test(typed)) return typed
+  try {
+    return JSON.parse(typed) as Json
+  } catch {
+    return typed
+  }
+}
+
+/** The same as it is typed. */
+export function typedValue(value: unknown): string {
+  if (isJsonObject(value) && typeof value.var === 'string') return `{{ ${value.var} }}`
+  if (typeof value === 'string' && valueTyped(value) === value) return value
+  return JSON.stringify(value)
+}
+
+type Values = Record<string, Json | { var: string }>
+
+/** What stands in lines such as `code = SPRING`; a line without = is a name without a value. */
+export const valuesIn = (typed: string): Values =>
+  Object.fromEntries(
+    linesIn(typed, /^\s*([^=]+?)\s*(?:=\s*(.*?)\s*)?$/).map(([name, value]) => [
+      name,
+      valueTyped(value),
+    ]),
+  )
+
+/** The same as it is typed. */
+export const linesOf = (values: object): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} = ${typedValue(value)}`)
+    .join('\n')
+
+/** Headers in lines such as `X-Shop: spring`. */
+export const headersIn = (typed: string): Record<string, string> =>
+  Object.fromEntries(linesIn(typed, /^\s*([^:]+?)\s*(?::\s*(.*?)\s*)?$/))
+
+export const headerLines = (headers: object): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+
+const linesIn = (typed: string, form: RegExp): [name: string, value: string][] =>
+  typed.split('\n').flatMap((line): [string, string][] => {
+    const [, name = '', value = ''] = form.exec(line) ?? []
+    return name === '' ? [] : [[name, value]]
+  })

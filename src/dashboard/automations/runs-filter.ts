@@ -1,0 +1,195 @@
+import {
+  type Automation,
+  type AutomationDefinition,
+  blockedReasons,
+  endingWords,
+  endReasons,
+  liveAsked,
+  type RunsFilter,
+  runStatuses,
+  stepIdsOf,
+  versionsShown,
+} from '../../automations/index.js'
+import type { Read } from '../../store/index.js'
+import { blockWords } from './run-words.js'
+import { stepTitle, type WordBook } from './words.js'
+
+/*
+ * Which people of an automation a page shows: by where they stand, at which step, why they left, and in which version. All
+ * that is chosen holds together.
+ */
+
+const live = ['running', 'waiting'] as const
+const states = [
+  ['all', 'Everybody', runStatuses],
+  ['live', 'In it now', live],
+  ['completed', 'Came to the end', ['completed']],
+  ['exited', 'Left before the end', ['exited']],
+  ['failed', 'Failed', ['failed']],
+  ['cancelled', 'Cancelled', ['cancelled']],
+] as const
+const ends = ['completed', 'exited', 'failed', 'cancelled'] as const
+const ways = {
+  completed: 'Came to the end',
+  exited: 'Left',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+}
+
+interface Asked {
+  show: string
+  step: string
+  why: string
+  version: string
+}
+
+/** What is chosen, as a search, and as the links of the page say it. */
+export interface ChosenRuns {
+  asked: Asked
+  filter: RunsFilter
+  filters: Record<string, string | undefined>
+  /** Whether some of them can be in it still. */
+  isOfLive: boolean
+}
+
+/** What a query chooses; what is none of the choices chooses nothing. */
+export async function chosenOf(
+  read: Read,
+  { id }: Pick<Automation, 'id'>,
+  query: URLSearchParams,
+): Promise<ChosenRuns> {
+  const asked = askedIn(query)
+  const { show, step, why, version } = asked
+  const stepIds =
+    step === '' && version === ''
+      ? undefined
+      : await stepIdsOf(read, id, {
+          key: step === '' ? undefined : step,
+          version: version === '' ? undefined : Number(version),
+        })
+  const status = ends.find((one) => why.startsWith(`${one}.`))
+  const wait = /^wait\.(.+)$/.exec(show)?.[1]
+  const [, , statuses] = states.find(([one]) => one === show) ?? states[0]
+  const filter: RunsFilter =
+    status !== undefined
+      ? { stepIds, statuses: [status], reason: why.slice(status.length + 1) }
+      : wait === undefined
+        ? { stepIds, statuses }
+        : { stepIds, wait }
+  const said = (value: string) => (value === '' ? undefined : value)
+  return {
+    asked,
+    filter,
+    filters: {
+      show: show === 'all' ? undefined : show,
+      step: said(step),
+      why: said(why),
+      version: said(version),
+    },
+    isOfLive:
+      status === undefined && (wait !== undefined || statuses.some((one) => one === 'waiting')),
+  }
+}
+
+function askedIn(query: URLSearchParams): Asked {
+  const said = (name: string) => (query.get(name) ?? '').slice(0, 200)
+  const version = /^\d{1,9}$/.test(said('version')) ? said('version') : ''
+  const why = ends.some((one) => said('why').startsWith(`${one}.`)) ? said('why') : ''
+  const isWait = ['held', ...blockedReasons].some((one) => said('show') === `wait.${one}`)
+  const isKnown = isWait || states.some(([one]) => one === said('show'))
+  return { show: isKnown ? said('show') : 'all', step: said('step'), why, version }
+}
+
+/** The live ones of what is chosen, for something that is done with them; undefined for all. */
+export async function chosenLive(
+  read: Read,
+  automation: Pick<Automation, 'id'>,
+  query: URLSearchParams,
+): Promise<{
+  only: { step?: string; version?: number; waiting?: string } | undefined
+  filter: RunsFilter
+}> {
+  const { show, step, version } = askedIn(query)
+  const wait = /^wait\.(.+)$/.exec(show)?.[1]
+  const only = {
+    ...(step !== '' && { step }),
+    ...(version !== '' && { version: Number(version) }),
+    ...(wait !== undefined && { waiting: wait }),
+  }
+  const isAny = Object.keys(only).length > 0
+  return { only: isAny ? only : undefined, filter: await liveAsked(read, automation.id, only) }
+}
+
+interface Choice {
+  value: string
+  label: string
+}
+
+/** What the form of the page offers, and what is chosen in words; undefined where it is everybody. */
+export interface RunChoices {
+  show: Choice[]
+  step: Choice[]
+  why: Choice[]
+  version: Choice[]
+  says: string | undefined
+}
+
+export async function runChoices(
+  read: Read,
+  automation: Automation,
+  { definition, book, asked }: { definition: AutomationDefinition; book: WordBook; asked: Asked },
+): Promise<RunChoices> {
+  const reasons = await endReasons(read, automation.id)
+  const versions = await versionsShown(read, automation)
+  const show = [
+    ...states.map(([value, label]) => ({ value, label })),
+    { value: 'wait.held', label: 'Held' },
+    ...blockedReasons.map((reason) => ({
+      value: `wait.${reason}`,
+      label: `Waiting: ${blockWords(reason)}`,
+    })),
+  ]
+  const steps = definition.steps.map((step) => ({
+    value: step.key,
+    label: stepTitle(step, book, definition),
+  }))
+  const step = [
+    { value: '', label: 'Any step' },
+    ...withChosen(steps, asked.step, 'A step that is gone'),
+  ]
+  const why = [
+    { value: '', label: 'For any reason' },
+    ...withChosen(
+      reasons.map(({ status, reason }) => ({
+        value: `${status}.${reason}`,
+        label: `${ways[status]}: ${endingWords(reason)}`,
+      })),
+      asked.why,
+      'A reason that nobody has',
+    ),
+  ]
+  const version = [
+    { value: '', label: 'Any version' },
+    ...withChosen(
+      versions
+        .filter(({ frozen_at }) => frozen_at !== null)
+        .map((one) => ({ value: String(one.version), label: `Version ${one.version}` })),
+      asked.version,
+      `Version ${asked.version}`,
+    ),
+  ]
+  const labelOf = (choices: Choice[], value: string) =>
+    choices.find((one) => one.value === value)?.label ?? ''
+  const parts = [
+    asked.why !== '' || asked.show === 'all' ? '' : labelOf(show, asked.show),
+    asked.step === '' ? '' : `at “${labelOf(step, asked.step)}”`,
+    asked.why === '' ? '' : labelOf(why, asked.why),
+    asked.version === '' ? '' : labelOf(version, asked.version).toLowerCase(),
+  ].filter((one) => one !== '')
+  return { show, step, why, version, says: parts.length === 0 ? undefined : parts.join(', ') }
+}
+
+const withChosen = (choices: Choice[], value: string, label: string): Choice[] =>
+  value === '' || choices.some((one) => one.value === value)
+    ? choices
+    : [...choices, { value, label }]
