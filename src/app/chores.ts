@@ -169,6 +169,7 @@ function sweeps(
     },
     {
       name: 'work with people of automations that was broken off',
+      of: 'chores',
       everyMs: 10_000,
       run: () => takeOuts.resume(),
     },
