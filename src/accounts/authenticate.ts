@@ -10,6 +10,8 @@ import { type KeyLimits, limitsOf, refuseElsewhere } from './limits.js'
 export interface Principal extends KeyLimits {
   accountId: string
   keyId: string
+  /** Its scope is `test`: its mail goes to the test inbox. */
+  isTest: boolean
 }
 
 // How old a key's `last used` may be: often enough for a person, seldom enough to cost nothing.
@@ -44,7 +46,10 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   const findKey = (hash: Buffer) =>
     remembered(hash.toString('latin1'), async () => {
       const [row] = await liveKey(store.read, { hash })
-      return row && { accountId: row.account_id, keyId: row.id, ...limitsOf(row) }
+      if (row === undefined) return undefined
+      const limits = limitsOf(row)
+      const isTest = limits.scope === 'test'
+      return { accountId: row.account_id, keyId: row.id, isTest, ...limits }
     })
 
   const noteUse = (keyId: string, now: number) => {

@@ -35,13 +35,13 @@ const name = line(1, 100, 'The name of the key, for yourself')
 // interface.md: a key grants full sending access. That is `full`, and the default; the narrower ones are ours.
 const scope = oneOf(
   keyScopes,
-  'What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing',
+  'What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing; `test`: as `sending`, but its mail goes to the test inbox and never to anybody',
 )
 // Bounded, as each request of the key is compared with all of them.
 const some = (about: string, example: string) =>
   list(words(), { least: 1, most: 50, about, examples: [[example]] })
 const domains = some(
-  'The sender domains of a sending key, which sees only the mails from them',
+  'The sender domains of a sending or test key, which sees only the mails from them',
   'example.com',
 )
 const networks = some(

@@ -3,8 +3,8 @@ import { asciiName, liesWithin, parseCidrs } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ApiKeyRow, Read } from '../store/index.js'
 
-/** `full` does everything, `sending` sends, `read` changes nothing (`permission.ts`). */
-export const keyScopes = ['full', 'sending', 'read'] as const
+/** `full` does everything, `sending` sends, `read` changes nothing, `test` sends to the test inbox (`permission.ts`). */
+export const keyScopes = ['full', 'sending', 'read', 'test'] as const
 /** One of them. */
 export type KeyScope = (typeof keyScopes)[number]
 
@@ -36,8 +36,8 @@ export async function checkLimits(
   { scope, domains, networks, expiresAt }: KeyLimits,
   now: number,
 ): Promise<KeyLimits> {
-  if (domains !== null && scope !== 'sending') {
-    throw wrong('domains', 'Only a key of the scope "sending" can be limited to domains')
+  if (domains !== null && scope !== 'sending' && scope !== 'test') {
+    throw wrong('domains', 'Only a key of the scope "sending" or "test" can be limited to domains')
   }
   if (expiresAt !== null && expiresAt <= now) {
     throw wrong(

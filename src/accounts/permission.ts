@@ -4,9 +4,12 @@ import type { KeyScope } from './limits.js'
 
 // Which scopes have each permission.
 const allowing: Record<Permission, readonly KeyScope[]> = {
-  public: ['full', 'sending', 'read'],
-  any: ['full', 'sending', 'read'],
-  sending: ['full', 'sending'],
+  public: ['full', 'sending', 'read', 'test'],
+  any: ['full', 'sending', 'read', 'test'],
+  sending: ['full', 'sending', 'test'],
+  live: ['full', 'sending'],
+  inbox: ['full', 'read', 'test'],
+  clear: ['full', 'test'],
   read: ['full', 'read'],
   full: ['full'],
 }
@@ -16,6 +19,7 @@ const words: Record<KeyScope, string> = {
   full: 'may do everything',
   sending: 'may only send mail, look at a mail and cancel one',
   read: 'may only read',
+  test: 'may only send test mail, which goes to the test inbox, and look at it',
 }
 
 /** The scopes that have a permission. */

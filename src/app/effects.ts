@@ -2,9 +2,10 @@ import { makeFollowAutomations, makeLiveLimit } from '../automations/index.js'
 import type { Plans } from '../billing/index.js'
 import { followBroadcasts } from '../broadcasts/index.js'
 import type { Config } from '../config/index.js'
-import { type LandEvents, makeLandEvents } from '../events/index.js'
+import { type Effect, type LandEvents, makeLandEvents } from '../events/index.js'
 import { makeFollowForms } from '../forms/index.js'
 import { makeProtection } from '../protection/index.js'
+import { isTestId } from '../store/index.js'
 import { suppressFailing } from '../suppression/index.js'
 import { makeWebhookJobs } from '../webhooks/index.js'
 
@@ -13,11 +14,18 @@ export function makeEffects(config: Config, plans: Plans): LandEvents {
   const webhookJobs = makeWebhookJobs(plans)
   const protection = makeFollowForms(makeProtection(config.protection))
   const followAutomations = makeFollowAutomations(makeLiveLimit(config.automations.maxLiveRuns))
-  return makeLandEvents([
-    suppressFailing,
-    protection,
-    followBroadcasts,
-    followAutomations,
-    webhookJobs,
-  ])
+  const real = [suppressFailing, protection, followBroadcasts, followAutomations]
+  return makeLandEvents([...real.map(ofRealMail), webhookJobs])
 }
+
+/**
+ * What a test key's mail meets is told to its own program, and to nobody else: nothing is suppressed by it, no rate
+ * counts it, and nothing is set off.
+ */
+const ofRealMail =
+  (effect: Effect): Effect =>
+  async (tx, events) => {
+    const isAllReal = !events.some(({ emailId }) => isTestId(emailId))
+    const real = isAllReal ? events : events.filter(({ emailId }) => !isTestId(emailId))
+    if (real.length > 0) await effect(tx, real)
+  }

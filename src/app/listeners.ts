@@ -60,6 +60,7 @@ import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
 import type { Store } from '../store/index.js'
@@ -169,6 +170,7 @@ export async function openPrivateServer(
   webhookRoutes(server.api, { ...targets, tryWebhook })
   billingRoutes(server.api, core)
   keyRoutes(server.api, core)
+  testInboxRoutes(server.api, core)
   domainRoutes(server.api, {
     ...core,
     settings: recordSettings(config),

@@ -18,6 +18,8 @@ interface Count {
   now: number
   /** Whether the refusal is told as that of a batch. */
   isBatch: boolean
+  /** They are mails of a test key, which have the same caps and a count of their own. */
+  isTest?: boolean
 }
 
 /**
@@ -32,7 +34,7 @@ export async function countTogether<One extends Count>(
   const groups = new Map<string, One[]>()
   for (const count of counts) {
     if (count.mails === 0) continue
-    const name = `${dayEndsAt(count.now)} ${count.billing.accountId}`
+    const name = `${dayEndsAt(count.now)} ${count.isTest === true} ${count.billing.accountId}`
     // Requests share a group commit, so that many of one account may come together.
     const alike = groups.get(name)
     if (alike === undefined) groups.set(name, [count])
@@ -50,10 +52,10 @@ async function countAlike<One extends Count>(
 ): Promise<void> {
   const [first] = counts
   if (first === undefined) return
-  const { now, billing } = first
+  const { now, billing, isTest } = first
   const { accountId, plan } = billing
   const sum = counts.reduce((sum, { mails }) => sum + mails, 0)
-  const after = await addUsage(tx, accountId, now, { mails: sum, campaignMails: 0 })
+  const after = await addUsage(tx, accountId, now, { mails: sum, campaignMails: 0, isTest })
   const caps: Cap[] = []
   // The monthly cap first: who has passed it is not helped by waiting until tomorrow.
   if (plan.monthlyLimit !== null) {
@@ -75,7 +77,7 @@ async function countAlike<One extends Count>(
       refused += mails
     }
   }
-  if (refused > 0) await subtractUsage(tx, accountId, now, refused)
+  if (refused > 0) await subtractUsage(tx, accountId, { at: now, mails: refused, isTest })
 }
 
 /** Counts mails to `mails` recipients, or throws the 402 or 429 of a single send. */
@@ -115,8 +117,9 @@ export async function giveBack(
   accountId: string,
   mails: number,
   acceptedAt: number,
+  isTest = false,
 ): Promise<void> {
-  if (mails > 0) await subtractUsage(tx, accountId, acceptedAt, mails)
+  if (mails > 0) await subtractUsage(tx, accountId, { at: acceptedAt, mails, isTest })
 }
 
 /** Counts campaign mails, which have a monthly cap of their own on the free marketing plan. */
@@ -162,7 +165,7 @@ export async function giveBackCampaignMails(
   mails: number,
   countedAt: number,
 ): Promise<void> {
-  if (mails > 0) await subtractUsage(tx, accountId, countedAt, mails, 'campaign_mails')
+  if (mails > 0) await subtractUsage(tx, accountId, { at: countedAt, mails, of: 'campaign_mails' })
 }
 
 /** A cap and how far it is used. */

@@ -43,10 +43,10 @@ export async function addUsage(
   tx: Tx,
   accountId: string,
   now: number,
-  added: { mails: number; campaignMails: number },
+  added: { mails: number; campaignMails: number; isTest?: boolean | undefined },
 ): Promise<Usage> {
-  const { month, day } = periodsAt(now)
-  const { mails, campaignMails } = added
+  const { mails, campaignMails, isTest } = added
+  const { month, day } = periodsAt(now, isTest)
   const rows = await addToPeriods(tx, { accountId, month, day, mails, campaignMails })
   return usageOf(rows, month, day)
 }
@@ -76,11 +76,16 @@ const addToPeriods = prepared<
 export async function subtractUsage(
   tx: Tx,
   accountId: string,
-  countedAt: number,
-  mails: number,
-  counter: 'mails' | 'campaign_mails' = 'mails',
+  counted: {
+    /** When they were counted. */
+    at: number
+    mails: number
+    of?: 'mails' | 'campaign_mails'
+    isTest?: boolean | undefined
+  },
 ): Promise<void> {
-  const { month, day } = periodsAt(countedAt)
+  const { mails, of: counter = 'mails' } = counted
+  const { month, day } = periodsAt(counted.at, counted.isTest)
   await tx
     .updateTable('usage')
     .set((eb) => ({
@@ -96,10 +101,11 @@ export async function subtractUsage(
     .execute()
 }
 
-/** `2026-11` and `2026-11-21`: the UTC month and day as their rows are called. */
-function periodsAt(ms: number): { month: string; day: string } {
+/** `2026-11` and `2026-11-21`: the UTC month and day as their rows are called; of test mail `2026-11 test`. */
+function periodsAt(ms: number, isTest = false): { month: string; day: string } {
   const day = isoDay(ms)
-  return { month: day.slice(0, 7), day }
+  const suffix = isTest ? ' test' : ''
+  return { month: day.slice(0, 7) + suffix, day: day + suffix }
 }
 
 /** When the UTC day ends. */

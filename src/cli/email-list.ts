@@ -51,10 +51,10 @@ async function list({ store: { read }, account }: CommandDeps, asked: Filters & 
 }
 
 /** A mail's line. */
-const row = ({ id, createdAt, status, to, subject }: EmailSummary) => [
+const row = ({ id, createdAt, status, to, subject, test }: EmailSummary) => [
   id,
   `${createdAt.slice(0, 19).replace('T', ' ')} UTC`,
-  status,
+  test ? `${status}, test` : status,
   to,
   subject,
 ]

@@ -79,6 +79,7 @@ async function show({ store: { read } }: CommandDeps, given: string) {
           ),
         ),
         Status: email.status,
+        ...(email.test ? { Key: "a test key's: it went to the test inbox alone" } : {}),
         ...(email.held === null ? {} : { Held: heldSince(email.held) }),
         ...some('Warnings', email.warnings),
         'Message-ID': email.messageId,

@@ -44,6 +44,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     key: async () => (await import('./key.js')).keyCommands,
     domain: async () => (await import('./domain.js')).domainCommands,
     plan: async () => (await import('./plan.js')).planCommands,
+    inbox: async () => (await import('./inbox.js')).inboxCommands,
     webhook: async () => (await import('./webhook.js')).webhookCommands,
   },
   'What is sent, and to whom:': {

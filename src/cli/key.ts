@@ -46,12 +46,12 @@ const rows: readonly CommandRow[] = [
     about: 'make an API key and show it, this once',
     options: [
       accountOption(),
-      new Option('--scope <scope>', 'all; only sending; only reading')
+      new Option('--scope <scope>', 'all; only sending; only reading; only to the test inbox')
         .choices(keyScopes)
         .default('full'),
       new Option(
         '--domain <name>',
-        'of a sending key: a domain it may send from (repeatable)',
+        'of a sending or test key: a domain it may send from (repeatable)',
       ).argParser(repeated(asTyped)),
       new Option('--network <cidr>', 'where its requests come from (repeatable)').argParser(
         repeated(asTyped),
@@ -66,6 +66,7 @@ const rows: readonly CommandRow[] = [
     help: `Examples:
   $ posthorn key create 'Web shop'
   $ posthorn key create Printer --scope sending --domain example.com --network 10.0.0.0/24
+  $ posthorn key create CI --scope test
   $ KEY=$(posthorn key create ci --expires 90d --json | jq -r .key)`,
     run: answering(create),
   },

@@ -17,6 +17,7 @@ import {
   domainMethods,
   eventMethods,
   formMethods,
+  inboxMethods,
   keyMethods,
   pictureMethods,
   segmentMethods,
@@ -80,6 +81,7 @@ export class Posthorn {
   declare readonly webhooks: ReturnType<typeof webhookMethods>
   declare readonly domains: ReturnType<typeof domainMethods>
   declare readonly keys: ReturnType<typeof keyMethods>
+  declare readonly inbox: ReturnType<typeof inboxMethods>
   /** Figures over time. */
   declare readonly stats: ReturnType<typeof statsMethods>
   /** No key is needed. */
@@ -110,6 +112,7 @@ export class Posthorn {
     this.webhooks = webhookMethods(methods)
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
+    this.inbox = inboxMethods(methods)
     this.stats = statsMethods(methods)
     this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }
   }

@@ -290,6 +290,14 @@ export const eventMethods = ({ withBody, pages }: Methods) => {
   }
 }
 
+/** What keys of the scope `test` have sent. */
+export const inboxMethods = ({ call, plain, pages }: Methods) => ({
+  list: pages('GET /v1/inbox', 'messages'),
+  get: (id: string | number, options?: CallOptions) =>
+    pick(call('GET /v1/inbox/{id}', { params: [`${id}`] }, options), 'message'),
+  clear: plain('DELETE /v1/inbox'),
+})
+
 /** Figures over time. */
 export const statsMethods = ({ withQuery }: Methods) => ({
   get: withQuery('GET /v1/stats'),

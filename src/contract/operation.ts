@@ -16,8 +16,11 @@ import {
 import type { Api, ApiHandler, Shape } from '../http/index.js'
 import { type Example, type RefusalExample, refusal } from './refusal.js'
 
-/** What an operation asks of a key. `any`: each key, for what it has a right to; `public`: not even a key. */
-export type Permission = 'public' | 'any' | 'sending' | 'read' | 'full'
+/**
+ * What an operation asks of a key. `any`: each key, for what it has a right to; `public`: not even a key. `live`: to
+ * send, and not by a test key; `inbox`, `clear`: to look into the test inbox, or to empty it.
+ */
+export type Permission = 'public' | 'any' | 'sending' | 'live' | 'read' | 'inbox' | 'clear' | 'full'
 
 /** A success. Several of one status are told apart by their shape. */
 export interface AnswerExample extends Example {

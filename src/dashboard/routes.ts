@@ -14,6 +14,7 @@ import { entryPages } from './entry/routes.js'
 import { fieldPages } from './fields/routes.js'
 import { formPlacePages } from './forms/routes.js'
 import { frontPage } from './home.js'
+import { testInboxPages } from './inbox/routes.js'
 import { keyPages } from './keys/routes.js'
 import { listPages } from './lists/routes.js'
 import { livePages } from './live/routes.js'
@@ -58,6 +59,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   brandPages(shell.account, deps)
   domainPages(shell.account, deps)
   keyPages(shell.account, deps)
+  testInboxPages(shell.account, { ...deps, followLinks })
   webhookPages(shell.account, { ...deps, allow: deps.webhookTargets })
   // The appliance always gives these; tests of other pages leave them out.
   if (deps.mail !== undefined) {

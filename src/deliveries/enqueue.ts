@@ -1,7 +1,8 @@
 import type { Insertable } from 'kysely'
-import { behaviourOf } from '../simulator/index.js'
+import { behaviourOf, simulatorDomain } from '../simulator/index.js'
 import {
   cell,
+  isTestId,
   prepared,
   preparedInsertAll,
   type QueueClass,
@@ -24,6 +25,13 @@ export interface NewDelivery {
   dueAt: number
   expiresAt: number
 }
+
+/** The lane of all test mail. No domain has a blank in it, so that no address leads there. */
+export const testLane = 'test inbox'
+
+/** The lane of a mail's delivery to this domain; mail of a test key has its own, but for the simulator's recipients. */
+export const laneOf = (emailId: string, domain: string): string =>
+  isTestId(emailId) && domain !== simulatorDomain ? testLane : domain
 
 const insertQueued = preparedInsertAll('queue')
 

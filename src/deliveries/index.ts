@@ -50,7 +50,9 @@ export {
   blockedOfEach,
   enqueue,
   enqueueTogether,
+  laneOf,
   type NewDelivery,
+  testLane,
 } from './enqueue.js'
 export { expireOverdue } from './expire.js'
 export {
@@ -120,3 +122,4 @@ export {
 } from './settle-anew.js'
 export { type StreamDue, streamsAfter } from './streams.js'
 export { type DeliveryStanding, type DueStream, type QueueSummary, summarise } from './summary.js'
+export { makeTestOwner } from './test-owner.js'

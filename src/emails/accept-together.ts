@@ -2,7 +2,7 @@ import { type AccountBilling, checkSending, countTogether, readBilling } from '.
 import type { StreamDue } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
-import { isRemote, type Tx } from '../store/index.js'
+import { isRemote, isTestId, type Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { type EmailDeps, oncePerDeps } from './deps.js'
 import { insertEmails, ringOf } from './insert.js'
@@ -104,6 +104,8 @@ async function writeAll(
     return {
       emails,
       mails: emails.reduce((sum, { recipients }) => sum + recipients.length, 0),
+      // A request's are all of one key.
+      isTest: isTestId(emails[0]?.row.id ?? ''),
       ...one,
     }
   })

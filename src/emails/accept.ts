@@ -17,6 +17,9 @@ import {
 import type { SendInput } from './send-body.js'
 import { standingOf } from './standing.js'
 
+/** How mail is taken in that is not just a client's own. */
+export type HowAccepted = Pick<Partial<OfRequest>, 'isConfirmation' | 'isTest'>
+
 export interface AcceptedEmail {
   id: string
   /** ISO 8601, for a mail that leaves later. */
@@ -32,7 +35,7 @@ export async function acceptEmail(
   accountId: string,
   input: SendRequest,
   alongside: Alongside<AcceptedEmail> = async () => {},
-  how: Pick<Partial<OfRequest>, 'isConfirmation'> = {},
+  how: HowAccepted = {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()
   const { billing, senders } = await standingOf(deps, accountId, input.type)
@@ -95,6 +98,8 @@ interface BatchInput {
   items: (SendInput | ApiError)[]
   /** Each of the mails has these beside its own: given once, and decoded once. */
   attachments?: readonly unknown[] | undefined
+  /** They came by a test key. */
+  isTest?: boolean
   /** Called once nothing of them is held but what waits for the disk. */
   letGo?: () => void
 }
@@ -106,7 +111,7 @@ interface BatchInput {
 export async function acceptBatch(
   deps: EmailDeps,
   accountId: string,
-  { items, attachments, letGo }: BatchInput,
+  { items, attachments, letGo, isTest = false }: BatchInput,
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
@@ -116,7 +121,7 @@ export async function acceptBatch(
   // What holds for all of it is not told item by item.
   checkSending(billing, 'transactional')
   const reader = makeAttachmentReader(deps, accountId)
-  const shared = { senders, reader, shared: reader.check(attachments) }
+  const shared = { senders, reader, shared: reader.check(attachments), isTest }
   const drafts: MailDraft[] = []
   const errors: { index: number; error: string }[] = []
   for (const [index, item] of items.entries()) {

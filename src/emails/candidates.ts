@@ -33,6 +33,8 @@ export interface EmailFilter {
   automationId?: string | undefined
   /** The step of that automation, by its key. */
   step?: string | undefined
+  /** Handed in by a test key, or by none. */
+  test?: boolean | undefined
   /** Accepted at or after this time, in ms. */
   createdAfter?: number | undefined
   /** Accepted before this time, in ms. */

@@ -2,6 +2,7 @@ import { giveBack } from '../billing/index.js'
 import { isRecent } from '../clock/index.js'
 import { cancelDeliveries, retry } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
+import { isTestId } from '../store/index.js'
 import type { EmailDeps } from './deps.js'
 
 /** Takes back an email that is still `scheduled`; refuses any other. */
@@ -25,7 +26,7 @@ export async function cancelScheduled(
       throw new ApiError('validation_error', message)
     }
     const cancelled = await cancelDeliveries(tx, emailId, clock.now())
-    await giveBack(tx, accountId, cancelled, email.created_at)
+    await giveBack(tx, accountId, cancelled, email.created_at, isTestId(emailId))
     return cancelled
   })
   backlog.change(-ended)

@@ -77,6 +77,10 @@ const summary: Record<string, Schema> = {
     enum: ['primary', 'failover'],
     description: '`failover`: it went by the other path during an incident',
   },
+  test: {
+    type: 'boolean',
+    description: 'True: a key of the scope `test` has sent it, and it went to the test inbox alone',
+  },
 }
 
 /** What mails, and campaigns, tell of what was given for them. */
@@ -196,4 +200,5 @@ export const exampleSummary = {
   createdAt: '2026-11-21T12:00:00.000Z',
   messageId: `<${exampleId}@example.com>`,
   provider: 'primary',
+  test: false,
 }

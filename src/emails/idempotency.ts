@@ -1,9 +1,14 @@
-import type { Principal } from '../accounts/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { AnsweredOnce, Remember, Repeats } from '../http/index.js'
 import type { Store } from '../store/index.js'
 import { forgetExpired, keepAnswer, makeFindAnswer } from './kept-answer.js'
+
+/** Whose key it is; what test keys have done is apart from what others have. */
+export interface KeyOwner {
+  accountId: string
+  isTest?: boolean
+}
 
 /**
  * `Idempotency-Key` (`interface.md`, Idempotency behaviour), for every POST of the API. The key's row
@@ -11,7 +16,7 @@ import { forgetExpired, keepAnswer, makeFindAnswer } from './kept-answer.js'
  * memory alone, so none can stay 'running'. Only successes are remembered. Between threads and processes the row's own
  * key decides: who comes second is undone, and gets the answer of who came first.
  */
-export interface Idempotency extends Repeats<Pick<Principal, 'accountId'>> {
+export interface Idempotency extends Repeats<KeyOwner> {
   /** Deletes what is older than 24 hours, in small bits. Returns when there is no more. */
   sweep(signal: AbortSignal): Promise<void>
 }
@@ -26,7 +31,10 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
   const findAnswer = makeFindAnswer({ store, clock })
 
   return {
-    async once({ account: { accountId }, key, fingerprint }, work): Promise<AnsweredOnce> {
+    async once({ account, fingerprint, ...asked }, work): Promise<AnsweredOnce> {
+      const { accountId } = account
+      // What a program has tried out with a test key is not what it does with another one; no given key has a blank.
+      const key = account.isTest === true ? `test ${asked.key}` : asked.key
       const known = typeof fingerprint === 'string' ? fingerprint : undefined
       const name = `${accountId} ${key}`
       if (inFlight.has(name)) {

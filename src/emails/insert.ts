@@ -3,6 +3,7 @@ import {
   classNameOf,
   classOfMail,
   enqueue,
+  laneOf,
   type NewDelivery,
   recordSuppressed,
   type StreamDue,
@@ -129,7 +130,7 @@ const insertTagRows = prepared<{ json: string }, unknown>((db, { json }) =>
 export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
   return emails.flatMap((email) =>
     email.recipients.map(({ domain }) => ({
-      lane: domain,
+      lane: laneOf(email.row.id, domain),
       class: classOf(email),
       accountId: email.row.account_id,
       dueAt: email.dueAt,
@@ -147,7 +148,7 @@ function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
     emailId: row.id,
     accountId: row.account_id,
     recipient: recipient.address,
-    lane: recipient.domain,
+    lane: laneOf(row.id, recipient.domain),
     class: classOf(email),
     dueAt,
     expiresAt: dueAt + deps.retry[classNameOf(classOf(email))].maxAge,

@@ -80,6 +80,14 @@ export const filterFields = {
   step: maybe(
     filled('the key of a step', text('Only mails of the step with this key; needs `automationId`')),
   ),
+  test: maybe(
+    textThat('true or false', (given) => given === 'true' || given === 'false', {
+      type: 'string',
+      enum: ['true', 'false'],
+      description:
+        'Only mails of keys of the scope `test`, or with `false` none of them; default: both',
+    }),
+  ),
   createdAfter: maybe(moment('Only mails that were accepted at this time or later')),
   createdBefore: maybe(moment('Only mails that were accepted before this time')),
 }
@@ -106,6 +114,7 @@ export function filterOf(given: FieldValues<typeof filterFields>): EmailFilter {
     messageId: messageId === undefined ? undefined : messageIdOf(messageId),
     automationId: automationId?.toLowerCase(),
     step,
+    test: given.test === undefined ? undefined : given.test === 'true',
     createdAfter: given.createdAfter === undefined ? undefined : parseTime(given.createdAfter),
     createdBefore: given.createdBefore === undefined ? undefined : parseTime(given.createdBefore),
   }

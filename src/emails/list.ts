@@ -2,7 +2,14 @@ import { sql } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
 import type { FieldValues } from '../fields/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
-import { cursorOf, idInCursor, type MailTag, type Read, rareStatus } from '../store/index.js'
+import {
+  cursorOf,
+  idInCursor,
+  isTestId,
+  type MailTag,
+  type Read,
+  rareStatus,
+} from '../store/index.js'
 import { candidates, type EmailFilter } from './candidates.js'
 import { type filterFields, filterOf } from './list-query.js'
 import { recipientsIn } from './recipient-index.js'
@@ -106,6 +113,7 @@ function fits(
 ): boolean {
   const { status, from, domain, type, topicId, broadcastId, template, tag, to, messageId, text } =
     filter
+  const { test } = filter
   const { createdAfter = 0, createdBefore = Number.POSITIVE_INFINITY } = filter
   return (
     (status === undefined || status.includes(row.status)) &&
@@ -119,6 +127,7 @@ function fits(
     (domain === undefined || parseMailbox(row.from_header)?.domain === domain) &&
     (tag === undefined || hasTag(row, tag)) &&
     (messageId === undefined || row.message_id === messageId) &&
+    (test === undefined || isTestId(row.id) === test) &&
     (steps === undefined || steps.has(row.automation_step_id)) &&
     (to === undefined || recipientsIn(row).has(addressKey(to))) &&
     (text === undefined || hasText(row, text.toLowerCase()))

@@ -63,6 +63,8 @@ export interface OfRequest {
   shared: readonly AskedAttachment[]
   /** Of a form alone: no field of a request says so. */
   isConfirmation: boolean
+  /** It came by a test key: it goes to the account's test inbox, and never to anybody. */
+  isTest: boolean
 }
 
 /**
@@ -79,6 +81,7 @@ export async function draftEmail(
     reader = makeAttachmentReader(deps, billing.accountId),
     shared,
     isConfirmation = false,
+    isTest = false,
   }: Partial<OfRequest> = {},
 ): Promise<MailDraft> {
   const { accountId } = billing
@@ -115,7 +118,7 @@ export async function draftEmail(
   const { to, mailboxes } = recipients
   // Nothing is fetched for a mail that is refused.
   const attachments = asked.length === 0 ? [] : await reader.take(asked)
-  const id = deps.store.ids.uuid()
+  const id = isTest ? deps.store.ids.testUuid() : deps.store.ids.uuid()
   const warnings = warningsAbout(content)
   const { reply_to, extras } = extrasOf(input, { recipients, warnings })
   return {

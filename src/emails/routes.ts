@@ -7,6 +7,7 @@ import { check, ShapeError, structOf } from '../fields/index.js'
 import type { Api } from '../http/index.js'
 import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
+import { isTestId } from '../store/index.js'
 import { type AcceptedEmail, type Alongside, acceptBatch, acceptEmail } from './accept.js'
 import { maxSendBytes } from './attachments.js'
 import { cancelScheduled } from './change.js'
@@ -36,8 +37,12 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     async ({ account, body, remember }) => {
       refuseForeignFields(body, ofSend)
       refuseOtherSender(account, body.from)
-      const accepted = await acceptEmail(deps, account.accountId, body, (tx, email) =>
-        remember(tx, sendAnswer(email)),
+      const accepted = await acceptEmail(
+        deps,
+        account.accountId,
+        body,
+        (tx, email) => remember(tx, sendAnswer(email)),
+        howOf(account),
       )
       return sendAnswer(accepted)
     },
@@ -51,7 +56,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
       refuseForeignFields(body, ofBatch)
       // Emptied as well: what is read is let go of as soon as the mails are drafted.
       const items = body.emails.splice(0).map((item) => itemOf(item, account))
-      const input = { items, attachments: body.attachments, letGo }
+      const input = { items, attachments: body.attachments, letGo, ...howOf(account) }
       const { ids } = await acceptBatch(deps, account.accountId, input, (tx, { ids }) =>
         remember(tx, batchAnswer(ids)),
       )
@@ -63,7 +68,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   serve(api, operations.sendFromUssd, async ({ account, body, remember }) => {
     refuseForeignFields(body, ofUssd)
     refuseOtherSender(account, body.from)
-    const { id } = await acceptUssd(deps, account.accountId, body, (tx, { id }) =>
+    const { id } = await acceptUssd(deps, account, body, (tx, { id }) =>
       remember(tx, ussdAnswer(id)),
     )
     return ussdAnswer(id)
@@ -77,11 +82,11 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     deps.log.error({ emailId, columns }, 'A stored mail is damaged; the rest of it is answered')
   }
 
-  /** The account's mail; for a key that is limited to domains only their mails exist. */
+  /** The account's mail; for a key that is limited to domains only their mails exist, for a test key its own kind. */
   const readOwn = async (account: Principal, id: string) => {
+    if (account.isTest && !isTestId(id)) throw noSuchEmail()
     const email = await readEmail(deps.store.read, account.accountId, id, tellDamage(id))
-    if (!mayUse(account, email.from))
-      throw new ApiError('not_found', 'The account has no email with this id')
+    if (!mayUse(account, email.from)) throw noSuchEmail()
     return email
   }
 
@@ -94,11 +99,16 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   }))
 
   serve(api, operations.cancelEmail, async ({ account, params }) => {
-    if (account.domains !== null) await readOwn(account, params.id)
+    if (account.domains !== null || account.isTest) await readOwn(account, params.id)
     await cancelScheduled(deps, account.accountId, params.id)
     return { message: 'Scheduled email cancelled' }
   })
 }
+
+const noSuchEmail = () => new ApiError('not_found', 'The account has no email with this id')
+
+/** How the mail of a key is taken in. */
+const howOf = ({ isTest }: Principal) => ({ isTest })
 
 const batchAnswer = (ids: string[]) => ({ queued: ids.length, ids })
 
@@ -142,14 +152,15 @@ const fault = (message: string) => new ApiError('validation_error', message)
 /** Takes the mail in as any other transactional one. */
 async function acceptUssd(
   deps: EmailDeps,
-  accountId: string,
+  account: Principal,
   { phoneNumber, to, ...mail }: BodyOf<typeof operations.sendFromUssd>,
   alongside?: Alongside<AcceptedEmail>,
 ): Promise<AcceptedEmail> {
+  const { accountId } = account
   const recipient =
     to ??
     (await findByPhone(deps.store.read, accountId, phoneNumber ?? '', deps.defaultCountry)).email
   const { from, subject, html, text, replyTo, metadata } = mail
   const input = { from, to: recipient, subject, html, text, replyTo, metadata }
-  return await acceptEmail(deps, accountId, input, alongside)
+  return await acceptEmail(deps, accountId, input, alongside, howOf(account))
 }

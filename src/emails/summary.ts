@@ -3,6 +3,7 @@ import { isoTime } from '../clock/index.js'
 import {
   type EmailRow,
   type EmailStatus,
+  isTestId,
   type MailExtras,
   type MailTag,
   readExtras,
@@ -34,6 +35,8 @@ export interface EmailSummary {
   createdAt: string
   messageId: string
   provider: 'primary' | 'failover'
+  /** A test key has handed it in: it went to the test inbox. */
+  test: boolean
 }
 
 /** What is asked of `emails`, beside `broadcasts.extras as broadcast_extras`. */
@@ -84,5 +87,6 @@ export function summaryOf(row: SummaryRow): EmailSummary {
     createdAt: isoTime(row.created_at),
     messageId: row.message_id,
     provider: row.provider,
+    test: isTestId(row.id),
   }
 }

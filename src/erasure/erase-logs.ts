@@ -1,4 +1,4 @@
-import type { Tx } from '../store/index.js'
+import { idsIn, type Tx } from '../store/index.js'
 import { mayHave, type Replaced, without } from './replace.js'
 
 /** Where a walk over a log goes on. */
@@ -89,6 +89,25 @@ export const eraseAnswers: Walk = async (tx, { accountId, replaced }, { after = 
       .execute()
   }
   return behind(rows, 'key')
+}
+
+/** Copies of test mail to the address are deleted. */
+export const eraseTestInbox: Walk = async (tx, { accountId, replaced }, { after = 0 }) => {
+  const rows = await tx
+    .selectFrom('sandbox_messages')
+    .select(['id', 'rcpt_to', 'subject', 'header_from'])
+    .where('account_id', '=', accountId)
+    .where('id', '>', Number(after))
+    .orderBy('id')
+    .limit(rowsALook)
+    .execute()
+  const ids = rows.flatMap(({ id, ...texts }) =>
+    mayHave(replaced, ...Object.values(texts)) ? [id] : [],
+  )
+  if (ids.length > 0) {
+    await tx.deleteFrom('sandbox_messages').where('id', 'in', idsIn(ids, 'integer')).execute()
+  }
+  return behind(rows, 'id')
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   eraseAnswers,
   eraseAudit,
   eraseSessions,
+  eraseTestInbox,
   eraseWebhooks,
   type LogPlace,
   type Walk,
@@ -25,6 +26,7 @@ export interface ErasedPiece {
 }
 
 const logs: Readonly<Record<Exclude<Stage, 'mails' | 'others'>, Walk>> = {
+  inbox: eraseTestInbox,
   sessions: eraseSessions,
   answers: eraseAnswers,
   tasks: eraseTasks,
@@ -37,6 +39,7 @@ const logs: Readonly<Record<Exclude<Stage, 'mails' | 'others'>, Walk>> = {
 /** One after another. What is sent to endpoints moves from `jobs` to `webhooks`, and is met in one of them. */
 const stages = [
   'mails',
+  'inbox',
   'sessions',
   'answers',
   'tasks',

@@ -262,7 +262,7 @@ const stamp = text('What the work is for; good for a day')
 
 export const getFormWork = operation('GET /v1/forms/:id/work', {
   id: 'getFormWork',
-  may: 'sending',
+  may: 'live',
   of: form,
   says: () => ({
     summary: 'What a form asks of a browser before it is sent in',
@@ -289,7 +289,7 @@ const values = plainField(
 
 export const submitForm = operation('POST /v1/forms/:id/submissions', {
   id: 'submitForm',
-  may: 'sending',
+  may: 'live',
   of: form,
   body: shape(
     'FormSubmission',

@@ -1,5 +1,13 @@
 import type { Schema } from '../fields/index.js'
 import type { Document } from './document.js'
+import {
+  type DocumentedOperation,
+  errorShapes,
+  type NamedOperation,
+  nameIn,
+  operationsOf,
+  shapesOf,
+} from './documented.js'
 
 /**
  * Whether a type is of what a client sends (`in`) or of what it gets (`out`). What is sent is typed exactly, so that a
@@ -14,21 +22,6 @@ interface Printer {
    * `ContactInput`.
    */
   nameOf(name: string): string
-}
-
-interface Parameter {
-  name: string
-  in: 'path' | 'query' | 'header'
-  schema: Schema
-  description?: string
-}
-
-interface DocumentedOperation {
-  operationId: string
-  summary: string
-  parameters?: Parameter[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
-  responses: Record<string, { content: { 'application/json': { schema: Schema } } }>
 }
 
 const heading = `/*
@@ -74,42 +67,8 @@ export function makeClientTypes(document: Document): string {
   ].join('\n\n')}\n`
 }
 
-interface Named {
-  /** Method and path: \`GET /v1/emails/{id}\`. */
-  key: string
-  operation: DocumentedOperation
-}
-
-/**
- * A client calls by method and path, so that is what operations are named by; `operationId` is for
- * generators of others.
- */
-const operationsOf = ({ paths }: Document): Named[] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      key: `${method.toUpperCase()} ${path}`,
-      operation: operation as unknown as DocumentedOperation,
-    })),
-  )
-
 const bodyOf = ({ requestBody }: DocumentedOperation): Schema[] =>
   Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
-
-/**
- * An answer can have several shapes (`oneOf`); each becomes a member of the union that the client's
- * function returns.
- */
-function shapesOf(
-  { responses }: DocumentedOperation,
-  wanted: (status: string) => boolean,
-): Schema[] {
-  const schemas = Object.entries(responses)
-    .filter(([status]) => wanted(status))
-    .map(([, { content }]) => content['application/json'].schema)
-  return schemas.flatMap((schema) => (schema.oneOf as Schema[] | undefined) ?? [schema])
-}
-
-const nameIn = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1)
 
 /** The names of all schemas to which these lead. */
 function reached(from: readonly unknown[], schemas: Record<string, Schema>): Set<string> {
@@ -286,7 +245,11 @@ const comment = (text: unknown, indent: string) =>
  * One table for all operations, which the client's generic functions are typed by: a function for
  * each would be a thousand lines that are loaded in every program.
  */
-function operationTable(operations: readonly Named[], input: Printer, output: Printer): string {
+function operationTable(
+  operations: readonly NamedOperation[],
+  input: Printer,
+  output: Printer,
+): string {
   const rows = operations.map(({ key, operation }) => {
     const parameters = operation.parameters ?? []
     const params = parameters.filter((one) => one.in === 'path')
@@ -310,18 +273,12 @@ const inline = (fields: readonly string[]) =>
   fields.length === 0 ? 'Record<never, never>' : `{ ${fields.join('; ')} }`
 
 // By the code and not by the status: one status has many codes, and a program branches on the code.
-function errorTable(operations: readonly Named[], schemas: Record<string, Schema>): string {
-  const byCode = new Map<string, Set<string>>()
-  for (const { operation } of operations) {
-    for (const { $ref } of shapesOf(operation, (status) => !status.startsWith('2'))) {
-      const name = nameIn(String($ref))
-      const { code } = (schemas[name]?.properties ?? {}) as Record<string, { const?: string }>
-      if (code?.const === undefined) continue
-      byCode.set(code.const, (byCode.get(code.const) ?? new Set()).add(name))
-    }
-  }
-  const rows = [...byCode]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([code, names]) => `  ${code}: ${[...names].sort().join(' | ')}`)
+function errorTable(
+  operations: readonly NamedOperation[],
+  schemas: Record<string, Schema>,
+): string {
+  const rows = errorShapes(operations, schemas).map(
+    ([code, names]) => `  ${code}: ${names.join(' | ')}`,
+  )
   return `/** The bodies that an error can have, by its code. */\nexport interface ErrorBodies {\n${rows.join('\n')}\n}`
 }

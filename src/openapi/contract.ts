@@ -12,6 +12,7 @@ import { erasures } from '../erasure/contract.js'
 import { openObject } from '../fields/index.js'
 import { forms } from '../forms/contract.js'
 import { pictures } from '../pictures/contract.js'
+import { testInbox } from '../sandbox/contract.js'
 import { segments } from '../segments/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
@@ -71,6 +72,7 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [webhooks],
   [domains, dmarc],
   [keys],
+  [testInbox],
   [stats],
   [billing],
   [itself],

@@ -12,7 +12,8 @@ of another account, or that is no UUID, is one that does not exist. A slash at t
 nothing.
 
 A key has a scope: \`full\`; \`sending\`, which sends mail, looks at a mail by its id and cancels a
-scheduled one; or \`read\`. A sending key may be limited to sender domains, whose mails alone it then
+scheduled one; \`read\`; or \`test\`, which sends as a sending key does, but into the test inbox of the account
+and to nobody. A sending or test key may be limited to sender domains, whose mails alone it then
 sends and sees, and every key to networks and to a time. What a key may not do is a 403
 \`forbidden\` that says what the key may do and what it lacks; an expired key is a 401.
 

@@ -9,7 +9,7 @@ import type { Document } from './document.js'
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * `GET /v1/openapi.json` and the client library. Returns a function that gives the document, which describes the routes
+ * `GET /v1/openapi.json` and the clients. Returns a function that gives the document, which describes the routes
  * that are there by then; it is made again where it was collected meanwhile. Like its text, of a quarter of a megabyte,
  * it is loaded when it is asked for, as on most appliances it never is.
  */
@@ -29,6 +29,7 @@ export function openApiRoutes<P>({
   }
   servePublic(api, getOpenApi, make)
   clientLibrary(pages)
+  otherClients(pages, packageVersion())
   return make
 }
 
@@ -39,13 +40,39 @@ function clientLibrary(pages: Pages): void {
     ['client.js', javascript],
     ['client.d.ts', 'text/plain; charset=utf-8'],
   ] as const) {
-    const file = packageFile(`dist/client/${name}`)
-    const path = `/client/${name}`
-    if (existsSync(file)) pages.file(path, { read: () => readFileSync(file), contentType })
-    else {
-      // Only tsc was run, as while Posthorn itself is being worked on.
-      const text = 'The client library is not built here: run npm run build and start again\n'
-      pages.get(path, () => ({ status: 404, text }))
-    }
+    serveBuilt(pages, `client/${name}`, contentType)
+  }
+}
+
+const plain = 'text/plain; charset=utf-8'
+const zip = 'application/zip'
+
+/** Serves the clients in other languages, as files and as what pip, Composer and Go take. */
+function otherClients(pages: Pages, version: string): void {
+  // The paths of Go's protocol for modules (https://go.dev/ref/mod#goproxy-protocol).
+  const go = 'go/posthorn.internal/client/@v'
+  for (const [name, contentType] of [
+    ['posthorn.py', plain],
+    ['posthorn.php', plain],
+    ['posthorn.go', plain],
+    [`posthorn_client-${version}-py3-none-any.whl`, zip],
+    ['posthorn-client-php.zip', zip],
+    [`${go}/list`, plain],
+    [`${go}/v${version}.info`, 'application/json'],
+    [`${go}/v${version}.mod`, plain],
+    [`${go}/v${version}.zip`, zip],
+  ] as const) {
+    serveBuilt(pages, `clients/${name}`, contentType)
+  }
+}
+
+/** A file that the build makes, if it has. */
+function serveBuilt(pages: Pages, path: string, contentType: string): void {
+  const file = packageFile(`dist/${path}`)
+  if (existsSync(file)) pages.file(`/${path}`, { read: () => readFileSync(file), contentType })
+  else {
+    // Only tsc was run, as while Posthorn itself is being worked on.
+    const text = 'The clients are not built here: run npm run build and start again\n'
+    pages.get(`/${path}`, () => ({ status: 404, text }))
   }
 }

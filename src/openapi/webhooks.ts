@@ -61,6 +61,10 @@ export const webhookSchemas: Record<string, Schema> = {
         description: 'All addresses of `bcc`, which no recipient sees; absent for mails without',
       },
       tags: { type: 'array', items: shaped('Tag'), description: 'The tags; absent without any' },
+      test: {
+        type: 'boolean',
+        description: 'True for mail of a key of the scope `test`; absent for all other mail',
+      },
       subject: text('The subject of the mail'),
       status: text('The name of the event without `email.`'),
       timestamp: time('When it happened; the same at every attempt'),
@@ -71,7 +75,7 @@ export const webhookSchemas: Record<string, Schema> = {
       domainId: uuid('The id of the sending domain; absent when it is deleted'),
       domain: text('The name of the sending domain; absent when it is deleted'),
     },
-    ['cc', 'bcc', 'tags', 'messageId', 'bounceReason', 'domainId', 'domain'],
+    ['cc', 'bcc', 'tags', 'test', 'messageId', 'bounceReason', 'domainId', 'domain'],
   ),
 }
 

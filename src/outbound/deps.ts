@@ -39,6 +39,8 @@ export interface OutboundDeps {
   sandbox?: { host: string; port: number }
   /** Where the recipients of the simulator are. */
   simulator: { address(): Promise<{ host: string; port: number }> }
+  /** Where the mail of test keys goes. */
+  testInbox: { address(): Promise<{ host: string; port: number }> }
   /** Tests: authorities (PEM) instead of the usual ones, and where MTA-STS policies come from. */
   tls?: { ca?: string; fetchPolicy?: FetchPolicy }
   /** Sessions are counted for the reports that receivers ask for (RFC 8460). */

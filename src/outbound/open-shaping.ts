@@ -2,7 +2,7 @@ import { repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { OutboundDeps } from './deps.js'
 import type { Egress } from './egress/index.js'
-import { sandboxSite, simulatorSite } from './routing/index.js'
+import { insideSites } from './routing/index.js'
 import {
   claimRation,
   forgetLearned,
@@ -47,7 +47,7 @@ export async function openShaping(
   const learned = await readLearned(store.read)
   const shaping = makeShaping({
     data: deps.shaping,
-    unshaped: [sandboxSite.key, simulatorSite.key],
+    unshaped: insideSites.map(({ key }) => key),
     clock,
     random,
     thread,

@@ -19,7 +19,13 @@ import type { PreferenceLinks, Recipient } from './link.js'
 import { type EditableField, editableFields, saveFields } from './own-fields.js'
 import { askedReason, isToSayWhy, keepReason, reasonIn } from './reason.js'
 import type { Strings } from './strings.js'
-import { isBackTooOften, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
+import {
+  isBackTooOften,
+  isOfTest,
+  resubscribe,
+  type SubscriptionDeps,
+  unsubscribe,
+} from './subscription.js'
 import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
 
 /** What the page needs. */
@@ -278,6 +284,7 @@ async function saveChoices(
   { accountId, address, emailId }: Recipient,
   { shown, ticked, showedLeft }: Saved,
 ): Promise<boolean> {
+  if (isOfTest({ emailId })) return false
   return await store.write(async (tx) => {
     const at = clock.now()
     // Archived ones too: one may have been archived since the page was opened. Others' are not here.

@@ -12,7 +12,7 @@ import { ApiError } from '../errors/index.js'
 import type { Form } from '../http/index.js'
 import type { Read } from '../store/index.js'
 import type { Recipient } from './link.js'
-import type { SubscriptionDeps } from './subscription.js'
+import { isOfTest, type SubscriptionDeps } from './subscription.js'
 
 /** A field that recipients may change, as the page has it. */
 export interface EditableField {
@@ -95,7 +95,7 @@ export async function saveFields(
   })
   if (typed.some(({ isWrong }) => isWrong)) return typed
   const changed = typed.filter(({ isTouched }) => isTouched)
-  if (contact === undefined || changed.length === 0) return undefined
+  if (contact === undefined || changed.length === 0 || isOfTest({ emailId })) return undefined
   const metadata: Record<string, unknown> = {}
   const removeMetadata: string[] = []
   const names: { firstName?: string; lastName?: string } = {}

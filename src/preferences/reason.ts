@@ -11,7 +11,7 @@ import type { Read, Tx } from '../store/index.js'
 import { leaveReasons, type WhyLeft } from './leave-reasons.js'
 import type { UnsubscribeTarget } from './link.js'
 import type { Strings } from './strings.js'
-import type { SubscriptionDeps } from './subscription.js'
+import { isOfTest, type SubscriptionDeps } from './subscription.js'
 import type { ReasonView } from './view.js'
 
 /** How many said what of those who left by a campaign; `words`: they chose no reason, and wrote something. */
@@ -87,6 +87,7 @@ export async function keepReason(
   { accountId, address, topicId, emailId }: UnsubscribeTarget,
   { reason, words }: { reason: WhyLeft | undefined; words: string },
 ): Promise<boolean> {
+  if (isOfTest({ emailId })) return false
   return await store.write(async (tx) => {
     const now = clock.now()
     const { left, hasSaid, answers } = leavingIn(await consentHistory(tx, accountId, address))

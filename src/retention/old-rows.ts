@@ -172,7 +172,7 @@ const pastBefore = (read: Read, until: number) =>
     .limit(rowsARead)
 
 // The kinds of figures that are deleted by the day.
-const breakdowns = ['broadcast', 'provider', 'tag'] as const
+const breakdowns = ['broadcast', 'provider', 'tag', 'test'] as const
 
 /** Deletes an account's counters and figures of days that are too old; totals of months stay. */
 export async function forgetDays(
@@ -214,14 +214,14 @@ export async function forgetDays(
   return gone
 }
 
-/** A month's period is `2026-11`, a day's `2026-11-21`. */
+/** A month's period is `2026-11`, a day's `2026-11-21`, and of test mail `2026-11-21 test`. */
 export const usageDays = (read: Read, accountId: string, before: string) =>
   read
     .selectFrom('usage')
     .select('period')
     .where('account_id', '=', accountId)
     .where('period', '<', before)
-    .where(sql<boolean>`length(period) = 10`)
+    .where(sql<boolean>`length(period) in (10, 15)`)
     .limit(rowsARead)
 
 /** The oldest day of each kind that is too old; a day has some hundred rows at most. */

@@ -15,6 +15,7 @@ import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
+import { forgetTestMails } from './test-mails.js'
 import { dropBodies, dropUnnamed, unnamedBodies } from './uses.js'
 import { forgetTested, forgetVariantBodies } from './variant-bodies.js'
 
@@ -111,6 +112,7 @@ export async function runRetention(
       return [...gone.values()].reduce((sum, rows) => sum + rows, 0)
     })
     await part('rows', () => forgetTested(deps.store, signal))
+    await part('rows', () => forgetTestMails(deps.store, retentions, { now, signal }))
     await part('days', () => forgetDays(deps, ages, { now, signal }))
     // Last: the parts above have given contents free.
     await part('contents', () => deleteUnused(deps, signal, pauses.rest))

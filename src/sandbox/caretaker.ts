@@ -12,12 +12,14 @@ export interface CaretakerDeps {
   log: Log
   resolver: Resolver
   config: { keepMessages: number }
+  /** It looks after the inboxes of accounts, and not after that of the sandbox. */
+  ofAccounts?: boolean
 }
 
 /** Checks mails after they were taken, and deletes the oldest. */
 export interface Caretaker {
-  /** Says that a mail has been kept. */
-  ring(): void
+  /** Says that a mail has been kept, and in whose inbox. */
+  ring(accountId?: string): void
   /** Ends after the checks under way. */
   close(): Promise<void>
 }
@@ -44,12 +46,15 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
   // Rung from the start: the last run may have left mails unchecked, or a larger `keepMessages`.
   let rings = 1
   let wake = () => {}
+  /** The accounts whose inbox has got some since it was last trimmed. */
+  const grown = new Set<string>()
 
   async function checkSome(): Promise<number> {
     const mails = await store.read
       .selectFrom('sandbox_messages as message')
       .select(['message.id', 'message.mail_from', 'message.remote_address', 'message.helo'])
       .where('message.verdicts', 'is', null)
+      .where('message.account_id', deps.ofAccounts ? 'is not' : 'is', null)
       .where('message.id', 'not in', idsIn([...faulty], 'integer'))
       .orderBy('message.id')
       .limit(checksAtOnce)
@@ -76,6 +81,16 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
     )
   }
 
+  async function trim(): Promise<void> {
+    const { keepMessages } = deps.config
+    const { signal } = closing
+    if (!deps.ofAccounts) return await trimMessages(store, keepMessages, signal)
+    for (const accountId of grown) {
+      grown.delete(accountId)
+      await trimMessages({ read: store.read, write: store.write, accountId }, keepMessages, signal)
+    }
+  }
+
   async function work(): Promise<void> {
     let sinceTrim = 0
     for (;;) {
@@ -86,7 +101,7 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
       // While mail arrives it comes first, and the checks take what it leaves.
       if (rings > 0) await pause(clock, breakMs, closing.signal)
       if (checked > 0 && sinceTrim < trimEvery) continue
-      await trimMessages(store, deps.config.keepMessages, closing.signal)
+      await trim()
       sinceTrim = 0
       if (checked === 0 && rings === 0) return
     }
@@ -112,7 +127,8 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
 
   const running = run()
   return {
-    ring() {
+    ring(accountId) {
+      if (accountId !== undefined) grown.add(accountId)
       rings++
       wake()
     },

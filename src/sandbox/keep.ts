@@ -1,13 +1,21 @@
 import type { SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
 import { glimpseHeader } from '../mime/index.js'
-import type { Read, Store } from '../store/index.js'
+import type { Store } from '../store/index.js'
+import { type Inbox, isIn } from './inbox.js'
 
-/** Stores a mail and resolves with its id once it is on disk. */
+/** Whose inbox a mail goes into, and which mail of the account it is a copy of. */
+export interface Owner {
+  accountId: string
+  emailId: string
+}
+
+/** Stores a mail, in the sandbox's inbox unless it has an owner, and resolves with its id once it is on disk. */
 export async function keepMessage(
   deps: { store: Store; clock: Clock },
   raw: Buffer,
   session: SMTPServerSession,
+  owner?: Owner,
 ): Promise<number> {
   const { subject, from } = glimpseHeader(raw)
   const { mailFrom, rcptTo } = session.envelope
@@ -24,6 +32,8 @@ export async function keepMessage(
     tls: session.secure ? 1 : 0,
     size_bytes: raw.length,
     verdicts: null,
+    account_id: owner?.accountId ?? null,
+    email_id: owner?.emailId ?? null,
   }
   await deps.store.write(async (tx) => {
     await tx.insertInto('sandbox_messages').values(message).execute()
@@ -35,27 +45,34 @@ export async function keepMessage(
 /** Few enough that the turn to write is soon passed on, even when each row is a mail of 25 MiB. */
 const batch = 20
 
-/** Deletes the oldest beyond `keep`, unless `signal` says stop. */
-export async function trimMessages(store: Store, keep: number, signal: AbortSignal): Promise<void> {
-  const newest = await newestBeyond(store.read, keep)
-  if (newest !== undefined) await deleteUpTo(store, newest, signal)
+/** Deletes the oldest of an inbox beyond `keep`, unless `signal` says stop. */
+export async function trimMessages(
+  inbox: InboxStore,
+  keep: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const newest = await newestBeyond(inbox, keep)
+  if (newest !== undefined) await deleteUpTo(inbox, newest, signal)
 }
 
-/** Deletes every message up to and including `newest`, in short transactions; tells how many. */
+type InboxStore = Inbox & Pick<Store, 'write'>
+
+/** Deletes every message of an inbox up to and including `newest`, in short transactions; tells how many. */
 export async function deleteUpTo(
-  store: Store,
+  inbox: InboxStore,
   newest: number,
   signal?: AbortSignal,
 ): Promise<number> {
   let deleted = 0
   while (signal?.aborted !== true) {
-    const { numDeletedRows } = await store.write((tx) =>
+    const { numDeletedRows } = await inbox.write((tx) =>
       tx
         .deleteFrom('sandbox_messages')
         .where('id', 'in', (query) =>
           query
             .selectFrom('sandbox_messages')
             .select('id')
+            .where(isIn(inbox))
             .where('id', '<=', newest)
             .orderBy('id')
             .limit(batch),
@@ -68,14 +85,32 @@ export async function deleteUpTo(
   return deleted
 }
 
-/** The newest message that is not among the newest `keep`. */
-async function newestBeyond(read: Read, keep: number): Promise<number | undefined> {
-  const row = await read
-    .selectFrom('sandbox_messages')
-    .select('id')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .offset(keep)
-    .executeTakeFirst()
+/** The newest message that is not among the newest `keep`, or lies behind as many bytes as an account may have. */
+async function newestBeyond(inbox: Inbox, keep: number): Promise<number | undefined> {
+  if (inbox.accountId !== undefined) return await newestBeyondBytes(inbox, keep)
+  const row = await newestFirst(inbox).limit(1).offset(keep).executeTakeFirst()
   return row?.id
 }
+
+/** Of an account's inbox: a program that tests large mails must not fill the disk of the others. */
+const mostAccountBytes = 64 * 1_024 * 1_024
+
+async function newestBeyondBytes(inbox: Inbox, keep: number): Promise<number | undefined> {
+  const rows = await newestFirst(inbox)
+    .limit(keep + 1)
+    .execute()
+  let bytes = 0
+  // The newest stays, however large it is.
+  const first = rows.findIndex(({ size_bytes }, i) => {
+    bytes += size_bytes
+    return i > 0 && bytes > mostAccountBytes
+  })
+  return rows[first < 0 ? keep : first]?.id
+}
+
+const newestFirst = (inbox: Inbox) =>
+  inbox.read
+    .selectFrom('sandbox_messages')
+    .select(['id', 'size_bytes'])
+    .where(isIn(inbox))
+    .orderBy('id', 'desc')

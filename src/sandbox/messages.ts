@@ -2,10 +2,9 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import type { SMTPServer } from 'smtp-server'
 import { type MessageContent, parseMailbox, readMessageContent } from '../mime/index.js'
 import { likeAnyCase, type SandboxMessageRow, type Store } from '../store/index.js'
+import { type Inbox, isIn } from './inbox.js'
 import { deleteUpTo } from './keep.js'
 import { parseVerdicts, type Verdicts } from './verdicts.js'
-
-type Reads = Pick<Store, 'read'>
 
 /** A mail as lists show it. */
 export interface SandboxSummary {
@@ -25,6 +24,8 @@ export interface SandboxSummary {
   warnings: string[]
   /** Undefined while the checks are still to come. */
   verdicts: Verdicts | undefined
+  /** In an account's inbox, the mail that it is a copy of. */
+  emailId: string | null
 }
 
 /** A mail with what stands in it. */
@@ -34,13 +35,15 @@ export interface SandboxMessage extends SandboxSummary {
 
 /** The newest first; `before` is the id after which the page before ended. */
 export async function listMessages(
-  store: Reads,
-  options: { limit: number; before?: number; search?: string },
+  inbox: Inbox,
+  options: { limit: number; before?: number; search?: string; filter?: MessageFilter },
 ): Promise<SandboxSummary[]> {
-  const { before, search } = options
-  const rows = await store.read
+  const { before, search, filter = {} } = options
+  const rows = await inbox.read
     .selectFrom('sandbox_messages')
     .selectAll()
+    .where(isIn(inbox))
+    .where(fits(filter))
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
     .$if(search !== undefined, (query) => query.where(matches(search ?? '')))
     .orderBy('id', 'desc')
@@ -50,10 +53,11 @@ export async function listMessages(
 }
 
 /** How many messages there are, or how many a search finds. */
-export async function countMessages(store: Reads, search?: string): Promise<number> {
-  const { count } = await store.read
+export async function countMessages(inbox: Inbox, search?: string): Promise<number> {
+  const { count } = await inbox.read
     .selectFrom('sandbox_messages')
     .select((count) => count.fn.countAll<number>().as('count'))
+    .where(isIn(inbox))
     .$if(search !== undefined, (query) => query.where(matches(search ?? '')))
     .executeTakeFirstOrThrow()
   return count
@@ -61,16 +65,17 @@ export async function countMessages(store: Reads, search?: string): Promise<numb
 
 /** `whole`: however long it is; else only as far as it can be read in a moment. */
 export async function findMessage(
-  store: Reads,
+  inbox: Inbox,
   id: number,
   { whole = false } = {},
 ): Promise<SandboxMessage | undefined> {
-  const row = await store.read
+  const row = await inbox.read
     .selectFrom('sandbox_messages')
     .selectAll()
     .where('id', '=', id)
+    .where(isIn(inbox))
     .executeTakeFirst()
-  const raw = row && (await rawMessage(store, id))
+  const raw = row && (await rawMessage(inbox, id))
   if (raw === undefined || row === undefined) return undefined
   return { ...summary(row), content: await readMessageContent(raw, { whole }) }
 }
@@ -85,12 +90,15 @@ export interface MessageFilter {
   subject?: string
   /** Only what came later than the message with this id. */
   after?: number
+  /** Only copies of this mail. */
+  emailId?: string
 }
 
 /** The id of the newest message; 0 if there is none. Later ones have larger ids. */
-export async function newestId(store: Reads): Promise<number> {
-  const { newest } = await store.read
+export async function newestId(inbox: Inbox): Promise<number> {
+  const { newest } = await inbox.read
     .selectFrom('sandbox_messages')
+    .where(isIn(inbox))
     .select((newest) => newest.fn.max('id').as('newest'))
     .executeTakeFirstOrThrow()
   return newest ?? 0
@@ -98,36 +106,48 @@ export async function newestId(store: Reads): Promise<number> {
 
 /** The newest message that fits, read as a whole. */
 export async function findNewest(
-  store: Reads,
-  { to, from, subject, after }: MessageFilter,
+  inbox: Inbox,
+  filter: MessageFilter,
 ): Promise<SandboxMessage | undefined> {
-  const row = await store.read
+  const row = await inbox.read
     .selectFrom('sandbox_messages')
     .select('id')
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? 0))
-    .$if(to !== undefined, (query) => query.where(likeAnyCase('rcpt_to', JSON.stringify(to ?? ''))))
-    .$if(from !== undefined, (query) => query.where(likeAnyCase('header_from', from ?? '')))
-    .$if(subject !== undefined, (query) => query.where(likeAnyCase('subject', subject ?? '')))
+    .where(isIn(inbox))
+    .where(fits(filter))
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row && (await findMessage(store, row.id, { whole: true }))
+  return row && (await findMessage(inbox, row.id, { whole: true }))
 }
 
 /** The mail as it came, byte by byte. */
-export async function rawMessage(store: Reads, id: number): Promise<Buffer | undefined> {
-  const row = await store.read
-    .selectFrom('sandbox_sources')
+export async function rawMessage(inbox: Inbox, id: number): Promise<Buffer | undefined> {
+  const row = await inbox.read
+    .selectFrom('sandbox_sources as source')
+    .innerJoin('sandbox_messages', 'sandbox_messages.id', 'source.id')
     .select('raw')
-    .where('id', '=', id)
+    .where('source.id', '=', id)
+    .where(isIn(inbox))
     .executeTakeFirst()
   return row?.raw
 }
 
 /** Deletes what is there now, not what arrives meanwhile; tells how many. */
-export async function clearMessages(store: Store): Promise<number> {
-  const newest = await newestId(store)
-  return newest === 0 ? 0 : await deleteUpTo(store, newest)
+export async function clearMessages(inbox: Inbox & Pick<Store, 'write'>): Promise<number> {
+  const newest = await newestId(inbox)
+  return newest === 0 ? 0 : await deleteUpTo(inbox, newest)
+}
+
+/** What is true of the messages that a filter wants. */
+function fits({ to, from, subject, after, emailId }: MessageFilter): Expression<SqlBool> {
+  const tests = [
+    ...(after === undefined ? [] : [sql<SqlBool>`sandbox_messages.id > ${after}`]),
+    ...(to === undefined ? [] : [likeAnyCase('rcpt_to', JSON.stringify(to))]),
+    ...(from === undefined ? [] : [likeAnyCase('header_from', from)]),
+    ...(subject === undefined ? [] : [likeAnyCase('subject', subject)]),
+    ...(emailId === undefined ? [] : [sql<SqlBool>`email_id = ${emailId}`]),
+  ]
+  return tests.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(tests, sql` and `)}`
 }
 
 /** Whether any of what a list shows has this text. */
@@ -153,6 +173,7 @@ function summary(row: SandboxMessageRow): SandboxSummary {
     sizeBytes: row.size_bytes,
     warnings: warningsOf(recipients),
     verdicts: parseVerdicts(row.verdicts),
+    emailId: row.email_id,
   }
 }
 

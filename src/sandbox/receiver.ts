@@ -7,7 +7,7 @@ import { codeReplies } from '../smtpd/index.js'
 import type { Store } from '../store/index.js'
 import { startCaretaker } from './caretaker.js'
 import { collect, makeRoom, SandboxRefusal } from './incoming.js'
-import { keepMessage } from './keep.js'
+import { keepMessage, type Owner } from './keep.js'
 import { keptReply } from './kept-reply.js'
 import { takeAllAddresses } from './messages.js'
 
@@ -18,6 +18,8 @@ export interface SandboxReceiverDeps {
   log: Log
   /** Answers the checks of DKIM, SPF and DMARC. */
   resolver: Resolver
+  /** Whose a mail from this return path is: only what is somebody's is taken. Default: all is the sandbox's. */
+  ownerOf?: (mailFrom: string) => Promise<Owner | undefined>
   config: {
     /** Default 127.0.0.1. */
     host?: string
@@ -49,7 +51,8 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
   const { config, log } = deps
   const host = config.host ?? '127.0.0.1'
   const room = makeRoom(config.maxHeldBytes ?? 64 * 1024 * 1024)
-  const caretaker = await startCaretaker(deps)
+  const { ownerOf } = deps
+  const caretaker = await startCaretaker({ ...deps, ofAccounts: ownerOf !== undefined })
 
   async function receive(
     stream: Parameters<NonNullable<SMTPServerOptions['onData']>>[0],
@@ -57,8 +60,14 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
   ): Promise<string> {
     const { raw, release } = await collect(stream, room)
     try {
-      const id = await keepMessage(deps, raw, session)
-      caretaker.ring()
+      const { mailFrom } = session.envelope
+      const owner = await ownerOf?.(mailFrom === false ? '' : mailFrom.address)
+      // Another program of this machine may find the port; what it brings is nobody's.
+      if (ownerOf !== undefined && owner === undefined) {
+        throw new SandboxRefusal(550, '5.7.1 Only mail of test keys is taken here')
+      }
+      const id = await keepMessage(deps, raw, session, owner)
+      caretaker.ring(owner?.accountId)
       return keptReply(id)
     } finally {
       release()

@@ -48,7 +48,8 @@ export async function readStats(
 ): Promise<Stats> {
   const groups = await readFigures(read, accountId, question, question.groupBy)
   // Mail without the tag, and what no provider was told of, is in no group but in the total.
-  const apart = question.breakdown !== 'broadcast' && question.key === undefined
+  const isSome = question.breakdown === 'provider' || question.breakdown === 'tag'
+  const apart = isSome && question.key === undefined
   const whole = apart ? ({ ...question, breakdown: 'broadcast' } as const) : question
   const totals = apart ? await readFigures(read, accountId, whole, []) : groups
   const { upToDate } = await readTail(read, accountId, [

@@ -6,6 +6,7 @@ import {
   oneOf,
   orNull,
   pathId,
+  queryFlag,
   queryWhole,
   shaped,
   text,
@@ -130,6 +131,7 @@ export const questionFields = {
   ),
   broadcastId: maybe(pathId('Only mail of this campaign')),
   type: maybe(oneOf(kinds, 'Only mail of this type')),
+  test: maybe(queryFlag('Figures of mail of keys of the scope `test`, which are in no others')),
   limit: maybe(
     queryWhole(1, maxLimit, 'How many groups beside the days; the rest is together in `other`', 20),
   ),

@@ -2,7 +2,15 @@ import { sql } from 'kysely'
 import { markContacts } from '../changes/index.js'
 import type { EventDetail } from '../events/index.js'
 import { addressKey } from '../mime/index.js'
-import { cell, prepared, rowsOf, type Store, storedJson, type Tx } from '../store/index.js'
+import {
+  cell,
+  isTestId,
+  prepared,
+  rowsOf,
+  type Store,
+  storedJson,
+  type Tx,
+} from '../store/index.js'
 import { type LoggedEvent, tellFirsts } from './count-event.js'
 import { readCursors } from './cursors.js'
 
@@ -22,7 +30,9 @@ export interface Engaged {
 /** What events say of each address that they are about: what servers took for it, and what its people did with it. */
 export function engagedIn(events: Iterable<LoggedEvent>): Engaged[] {
   const engaged = new Map<string, Engaged>()
-  for (const { accountId, recipient, type, at, detail } of events) {
+  for (const { accountId, emailId, recipient, type, at, detail } of events) {
+    // Nobody has got it, nor opened it: it lies in the test inbox.
+    if (isTestId(emailId)) continue
     const isSent = (type === 'delivered' || type === 'relayed') && detail?.before === undefined
     const isVisit = (type === 'opened' || type === 'clicked') && detail?.machine !== true
     if (recipient === null || !(isSent || isVisit)) continue

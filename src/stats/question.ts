@@ -19,6 +19,8 @@ export interface StatsInput {
   provider?: string
   /** `name:value`, or `name` for all of its values. */
   tag?: string
+  /** Figures of test mail, which are in no others. */
+  test?: boolean
   limit?: number
 }
 
@@ -73,8 +75,12 @@ export function questionOf(input: StatsInput, now: number): FiguresQuestion {
       `Figures are not kept by ${told.join(' and ')} together: ask for one of them at a time`,
     )
   }
-  const breakdown = told[0] ?? 'broadcast'
-  const filter = filters[breakdown]
+  if (input.test && told.length > 0) {
+    throw wrong(`Figures of test mail are not kept by ${told.join(' and ')}: leave \`test\` out`)
+  }
+  const key = told[0] ?? 'broadcast'
+  const breakdown = input.test ? 'test' : key
+  const filter = filters[key]
   return {
     fromDay,
     toDay,

@@ -4,6 +4,7 @@ import type { EventDetail } from '../events/index.js'
 import { providerOf } from '../protection/index.js'
 import {
   idsIn,
+  isTestId,
   mailNumber,
   queueClass,
   type Read,
@@ -130,6 +131,7 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
       at,
       counts,
       accountId: event.accountId,
+      isTest: isTestId(emailId),
       mail: facts.get(emailId) ?? noFacts(event.class),
       provider: recipient === null ? undefined : providerOf(recipient, remote),
     })
@@ -186,6 +188,7 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
       at,
       accountId,
       counts: { unsubscribed: 1 },
+      isTest: isTestId(emailId),
       mail: facts.get(emailId) ?? noFacts(queueClass.campaign),
       provider: providerOf(address, remotes.get(`${emailId} ${address}`) ?? null),
     }),
@@ -219,6 +222,7 @@ async function readMails(read: Read, from: Cursors, options: SliceOptions) {
       at,
       accountId,
       provider: undefined,
+      isTest: isTestId(id),
       mail: facts.get(id) ?? noFacts(queueClass.transactional),
       counts: { mails: 1, accepted, suppressed },
     }

@@ -21,6 +21,8 @@ export interface LoggedRow {
   accountId: string
   at: number
   mail: MailFacts
+  /** Of a mail of a test key, whose figures are apart. */
+  isTest: boolean
   /** Undefined: of the mail as a whole. */
   provider: string | undefined
   counts: Partial<Counts>
@@ -47,6 +49,10 @@ export function tally(happenings: Iterable<LoggedRow>): FigureRow[] {
   }
   for (const happening of happenings) {
     const { mail, provider } = happening
+    if (happening.isTest) {
+      add(happening, 'test', '')
+      continue
+    }
     add(happening, 'broadcast', mail.broadcastId ?? '')
     if (provider !== undefined) add(happening, 'provider', provider)
     for (const { name, value } of mail.tags) add(happening, 'tag', `${name}:${value}`)

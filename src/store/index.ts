@@ -62,6 +62,7 @@ export {
   firstSerialAt,
   firstUuidAt,
   type Ids,
+  isTestId,
   newUuid,
   nobodysSerial,
   uuidTime,

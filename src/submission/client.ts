@@ -18,6 +18,8 @@ export interface Client {
   accountId: string
   /** What the session log shows of its key. */
   last4: string | null
+  /** Its key is a test key: its mail goes to the test inbox. */
+  isTest: boolean
   /** The sender of a trusted network: all its mail is from there. */
   fixedFrom: string | undefined
   /** Throws a `Refusal` when it may hand nothing in any more: the key is deleted, the rate is used up. */
@@ -58,6 +60,10 @@ export function makeClients(deps: ClientDeps) {
       return {
         accountId: principal.accountId,
         last4: password.slice(-4),
+        // As the key is at the moment of the mail.
+        get isTest() {
+          return principal.isTest
+        },
         fixedFrom: undefined,
         async again() {
           try {
@@ -89,6 +95,7 @@ export function makeClients(deps: ClientDeps) {
       return {
         accountId: account.id,
         last4: null,
+        isTest: false,
         fixedFrom: entry.from,
         // A network needs no second look: the list does not change while the listener is open.
         async again() {},

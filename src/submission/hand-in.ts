@@ -51,7 +51,7 @@ export interface HandedIn {
  */
 export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<AcceptedEmail> {
   const { client, envelope } = handed
-  const { accountId } = client
+  const { accountId, isTest } = client
   const said = understand(withFixedSender(handed.arrived.header, client.fixedFrom))
   const { ownHeaders, from } = said
   const { read } = deps.emails.store
@@ -71,10 +71,10 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
   const acceptKnown = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
     if (ownHeaders.template !== undefined) {
       const composed = { ...input, ...forTemplate(said, envelope.to, handed.arrived) }
-      return await acceptEmail(deps.emails, accountId, composed, alongside)
+      return await acceptEmail(deps.emails, accountId, composed, alongside, { isTest })
     }
     const raw = await rawMessageOf(deps.emails, said, handed)
-    return await acceptEmail(deps.emails, accountId, { ...input, raw }, alongside)
+    return await acceptEmail(deps.emails, accountId, { ...input, raw }, alongside, { isTest })
   }
   const accept: typeof acceptKnown = async (alongside) => {
     const accepted = await acceptKnown(alongside)
@@ -83,7 +83,8 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
   }
   if (idempotencyKey === undefined) return await accept()
   const fingerprint = fingerprintOf(envelope, said.kept, handed.arrived.body, fields)
-  const asked = { account: { accountId }, key: idempotencyKey, fingerprint }
+  const account = { accountId, isTest }
+  const asked = { account, key: idempotencyKey, fingerprint }
   const { body } = await deps.idempotency.once(asked, async (remember) => {
     const accepted = await accept((tx, email) => remember(tx, email))
     return { status: 200, body: accepted }

@@ -2,9 +2,10 @@ import { makeEffects } from '../app/effects.js'
 import { openResolver } from '../app/resolver.js'
 import { mailRulesOf, runThread } from '../app/thread.js'
 import { isReachable } from '../config/index.js'
-import { joinBacklog } from '../deliveries/index.js'
+import { joinBacklog, makeReturnPaths, makeTestOwner } from '../deliveries/index.js'
 import { openLatelyNotes } from '../nodes/index.js'
 import { openOutbound } from '../outbound/index.js'
+import { makeTestInbox, publishedResolver } from '../sandbox/index.js'
 import { makeSimulator, ownListener } from '../simulator/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 
@@ -18,6 +19,16 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const inbound =
     inboundPort === undefined ? undefined : ownListener(config.inbound.host, inboundPort)
   const simulator = makeSimulator({ clock, log, inbound })
+  // As in the sandbox: the DNS answers as if every domain's records were published, so that the inbox shows what is
+  // wrong with a mail, and nothing leaves the machine.
+  const testInbox = makeTestInbox({
+    store,
+    clock,
+    log,
+    resolver: publishedResolver({ store, clock }, config.outbound),
+    ownerOf: makeTestOwner(store.read, makeReturnPaths(key)),
+    keepMessages: config.sandbox.keepMessages,
+  })
   let renderer: Renderer | undefined
   const outbound = await openOutbound({
     store,
@@ -46,6 +57,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
       return renderer
     },
     simulator,
+    testInbox,
     // For TLS reports. The sandbox is no domain of anybody's: there is nothing to report of it.
     countTls: data.config.tlsReports.enabled && data.config.outbound.route !== 'sandbox',
     thread: data.index,
@@ -62,9 +74,10 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     standing: outbound.standing,
     retry: outbound.retry,
     async stop() {
-      // The simulator goes second and the renderer last: mail under way still needs them.
+      // The servers of our own go second and the renderer last: mail under way still needs them.
       await outbound.close(data.config.outbound.shutdownGrace)
       await simulator.close()
+      await testInbox.close()
       await renderer?.close()
     },
   }

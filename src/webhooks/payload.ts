@@ -1,7 +1,14 @@
 import { isoTime } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { type MailTag, prepared, readExtras, storedTexts, type Tx } from '../store/index.js'
+import {
+  isTestId,
+  type MailTag,
+  prepared,
+  readExtras,
+  storedTexts,
+  type Tx,
+} from '../store/index.js'
 import type { WebhookEvent } from './event-names.js'
 
 /** Which webhook an event is told by; the others are told by none. */
@@ -24,6 +31,8 @@ export interface Payload {
   cc?: string[]
   bcc?: string[]
   tags?: readonly MailTag[]
+  /** Only of mail of a test key. */
+  test?: true
   subject: string
   status: string
   timestamp: string
@@ -51,6 +60,7 @@ export async function payloadOf(
     ...(cc === undefined ? {} : { cc: addressesIn(cc) }),
     ...(bcc === undefined ? {} : { bcc: addressesIn(bcc) }),
     ...(tags === undefined ? {} : { tags }),
+    ...(isTestId(event.emailId) ? { test: true } : {}),
     subject: mail.subject,
     status: webhook.slice('email.'.length),
     timestamp: isoTime(event.at),

@@ -50,6 +50,8 @@ const notLookedAt = [
   '/a/:account/emails.csv',
   ...['html', 'text', 'json'].map((form) => `/a/:account/emails/:id/${form}`),
   '/a/:account/emails/:id/deliveries/:delivery',
+  ...['html', 'source', 'download'].map((form) => `/a/:account/inbox/:id/${form}`),
+  '/a/:account/inbox/:id/attachments/:index',
   '/a/:account/templates/-/rendered/:id',
   '/operator/inbound/:id/source',
   '/operator/parked/:id/source',

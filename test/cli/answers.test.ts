@@ -114,6 +114,19 @@ t.test('topics and keys', async (t) => {
   )
 })
 
+t.test('the test inbox', async (t) => {
+  const { key } = await made('/v1/keys', { name: 'CI', scope: 'test' })
+  const mail = { from: 'a@sender.test', to: 'ann@example.org', subject: 'x', html: 'x' }
+  await posthorn.call('POST', '/v1/emails/send', { key, body: mail })
+  let list = await asked('GET', '/v1/inbox')
+  while (!list.messages[0]?.checks) list = await asked('GET', '/v1/inbox')
+  t.same(await answerOf('inbox list'), list)
+  const { id } = list.messages[0]
+  t.same(await answerOf('inbox show', String(id)), await asked('GET', `/v1/inbox/${id}`))
+  t.same(await answerOf('inbox clear', '--yes'), { cleared: 1 })
+  t.same(await asked('DELETE', '/v1/inbox'), { cleared: 0 })
+})
+
 t.test('webhooks', async (t) => {
   const url = (twin: string) => `https://${twin}.test/`
   const one = await answerOf('webhook add', url('cli-twin'), '--events', 'bounced')

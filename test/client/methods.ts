@@ -311,6 +311,10 @@ export const methods: Methods = {
   'PATCH /v1/keys/{id}': { ask: ({ keys }, { ids, body }) => keys.update(first(ids), body) },
   'DELETE /v1/keys/{id}': { ask: ({ keys }, { ids }) => keys.delete(first(ids)) },
 
+  'GET /v1/inbox': { ask: ({ inbox }) => inbox.list() },
+  'GET /v1/inbox/{id}': { ask: ({ inbox }, { ids }) => inbox.get(first(ids)), field: 'message' },
+  'DELETE /v1/inbox': { ask: ({ inbox }) => inbox.clear() },
+
   'GET /v1/billing/plans': { ask: ({ plans }) => plans.list(), field: 'plans' },
   'GET /v1/openapi.json': { ask: (posthorn) => posthorn.openapi() },
 }

@@ -164,6 +164,9 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/automations/runs/${nobody}`]: undefined,
   [`POST /v1/automations/runs/${nobody}/cancel`]: undefined,
   ...management,
+  'GET /v1/inbox': undefined,
+  'GET /v1/inbox/1': undefined,
+  'DELETE /v1/inbox': undefined,
   'GET /v1/stats': undefined,
   'GET /v1/billing/plans': undefined,
   'GET /v1/openapi.json': undefined,
@@ -1075,6 +1078,25 @@ t.test('a draft of an automation', async (t) => {
 t.test('what pages and commands have too', (t) =>
   managementAnswers(t, { posthorn, clock, answers }),
 )
+
+t.test('the test inbox', async (t) => {
+  const limits = { scope: 'test' } as const
+  const { key } = await createKey({ store: posthorn.store, clock }, posthorn.accountId, 'CI', {
+    limits,
+  })
+  await answers(t, send, { key }, 200)
+  let id: number | undefined
+  while (id === undefined) {
+    const { json } = await answers(t, 'GET /v1/inbox?limit=1', { key }, 200)
+    id = json.messages[0]?.id
+  }
+  await answers(t, `GET /v1/inbox/${id}`, { key }, 200)
+  await answers(t, 'GET /v1/inbox/1', { key }, 404, 'not_found')
+  await answers(t, 'GET /v1/inbox?limit=0', {}, 400)
+  await answers(t, 'GET /v1/inbox?cursor=x', {}, 400, 'validation_error')
+  await answers(t, 'GET /v1/stats?test=true', {}, 200)
+  await answers(t, 'DELETE /v1/inbox', {}, 200)
+})
 
 t.test('idempotency', async (t) => {
   for (const one of secured.filter((one) => one.startsWith('POST'))) {

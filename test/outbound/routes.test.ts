@@ -29,6 +29,7 @@ t.test(
         resolver,
         random: Math.random,
         simulator: { address },
+        testInbox: { address },
         config: { ...outbound, route: 'direct' },
       },
       { siteOf: () => site },

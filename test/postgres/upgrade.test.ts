@@ -14,12 +14,14 @@ const undo = `
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left;
-  drop index automation_live_step, automation_runs_why;
   alter table queue drop column node;
   create index queue_stream on queue (lane, class, account_id, due_at, id);
   alter table inbound_spool drop column node;
   alter table tasks drop column node;
   alter table appliance drop column last_epoch;
+  drop index automation_live_step, automation_runs_why, sandbox_messages_account;
+  alter table sandbox_messages drop column account_id;
+  alter table sandbox_messages drop column email_id;
   delete from kysely_migration where name >= '0161'`
 
 t.test('a database of an earlier schema comes to what a new one is', { skip }, async (t) => {

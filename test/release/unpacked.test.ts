@@ -78,6 +78,7 @@ t.test('a release, unpacked', { skip }, async (t) => {
       'LICENSES',
       'config/posthorn.example.toml',
       'dist/client/posthorn-client.tgz',
+      'dist/clients/posthorn.py',
       'share/bash-completion/completions/posthorn',
       'share/fish/vendor_completions.d/posthorn.fish',
       'share/man/man1/posthorn.1',

@@ -13,6 +13,8 @@ import {
   joinBacklog,
   type LiveGate,
   makeBacklogMemory,
+  makeReturnPaths,
+  makeTestOwner,
   retry,
   type StreamKey,
 } from '../../src/deliveries/index.js'
@@ -30,6 +32,7 @@ import {
   type Reachability,
 } from '../../src/outbound/index.js'
 import { loadBounceRules } from '../../src/reports/index.js'
+import { makeTestInbox } from '../../src/sandbox/index.js'
 import { makeSimulator } from '../../src/simulator/index.js'
 import type { QueueClass, Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
@@ -158,6 +161,15 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
   const inbound = { host: mx.host, port: mx.port }
   const simulator = makeSimulator({ clock, log: silentLog, inbound })
   t.teardown(() => simulator.close())
+  const testInbox = makeTestInbox({
+    store,
+    clock,
+    log: silentLog,
+    resolver: fakeResolver(),
+    ownerOf: makeTestOwner(store.read, makeReturnPaths(key)),
+    keepMessages: 100,
+  })
+  t.teardown(() => testInbox.close())
   let renderer: Renderer | undefined
   const open = () =>
     openOutbound({
@@ -185,6 +197,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
         return renderer
       },
       simulator,
+      testInbox,
       thread: 0,
       threads: 1,
       random: () => 0,

@@ -15,8 +15,9 @@ export interface BuiltRelease {
 /** `bin/release`, quick and large, of what is built in dist; the pair is this Node's or the one named. */
 export function buildRelease(out: string, runtime: string = ofThisNode): BuiltRelease {
   // Only tsc was run, as while Posthorn itself is being worked on.
-  if (!existsSync('dist/packed') || !existsSync('dist/client')) {
-    for (const part of ['bin/pack-client', 'bin/pack-appliance']) run(resolve(part), [])
+  if (!['dist/packed', 'dist/client', 'dist/clients'].every((made) => existsSync(made))) {
+    for (const part of ['bin/pack-client', 'bin/pack-clients', 'bin/pack-appliance'])
+      run(resolve(part), [])
   }
   run(resolve('bin/pack/release.js'), ['--runtime', runtime, '--level', '0', '--out', out])
   const names = readdirSync(out)

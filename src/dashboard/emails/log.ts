@@ -49,6 +49,7 @@ export interface LogRow {
   status: string
   tone: Tone
   byFailover: boolean
+  test: boolean
 }
 
 const pageSize = 50
@@ -56,8 +57,8 @@ const pageSize = 50
 const mostLooked = 1_000
 // How many options a select has: the newest ones. One that is chosen and not among them is added.
 const mostOptions = 100
-// How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which has its time in front.
-const uuidVersion7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
+// How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which has its time in front; of test mail of version 8.
+const uuidWithTime = /^[0-9a-f]{8}-[0-9a-f]{4}-[78]/
 
 /** An account's mails, newest first, of which a search by an id leads to the mail itself. */
 export async function showLog(
@@ -118,6 +119,7 @@ const rowOf = (email: EmailSummary, base: string, now: number): LogRow => ({
   status: email.status,
   tone: toneOf(email.status),
   byFailover: email.provider === 'failover',
+  test: email.test,
 })
 
 /** Whether a mail of this id is the account's own; of others' not even that is told. */
@@ -135,7 +137,7 @@ async function isMailOf(read: Read, accountId: string, id: string): Promise<bool
 function cursorIn(query: URLSearchParams): string | undefined {
   const before = query.get('before') ?? ''
   if (before === '') return undefined
-  if (uuidVersion7.test(before) && before.length === 36) return before
+  if (uuidWithTime.test(before) && before.length === 36) return before
   throw new ApiError(
     'validation_error',
     'The link to this page of the log does not work any more: begin at the first page',
@@ -145,7 +147,7 @@ function cursorIn(query: URLSearchParams): string | undefined {
 /** RFC 9562 §5.7: the first 48 bits are milliseconds since 1970. */
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-const shown = ['type', 'template', 'broadcastId', 'automationId'] as const
+const shown = ['type', 'test', 'template', 'broadcastId', 'automationId'] as const
 
 /** What is chosen elsewhere than in the selects, and is not to be lost by a search. */
 const keptOf = (query: URLSearchParams) =>
@@ -177,6 +179,10 @@ async function selectsOf(
     select('type', 'Type', [
       { value: 'transactional', label: 'Transactional' },
       { value: 'marketing', label: 'Marketing' },
+    ]),
+    select('test', 'Keys', [
+      { value: 'false', label: 'Without test mail' },
+      { value: 'true', label: 'Test mail alone' },
     ]),
     select(
       'template',

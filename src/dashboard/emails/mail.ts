@@ -32,6 +32,8 @@ export interface MailView {
   scheduled: Moment | undefined
   tabs: { label: string; href: string; here: boolean }[]
   recipients: RecipientView[]
+  /** The copies of a test key's mail. */
+  inbox: string | undefined
   waiting: WaitingView[]
   /** How many more wait than are explained. */
   moreWaiting: number
@@ -82,6 +84,7 @@ export async function showMail(
     accepted: moment(Date.parse(email.createdAt), now),
     scheduled: email.scheduledAt === null ? undefined : moment(Date.parse(email.scheduledAt), now),
     recipients: email.recipients.map((one) => recipientOf(one, { found, quoted, url, base })),
+    inbox: email.test ? `${base}/inbox?${new URLSearchParams({ emailId: id })}` : undefined,
     waiting: await Promise.all(
       explained.map((one) => whyWaits({ read, now, gateOf: deps.gateOf }, one)),
     ),

@@ -34,13 +34,22 @@ interface MadeView {
   key: string
   /** How to try it. */
   example: string
+  /** What it sends is in the test inbox. */
+  isTest: boolean
+}
+
+const labels: Readonly<Record<string, string>> = {
+  full: 'Full',
+  sending: 'Sending',
+  read: 'Reading',
+  test: 'Testing',
 }
 
 /** The scopes to choose from, with what each lets a key do. */
 export const scopes = Object.entries(scopeWords).map(([value, hint]) => ({
   value,
   hint,
-  label: value === 'read' ? 'Reading' : value === 'sending' ? 'Sending' : 'Full',
+  label: labels[value] ?? value,
 }))
 
 /** A request that a key of this scope may make; `domain`: one that it may send from. */
@@ -50,8 +59,8 @@ function exampleOf(
   domain = 'YOUR-DOMAIN',
 ): string {
   const authorization = `-H 'Authorization: Bearer ${key}'`
-  if (scope !== 'sending') return `curl ${at}/v1/domains ${authorization}`
-  const to = `delivered@${simulatorDomain}`
+  if (scope !== 'sending' && scope !== 'test') return `curl ${at}/v1/domains ${authorization}`
+  const to = scope === 'test' ? 'ann@example.org' : `delivered@${simulatorDomain}`
   const mail = { from: `hello@${domain}`, to, subject: 'Hello', html: 'Hello' }
   return `curl ${at}/v1/emails/send ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(mail)}'`
 }
@@ -88,6 +97,7 @@ export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: For
       name: made.name,
       key: made.key,
       example: exampleOf(ownUrl(request), made, domain),
+      isTest: made.scope === 'test',
     }
     const { id: target, name, scope } = made
     const audit = auditOf(operations.createKey, { target, detail: { name, scope } })

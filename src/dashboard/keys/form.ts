@@ -46,4 +46,5 @@ export const scopeWords = {
   full: 'Everything that the API has',
   sending: 'Sends mail, looks at a mail and cancels one',
   read: 'Reads everything and changes nothing',
+  test: 'Sends as a sending key does, but into the test inbox and to nobody',
 } as const

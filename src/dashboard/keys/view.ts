@@ -28,13 +28,16 @@ export function keyView(key: ApiKey, now: number): KeyView {
     name,
     last4,
     scope,
-    may: domains === null ? scopeWords[scope] : `Sends mail from ${listed(domains)}`,
+    may: domains === null ? scopeWords[scope] : withDomains(scope, domains),
     from: networks === null ? 'anywhere' : listed(networks),
     expires: { text: textOf(expiresAt, now), isOver: expiresAt !== null && expiresAt <= now, day },
     created: moment(key.createdAt, now),
     lastUsed: key.lastUsedAt === null ? undefined : moment(key.lastUsedAt, now),
   }
 }
+
+const withDomains = (scope: ApiKey['scope'], domains: readonly string[]) =>
+  `Sends ${scope === 'test' ? 'test mail' : 'mail'} from ${listed(domains)}`
 
 // A key may have 50 of them; its own page has them all.
 const mostListed = 5

@@ -18,6 +18,19 @@ export interface ReferenceDeps extends ExampleDeps {
   document: () => Promise<Document>
 }
 
+/** How the clients in other languages are got. */
+const clientsAt = (own: string, version: string) => [
+  {
+    language: 'Python',
+    get: `pip install ${own}/clients/posthorn_client-${version}-py3-none-any.whl`,
+  },
+  { language: 'PHP', get: `curl -O ${own}/clients/posthorn.php` },
+  {
+    language: 'Go',
+    get: `GOPROXY=${own}/clients/go GONOSUMDB='*' go get posthorn.internal/client`,
+  },
+]
+
 /** The API for people: a page for each request and webhook, made from the document that machines get. */
 export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDeps): void {
   staticRoutes(pages, ['reference.js'])
@@ -29,6 +42,7 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
   }
   // The client's package is there once the build has made it.
   const hasClient = existsSync(packageFile('dist/client/posthorn-client.tgz'))
+  const hasClients = existsSync(packageFile('dist/clients/posthorn.py'))
 
   // Without a log-in, as the document itself (`/v1/openapi.json`).
   open.get('/reference', 'open', async ({ request }: AskedPage) => {
@@ -43,6 +57,7 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
       intro: markdown(String(info.description)),
       version: String(info.version),
       install: hasClient ? `npm install ${own}/client/posthorn-client.tgz` : undefined,
+      clients: hasClients ? clientsAt(own, String(info.version)) : [],
       domain: await exampleDomain(deps, request),
     }
     return page('reference/list', view, { title: 'API reference' })

@@ -2,8 +2,12 @@ import { frameDocument, type MessageContent, readPictures } from '../../mime/ind
 
 /** A mail's HTML as a frame shows it, with the pictures that the mail carries. */
 export async function framedMail(content: MessageContent, raw: Buffer): Promise<string> {
-  const html = content.html ?? ''
-  return frameDocument(carried.test(html) ? withPictures(html, await readPictures(raw)) : html)
+  return frameDocument(await ownHtml(content, raw))
+}
+
+/** A mail's HTML, with the pictures that the mail carries. */
+export async function ownHtml({ html = '' }: MessageContent, raw: Buffer): Promise<string> {
+  return carried.test(html) ? withPictures(html, await readPictures(raw)) : html
 }
 
 // RFC 2392 §2: in an attribute that names a picture, or in CSS.

@@ -1,4 +1,5 @@
 import { htmlParser } from '../../mime/index.js'
+import { linksInText } from '../../sandbox/index.js'
 
 /** An address that a mail has, with what is wrong with it. */
 export interface CheckedLink {
@@ -74,13 +75,6 @@ export function checkLinks(html: string, text: string): LinkCheck {
     if (!found.has(`false ${url}`)) add('text', url, '')
   }
   return { links: [...found.values()].slice(0, maxLinks), total: found.size }
-}
-
-/** Addresses that stand in a text, without the full stop behind them. */
-export function linksInText(text: string): string[] {
-  return [...text.matchAll(/https?:\/\/[^\s<>"')\]]+/g)].map(([link]) =>
-    link.replace(/[.,;:!?]{1,9}$/, ''),
-  )
 }
 
 // Old mail clients and some gateways cut at about this length.

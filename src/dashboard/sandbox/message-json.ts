@@ -1,7 +1,5 @@
 import { isoTime } from '../../clock/index.js'
-import { htmlParser } from '../../mime/index.js'
-import type { SandboxMessage, SandboxSummary } from '../../sandbox/index.js'
-import { linksInText } from './link-check.js'
+import { linksIn, type SandboxMessage, type SandboxSummary } from '../../sandbox/index.js'
 import { attachmentPath } from './message.js'
 
 /** A message as scripts get it. `verdicts` is null until the checks are done. */
@@ -22,7 +20,7 @@ export function summaryJson(message: SandboxSummary) {
   }
 }
 
-/** `links` are where its HTML leads, in their order, and then those that the text alone has. */
+/** `links` are where its HTML leads, in their order, and then those that the text alone has: tests follow them. */
 export function messageJson(message: SandboxMessage) {
   const { headers, text, html, attachments, incomplete } = message.content
   return {
@@ -33,22 +31,9 @@ export function messageJson(message: SandboxMessage) {
     links: linksIn(html ?? '', text ?? ''),
     attachments: attachments.map((one, index) => ({
       ...one,
-      path: attachmentPath(message.id, index),
+      path: attachmentPath(`/sandbox/${message.id}`, index),
     })),
     /** `cut`: only the beginning was read; `broken`: its structure cannot be read. */
     incomplete: incomplete ?? null,
   }
-}
-
-/** Every link once. Tests of programs follow them, for example to confirm an address. */
-function linksIn(html: string, text: string): string[] {
-  const links = new Set<string>()
-  const parser = new (htmlParser().Parser)({
-    onopentag: (name, { href }) => {
-      if ((name === 'a' || name === 'area') && href) links.add(href.trim())
-    },
-  })
-  parser.end(html)
-  for (const link of linksInText(text)) links.add(link)
-  return [...links]
 }

@@ -12,6 +12,10 @@ import { type Badge, verdictBadges, verdictWords } from './verdict-words.js'
 /** What all views of a message have around them. */
 export interface MessageView {
   url: string
+  /** The list that it is in. */
+  back: string
+  /** What else there is of it: its bytes, and in the sandbox's inbox JSON for programs. */
+  actions: { label: string; href: string }[]
   subject: string
   from: string
   to: string
@@ -39,6 +43,8 @@ export interface MessageLook {
   remotePictures: boolean
   /** What the links answered, where that was asked for. */
   followed?: Followed[]
+  /** The address of the inbox. Default: the sandbox's. */
+  inbox?: string
 }
 
 // A page that shows more would be slow in the browser; the source has all of it.
@@ -46,8 +52,10 @@ const maxChars = 30_000
 const maxRecipients = 100
 
 /** Where one of them is saved from. */
-export const attachmentPath = (messageId: number, index: number) =>
-  `/sandbox/${messageId}/attachments/${index}`
+export const attachmentPath = (messageUrl: string, index: number) =>
+  `${messageUrl}/attachments/${index}`
+
+const sandboxInbox = '/sandbox'
 
 /** One view of a message: what it is goes to the first line of the tabs, what is wrong with it to the last three. */
 export function messageView(
@@ -60,9 +68,16 @@ export function messageView(
   const first =
     content.html === undefined ? (content.text === undefined ? 'source' : 'text') : 'html'
   const here = viewNames.find((name) => name === looked.view) ?? first
-  const url = `/sandbox/${message.id}`
+  const back = looked.inbox ?? sandboxInbox
+  const url = `${back}/${message.id}`
+  const json = { label: 'JSON', href: `${url}.json` }
   return {
     url,
+    back,
+    actions: [
+      { label: 'Download', href: `${url}/download` },
+      ...(back === sandboxInbox ? [json] : []),
+    ],
     subject: message.subject || 'No subject',
     from: message.from || message.mailFrom || 'No sender',
     to: listed(message.recipients, maxRecipients),
@@ -110,9 +125,9 @@ const maxUrlChars = 300
 
 /** The three views that judge a mail. */
 const checkViews = {
-  checks: (message: SandboxMessage, { url }: Looked) =>
+  checks: (message: SandboxMessage, { url, inbox }: Looked) =>
     render('sandbox/view-checks', {
-      url,
+      json: inbox === undefined ? `${url}/checks.json` : undefined,
       checking: message.verdicts === undefined,
       verdicts: verdictWords(message),
       findings: checkMail(message),
@@ -173,12 +188,12 @@ const views: Record<ViewName, ShowView> = {
     const cut = headers.length < message.content.headers.length
     return render('sandbox/view-headers', { url, headers, cut, facts: facts(message) })
   },
-  attachments: ({ id, content }, { url }) =>
+  attachments: ({ content }, { url }) =>
     render('sandbox/view-attachments', {
       url,
       attachments: content.attachments.map(({ filename, mimeType, sizeBytes }, index) => ({
         filename,
-        url: attachmentPath(id, index),
+        url: attachmentPath(url, index),
         detail: `${mimeType}, ${fileSize(sizeBytes)}`,
       })),
     }),

@@ -1,6 +1,6 @@
 import { isRecent } from '../../clock/index.js'
 import type { Egress, Relays } from '../egress/index.js'
-import { type EgressPools, isDnsSite, simulatorSite } from '../routing/index.js'
+import { type EgressPools, isDnsSite, simulatorSite, testInboxSite } from '../routing/index.js'
 import type { Shaping, SiteName } from '../shaping/index.js'
 import { serverOf } from './connection-shares.js'
 import { openRelaySlots, openSiteSlots, smartHostsSite } from './delivery-slots.js'
@@ -20,7 +20,9 @@ export interface DestinationOptions {
 export function makePathFinder({ poolOf, shaping, egress, relays }: DestinationOptions) {
   return ({ accountId, class: of, lane }: Stream, site: SiteName): PathTo => {
     const pool = poolOf(accountId, of)
-    const isTurned = site !== simulatorSite && egress.wayTo(site.key, lane.name) === 'failover'
+    // Whatever the way out is, these stay inside.
+    const isOwn = site === simulatorSite || site === testInboxSite
+    const isTurned = !isOwn && egress.wayTo(site.key, lane.name) === 'failover'
     if (isTurned && relays !== undefined) {
       const key = `${pool.name} ${smartHostsSite}`
       return { key, site: smartHostsSite, open: () => openRelaySlots(relays, pool) }

@@ -2,13 +2,13 @@ import type { Claimed, Settlement } from '../../deliveries/index.js'
 import { openSigner } from '../../dkim/index.js'
 import { internalFault } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
-import { lookUpTogether } from '../../store/index.js'
+import { isTestId, lookUpTogether } from '../../store/index.js'
 import type { ComposingRoom, DeliverySlot } from '../admission/index.js'
 import { type ConnectionSlots, type Connections, openConnections } from '../connections/index.js'
 import { MailFault } from '../content/index.js'
 import type { OutboundDeps } from '../deps.js'
 import type { Relay } from '../egress/index.js'
-import type { FindRoute, MailRoute } from '../routing/index.js'
+import { type FindRoute, isInside, type MailRoute } from '../routing/index.js'
 import type { SiteOutcome } from '../shaping/index.js'
 import { makePolicyFetcher, makeTlsPolicies } from '../tls-policy/index.js'
 import type { TlsCount } from '../tls-sessions/index.js'
@@ -82,7 +82,12 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
   const tryOnce = async (claimed: Claimed, slot: DeliverySlot): Promise<AttemptResult> => {
     const stopped = await stopOf(claimed)
     if (stopped !== undefined) return stopped
-    return await send(ways, claimed, slot, await findRoute(claimed.lane))
+    const route = await findRoute(claimed.lane)
+    // Whatever has become of its row: the mail of a test key never gets onto the wire, by a smart host neither.
+    if (isTestId(claimed.emailId) && (!isInside(route.site.key) || slot.relay !== undefined)) {
+      throw new MailFault('It is a mail of a test key, which goes to the test inbox alone')
+    }
+    return await send(ways, claimed, slot, route)
   }
 
   return {

@@ -26,13 +26,14 @@ export {
 export {
   type FindRoute,
   type InsideServer,
+  insideSites,
   isDnsSite,
   isInside,
   type MailRoute,
   makeRoutes,
   nowhere,
   type Routes,
-  sandboxSite,
   simulatorSite,
   siteInWords,
+  testInboxSite,
 } from './route.js'

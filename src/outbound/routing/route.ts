@@ -1,6 +1,7 @@
 import { keepNewest } from '../../bounded/index.js'
 import { isRecent } from '../../clock/index.js'
 import { allSourceAddresses } from '../../config/index.js'
+import { testLane } from '../../deliveries/index.js'
 import { type MxHost, routeToMx } from '../../dns/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import type { OutboundDeps } from '../deps.js'
@@ -39,10 +40,14 @@ const siteNamed = (key: string): SiteName => ({
 export const sandboxSite = siteNamed('sandbox')
 /** The simulator of receivers. */
 export const simulatorSite = siteNamed('simulator')
+/** The accounts' test inboxes, where all mail of test keys goes. */
+export const testInboxSite = siteNamed('test inbox')
 /** What has no servers: no such domain, a null MX, none that may be connected to. */
 export const nowhere = siteNamed('nowhere')
 /** Whether the site's servers are part of the appliance. */
-export const isInside = (key: string) => key === sandboxSite.key || key === simulatorSite.key
+export const isInside = (key: string) => insideSites.some((site) => site.key === key)
+/** The sites of the appliance's own servers; each of them is reached in one way alone, and shaped by nothing. */
+export const insideSites: readonly SiteName[] = [sandboxSite, simulatorSite, testInboxSite]
 
 // No host name has a blank, so that no table fits it.
 const dnsOf = 'dns of '
@@ -53,19 +58,22 @@ export const siteInWords = (key: string) => (isDnsSite(key) ? key.slice(dnsOf.le
 
 type RouteDeps = Pick<
   OutboundDeps,
-  'config' | 'simulator' | 'sandbox' | 'clock' | 'resolver' | 'random'
+  'config' | 'simulator' | 'testInbox' | 'sandbox' | 'clock' | 'resolver' | 'random'
 >
 
 /**
- * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator is here in every mode. A domain whose DNS fails is a
- * site of its own until it answers, parked and probed as one whose servers fail.
+ * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator and the test inbox are here in every mode.
+ * A domain whose DNS fails is a site of its own until it answers, parked and probed as one whose servers fail.
  */
 export function makeRoutes(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
-  const { config, simulator } = deps
+  const { config, simulator, testInbox } = deps
   const outside = config.route === 'sandbox' ? toSandbox(deps) : toMx(deps, shaping)
   return {
     ...outside,
     async findRoute(domain) {
+      if (domain === testLane) {
+        return insideRoute(testInboxSite, 'localhost', await testInbox.address())
+      }
       if (domain !== simulatorDomain) return await outside.findRoute(domain)
       const { host, port } = await simulator.address()
       return insideRoute(simulatorSite, simulatorDomain, { host, port })

@@ -38,7 +38,7 @@ const apiKeys = table(
     created_at: integer(),
     last_used_at: integer().orNull(),
     deleted_at: integer().orNull(),
-    scope: text<'full' | 'sending' | 'read'>(),
+    scope: text<'full' | 'sending' | 'read' | 'test'>(),
     /** JSON: the sender domains and the networks that it is limited to; null for none. */
     domains: text().orNull(),
     networks: text().orNull(),

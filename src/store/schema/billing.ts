@@ -31,7 +31,7 @@ const subscriptions = table(
 
 export interface SubscriptionRow extends RowOf<typeof subscriptions> {}
 
-/** Counters of an account in a UTC month (`2026-11`) or UTC day (`2026-11-21`). */
+/** Counters of an account in a UTC month (`2026-11`) or UTC day (`2026-11-21`); of test mail ` test` stands behind it. */
 const usage = table(
   'usage',
   {

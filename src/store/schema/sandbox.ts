@@ -20,10 +20,17 @@ const sandboxMessages = table(
     size_bytes: integer(),
     /** JSON, as `sandbox/verdicts.ts` writes it; null until the checks are done. */
     verdicts: text().orNull(),
+    /** The account that has it in its test inbox, and the mail that it is a copy of; null: it came to the sandbox. */
+    account_id: text().orNull(),
+    email_id: text().orNull(),
   },
   {
     indexes: {
       sandbox_messages_unchecked: { on: ['id'], where: (row) => row('verdicts', 'is', null) },
+      sandbox_messages_account: {
+        on: ['account_id', 'id'],
+        where: (row) => row('account_id', 'is not', null),
+      },
     },
   },
 )

@@ -2,12 +2,12 @@ import type { EmailRow } from './emails.js'
 import { figureCounts } from './figure-counts.js'
 import { integer, type RowOf, table, text } from './table.js'
 
-/** An account's day, once by campaign, once by mailbox provider and once a tag. */
+/** An account's day, once by campaign, once by mailbox provider and once a tag; of test mail in rows of their own alone. */
 const figures = table(
   'figures',
   {
     account_id: text(),
-    breakdown: text<'broadcast' | 'provider' | 'tag'>(),
+    breakdown: text<'broadcast' | 'provider' | 'tag' | 'test'>(),
     /** Days since 1970, UTC. */
     day: integer(),
     /** The sending domain; empty where the mail was gone already, `*` of the many beyond the bound. */

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { createKey } from '../../../src/accounts/index.js'
 import { applianceKeyFile } from '../../../src/app/index.js'
 import { loadPlans } from '../../../src/billing/index.js'
-import { systemClock as clock } from '../../../src/clock/index.js'
+import { systemClock as clock, pause } from '../../../src/clock/index.js'
 import { openApplianceKey } from '../../../src/config/index.js'
 import { createContactField } from '../../../src/contact-fields/index.js'
 import { addContact, createList } from '../../../src/contacts/index.js'
@@ -48,6 +48,7 @@ export const place: PlacePages = {
       events: webhookEvents,
     })
     Object.assign(ids, { key: made.id, webhook: endpoint.id })
+    await fillTestInbox(world)
     await fillAudience(world)
     for (const name of ['dot.png', `${long}-${long}.png`]) {
       const picture = readPicture(png(30, 20))
@@ -66,7 +67,7 @@ export const place: PlacePages = {
     })
   },
   pages: ({ full, empty, ids }) => [
-    ...['domains', 'keys', 'webhooks', 'suppression', 'topics', 'lists', 'fields'].flatMap(
+    ...['domains', 'keys', 'inbox', 'webhooks', 'suppression', 'topics', 'lists', 'fields'].flatMap(
       (name) => [
         { path: `${full}/${name}`, as: 'owner' as const },
         { path: `${full}/${name}`, as: 'operator' as const, name: `${name}-operator` },
@@ -83,6 +84,14 @@ export const place: PlacePages = {
     { path: `${full}/keys/new`, as: 'owner', name: 'keys-new' },
     { path: `${full}/keys/${ids.key}`, as: 'owner', name: 'key', open: openAll },
     { path: `${full}/keys/${ids.key}`, as: 'outsider', status: 404, name: 'key-outsider' },
+    { path: `${full}/inbox/${ids.testMail}`, as: 'owner', name: 'test-mail' },
+    { path: `${full}/inbox/${ids.testMail}?view=checks`, as: 'viewer', name: 'test-mail-checks' },
+    {
+      path: `${full}/inbox/${ids.testMail}`,
+      as: 'outsider',
+      status: 404,
+      name: 'test-mail-outsider',
+    },
     { path: `${full}/webhooks/new`, as: 'owner', name: 'webhooks-new' },
     { path: `${full}/webhooks/${ids.webhook}`, as: 'owner', name: 'webhook', open: openAll },
     { path: `${full}/webhooks/${ids.webhook}?show=failed`, as: 'member', name: 'webhook-failed' },
@@ -205,6 +214,28 @@ async function fillForms({ store, accountId, ids }: World): Promise<void> {
       .execute(),
   )
   Object.assign(ids, { form: form.id })
+}
+
+/** A test key's mail with the longest names, and what it became. */
+async function fillTestInbox({ store, accountId, call, ids }: World) {
+  const { key } = await createKey({ store, clock }, accountId, 'Tests', {
+    limits: { scope: 'test' },
+  })
+  const mail = {
+    from: `${'Somebody with a long name '.repeat(6)}<a@sender.test>`,
+    to: [`t.${address}`],
+    subject: `${long} `.repeat(6),
+    html: `<p>${long.repeat(8)} <a href="https://${domain}/${'path/'.repeat(80)}">go</a></p>`,
+  }
+  const sent = await call('POST', '/v1/emails/send', { key, body: mail })
+  if (sent.status !== 200) throw new Error(sent.text)
+  for (let left = 200; ids.testMail === undefined && left > 0; left--) {
+    const { json } = await call('GET', '/v1/inbox', { key })
+    if (json.messages[0]?.checks) ids.testMail = json.messages[0].id
+    else await pause(clock, 50)
+  }
+  if (ids.testMail !== undefined) return
+  throw new Error((await call('GET', `/v1/emails/${sent.json.id}`, { key })).text)
 }
 
 async function fillAudience(world: World): Promise<void> {

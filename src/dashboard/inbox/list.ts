@@ -1,0 +1,82 @@
+import { countMessages, listMessages, type SandboxSummary } from '../../sandbox/index.js'
+import { pageOf } from '../../store/index.js'
+import { listed, type Moment, moment, plural } from '../format.js'
+import { messageId } from '../sandbox/inbox.js'
+import { type Badge, verdictBadges } from '../sandbox/verdict-words.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
+import type { Visit } from '../shell/visit.js'
+
+/** What the list shows. */
+interface TestInboxView extends BesidePages {
+  base: string
+  search: string
+  /** Set where copies of one mail alone are shown. */
+  emailId: string | undefined
+  count: string
+  mayClear: boolean
+  mayMakeKeys: boolean
+  rows: TestInboxRow[]
+  same: { api: string; cli: string }
+}
+
+/** One message. */
+interface TestInboxRow {
+  href: string
+  subject: string
+  from: string
+  to: string
+  received: Moment
+  badges: Badge[]
+}
+
+const pageSize = 50
+const maxSearch = 200
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** What the account's test keys have sent, the newest first. */
+export async function listPage(
+  inbox: Parameters<typeof listMessages>[0],
+  visit: Visit,
+): Promise<PageAnswer> {
+  const { account, base, query, now } = visit
+  const path = `${base}/inbox`
+  const search = (query.get('q') ?? '').trim().slice(0, maxSearch)
+  const given = query.get('emailId') ?? ''
+  const emailId = uuid.test(given) ? given.toLowerCase() : undefined
+  const filters = { q: search, emailId }
+  const { rows, ...beside } = await listOf({ path, query, filters }, async (after) => {
+    const before = messageId(after ?? '')
+    const found = await listMessages(inbox, {
+      limit: pageSize + 1,
+      ...(before === undefined ? {} : { before }),
+      ...(search === '' ? {} : { search }),
+      ...(emailId === undefined ? {} : { filter: { emailId } }),
+    })
+    return pageOf(found, pageSize, ({ id }) => String(id))
+  })
+  const view: TestInboxView = {
+    base,
+    search,
+    emailId,
+    count: plural(await countMessages(inbox), 'message'),
+    mayClear: visit.may('emails.send'),
+    mayMakeKeys: visit.may('keys.write'),
+    rows: rows.map((one) => rowOf(one, path, now)),
+    same: {
+      api: `GET /v1/inbox${emailId === undefined ? '' : `?emailId=${emailId}`}`,
+      cli: `posthorn inbox list --account ${account.id}`,
+    },
+    ...beside,
+  }
+  return page('inbox/list', view, { title: 'Test inbox' })
+}
+
+const rowOf = (message: SandboxSummary, path: string, now: number): TestInboxRow => ({
+  href: `${path}/${message.id}`,
+  subject: message.subject || 'No subject',
+  from: message.from || message.mailFrom,
+  to: listed(message.recipients, 3),
+  received: moment(message.receivedAt, now),
+  badges: verdictBadges(message),
+})

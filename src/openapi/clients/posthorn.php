@@ -1,0 +1,416 @@
+<?php
+/**
+ * Client of the Posthorn mail appliance: one file, no extension beside PHP's own, for PHP 8.2 or later.
+ *
+ *     require 'posthorn.php';
+ *     $posthorn = new Posthorn\Client('http://posthorn.internal:8080', 'ph_...');  // or POSTHORN_URL, POSTHORN_API_KEY
+ *     $sent = $posthorn->sendEmail(['from' => 'Shop <shop@example.com>', 'to' => 'ann@example.org',
+ *         'subject' => 'Your order', 'html' => '<p>Thank you!</p>']);
+ *
+ * Each POST has an Idempotency-Key, the same with the same bytes in all its attempts, so that a repeat cannot act twice.
+ * Again is tried what has no whole answer, a 500, 502, 503, 504, a 409 `concurrent_idempotent_request`, and a 429
+ * `rate_limit_exceeded` after its Retry-After; never `account_paused`, quotas and all else. What fails is thrown: branch
+ * on `$error->errorCode`.
+ */
+declare(strict_types=1);
+
+namespace Posthorn;
+
+/** What the appliance refused, or why it had no answer. */
+class PosthornError extends \RuntimeException
+{
+    /**
+     * @param string $errorCode what to branch on
+     * @param mixed $body of the answer
+     * @param int $attempts how often it was tried
+     * @param bool $retryable whether it may be right a little later
+     * @param float|null $retryAfter of a 429: in how many seconds
+     */
+    public function __construct(
+        string $message,
+        public readonly string $errorCode,
+        public readonly int $status = 0,
+        public readonly mixed $body = null,
+        public readonly ?string $requestId = null,
+        public readonly int $attempts = 1,
+        public readonly bool $retryable = false,
+        public readonly ?float $retryAfter = null,
+        ?\Throwable $previous = null,
+    ) {
+        parent::__construct($message, 0, $previous);
+    }
+}
+
+/** 400, 413, 415, 422: `$body` names the fields. */
+class ValidationError extends PosthornError {}
+/** 401: the key is missing, unknown, deleted or expired. */
+class AuthenticationError extends PosthornError {}
+/** 402 and 403: the key, or the account, may not do this. */
+class PermissionError extends PosthornError {}
+/** The operator has to act: never loop. */
+class AccountPausedError extends PosthornError {}
+/** A cap of the plan; `$body` has `canSend`, or when it begins anew. */
+class QuotaError extends PosthornError {}
+/** 429: more requests than a key may make in its window. */
+class RateLimitError extends PosthornError {}
+class NotFoundError extends PosthornError {}
+class ConflictError extends PosthornError {}
+class ServerError extends PosthornError {}
+/** There was no whole answer. */
+class ConnectionError extends PosthornError {}
+/** There was no answer in time. */
+class TimeoutError extends PosthornError {}
+
+/** Answer 400. `$reason`: missing, malformed, old, signature. */
+class WebhookVerificationError extends \RuntimeException
+{
+    public function __construct(string $message, public readonly string $reason)
+    {
+        parent::__construct($message);
+    }
+}
+
+/** @internal One attempt that had no whole answer. */
+final class Broken extends \RuntimeException
+{
+    public function __construct(string $message, public readonly bool $late = false)
+    {
+        parent::__construct($message);
+    }
+}
+
+/**
+ * A list: to iterate it gives every item of all pages; `first()` and `pages()` give pages as they are answered.
+ *
+ * @template T
+ * @implements \IteratorAggregate<int, T>
+ */
+final class Pages implements \IteratorAggregate
+{
+    /** @var array<string, mixed>|null */
+    private ?array $first = null;
+
+    /** @param \Closure(string|null): array<string, mixed> $fetch */
+    public function __construct(private \Closure $fetch, private string $key) {}
+
+    /** @return array<string, mixed> */
+    public function first(): array
+    {
+        return $this->first ??= ($this->fetch)(null);
+    }
+
+    /** @return \Generator<int, array<string, mixed>> */
+    public function pages(): \Generator
+    {
+        for ($page = $this->first(); ; $page = ($this->fetch)($page['nextCursor'])) {
+            yield $page;
+            if (empty($page['nextCursor'])) return;
+        }
+    }
+
+    /** @return \Generator<int, T> */
+    public function getIterator(): \Generator
+    {
+        foreach ($this->pages() as $page) {
+            foreach ($page[$this->key] as $item) yield $item;
+        }
+    }
+}
+
+/**
+ * A client of one appliance, for one API key. The last argument of a method: `idempotencyKey` of a POST, `timeout` in
+ * seconds for each attempt, `retries`.
+ *
+ * @phpstan-type Options array{idempotencyKey?: string, timeout?: float|int, retries?: int}
+ * <types>
+ */
+final class Client
+{
+    public const VERSION = '@VERSION@';
+
+    private string $url;
+    private ?string $key;
+    private float $timeout;
+    private int $retries;
+    private float $maxElapsed;
+    /** @var \Closure(float): void */
+    private \Closure $sleep;
+    /** @var \Closure(): float */
+    private \Closure $chance;
+    /** @var array<string, mixed> */
+    private array $ssl;
+
+    /**
+     * @param array{timeout?: float|int, retries?: int, maxElapsed?: float|int, sleep?: callable(float): void,
+     *     chance?: callable(): float, ssl?: array<string, mixed>} $options `ssl`: of PHP's stream context
+     */
+    public function __construct(?string $url = null, #[\SensitiveParameter] ?string $apiKey = null, array $options = [])
+    {
+        $url ??= getenv('POSTHORN_URL') ?: null;
+        if ($url === null) throw new \InvalidArgumentException('Posthorn needs $url, or POSTHORN_URL');
+        $parts = parse_url($url);
+        if ($parts === false || !in_array($parts['scheme'] ?? '', ['http', 'https'], true) || isset($parts['user'])) {
+            throw new \InvalidArgumentException('$url is not http: or https: without a user and a password');
+        }
+        $this->url = preg_replace('~/+(v1/*)?$~', '', $url) ?? $url;
+        $this->key = $apiKey ?? (getenv('POSTHORN_API_KEY') ?: null);
+        $this->timeout = (float) ($options['timeout'] ?? 30);
+        $this->retries = $options['retries'] ?? 3;
+        $this->maxElapsed = (float) ($options['maxElapsed'] ?? 120);
+        $this->sleep = \Closure::fromCallable($options['sleep'] ?? static function (float $seconds): void {
+            usleep((int) ($seconds * 1e6));
+        });
+        $this->chance = \Closure::fromCallable($options['chance'] ?? static fn (): float => mt_rand() / (mt_getrandmax() + 1));
+        $this->ssl = $options['ssl'] ?? [];
+    }
+
+    /** @return array{url: string} without the key */
+    public function __debugInfo(): array
+    {
+        return ['url' => $this->url];
+    }
+
+    /**
+     * Any request, for what is newer than this client. `content`: bytes and their type, sent once.
+     *
+     * @param array{query?: array<string, mixed>, body?: mixed, content?: array{string, string}, idempotencyKey?: string,
+     *     timeout?: float|int, retries?: int} $given
+     */
+    public function request(string $method, string $path, array $given = []): mixed
+    {
+        $began = microtime(true);
+        $key = $given['idempotencyKey'] ?? ($method === 'POST' ? self::uuid() : null);
+        $headers = ['Accept: application/json', 'User-Agent: posthorn-php/' . self::VERSION, 'Connection: close'];
+        if ($this->key !== null) $headers[] = "Authorization: Bearer $this->key";
+        if ($key !== null) {
+            if (preg_match('/[\r\n]/', $key)) throw new \InvalidArgumentException('idempotencyKey has a line break');
+            $headers[] = "Idempotency-Key: $key";
+        }
+        $data = null;
+        if (isset($given['content'])) {
+            [$data, $type] = $given['content'];
+            $headers[] = "Content-Type: $type";
+        } elseif (array_key_exists('body', $given)) {
+            $data = json_encode($given['body'] === [] ? new \stdClass() : self::plain($given['body']), JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE);
+            $headers[] = 'Content-Type: application/json';
+        }
+        $url = $this->url . $path . self::search($given['query'] ?? []);
+        $chances = isset($given['content']) ? 0 : ($given['retries'] ?? $this->retries);
+        for ($attempt = 1; ; $attempt++) {
+            $backoff = ($this->chance)() * min(8, 0.5 * 2 ** ($attempt - 1));
+            try {
+                [$status, $answer, $text] = $this->once($method, $url, $data, $headers, (float) ($given['timeout'] ?? $this->timeout));
+                $body = json_decode($text, true);
+                $isJson = json_last_error() === JSON_ERROR_NONE;
+                if ($status < 300) {
+                    if ($isJson) return $body;
+                    // What was asked for may have been done: the repeat with the same key finds out.
+                    throw new Broken('The answer is not whole');
+                }
+                $error = self::refused($status, $answer, $isJson ? $body : substr($text, 0, 200), $attempt);
+                $wait = self::waitFor($error, $backoff, $this->chance);
+            } catch (Broken $broken) {
+                $kind = $broken->late ? TimeoutError::class : ConnectionError::class;
+                $code = $broken->late ? 'timeout' : 'connection_failed';
+                $tried = $attempt > 1 ? " (tried $attempt times)" : '';
+                $error = new $kind($broken->getMessage() . $tried, $code, attempts: $attempt, retryable: true, previous: $broken);
+                $wait = $backoff;
+            }
+            if ($wait === null || $attempt > $chances || microtime(true) - $began + $wait > $this->maxElapsed) throw $error;
+            ($this->sleep)($wait);
+        }
+    }
+
+    // <methods>
+
+    /**
+     * One attempt: it ends with the whole answer, or with Broken.
+     *
+     * @param list<string> $headers
+     * @return array{int, array<string, string>, string}
+     */
+    private function once(string $method, string $url, ?string $data, array $headers, float $timeout): array
+    {
+        $end = microtime(true) + $timeout;
+        $http = ['method' => $method, 'header' => $headers, 'timeout' => $timeout, 'protocol_version' => 1.1,
+            // Redirects are not followed: the request would go to a place that nobody has named.
+            'ignore_errors' => true, 'follow_location' => 0, ...($data === null ? [] : ['content' => $data])];
+        $late = static fn (): Broken => new Broken(sprintf('No answer within %g s', $timeout), true);
+        error_clear_last();
+        $stream = @fopen($url, 'rb', false, stream_context_create(['http' => $http, 'ssl' => $this->ssl]));
+        if ($stream === false) {
+            if (microtime(true) >= $end) throw $late();
+            throw new Broken('The connection broke before the answer: ' . preg_replace('/^fopen\(\S*\): /', '', error_get_last()['message'] ?? 'no reason'));
+        }
+        try {
+            $text = '';
+            while (!feof($stream)) {
+                $left = $end - microtime(true);
+                if ($left <= 0) throw $late();
+                stream_set_timeout($stream, (int) $left, (int) (fmod($left, 1) * 1e6));
+                $piece = @fread($stream, 65536);
+                if (stream_get_meta_data($stream)['timed_out']) throw $late();
+                if ($piece === false) throw new Broken('The answer is not whole');
+                $text .= $piece;
+            }
+            [$status, $answer] = self::head(stream_get_meta_data($stream)['wrapper_data'] ?? []);
+        } finally {
+            fclose($stream);
+        }
+        if (isset($answer['content-length']) && strlen($text) < (int) $answer['content-length']) {
+            throw new Broken('The answer is not whole');
+        }
+        return [$status, $answer, $text];
+    }
+
+    /**
+     * @param list<string> $lines
+     * @return array{int, array<string, string>}
+     */
+    private static function head(array $lines): array
+    {
+        $status = 0;
+        $headers = [];
+        foreach ($lines as $line) {
+            if (preg_match('~^HTTP/\S+ (\d{3})~', $line, $match)) [$status, $headers] = [(int) $match[1], []];
+            elseif (str_contains($line, ':')) {
+                [$name, $value] = explode(':', $line, 2);
+                $headers[strtolower($name)] = trim($value);
+            }
+        }
+        if ($status === 0) throw new Broken('The answer is not whole');
+        return [$status, $headers];
+    }
+
+    /** @param array<string, string> $headers */
+    private static function refused(int $status, array $headers, mixed $body, int $attempts): PosthornError
+    {
+        $known = is_array($body) && is_string($body['code'] ?? null) ? $body['code'] : null;
+        $code = $known ?? ($status === 400 || $status === 422 ? 'validation_error' : "http_$status");
+        $said = is_array($body) ? $body['error'] ?? null : null;
+        if ($known !== null && is_string($said)) $message = $said;
+        elseif (is_array($said) && is_array($said['issues'] ?? null)) {
+            $message = implode('; ', array_map(static fn ($one) => implode('.', $one['path']) . ": $one[message]", $said['issues']));
+        } elseif ($status < 400 && isset($headers['location'])) {
+            $message = "The server redirects to $headers[location]: set \$url to where the appliance is";
+        } else $message = "The server answered $status, not as Posthorn does: " . (is_string($body) ? $body : json_encode($body));
+        $retryable = $code !== 'account_paused'
+            && ($status >= 500 || $code === 'rate_limit_exceeded' || $code === 'concurrent_idempotent_request');
+        $kind = match (true) {
+            $code === 'account_paused' => AccountPausedError::class,
+            $code === 'daily_quota_exceeded', $code === 'monthly_quota_exceeded' => QuotaError::class,
+            $code === 'rate_limit_exceeded' => RateLimitError::class,
+            $status >= 500 => ServerError::class,
+            $status === 401 => AuthenticationError::class,
+            $status === 402, $status === 403 => PermissionError::class,
+            $status === 404 => NotFoundError::class,
+            $status === 409 => ConflictError::class,
+            $status >= 400 => ValidationError::class,
+            default => PosthornError::class,
+        };
+        return new $kind($message, $code, $status, $body, $headers['x-request-id'] ?? null, $attempts, $retryable, self::retryAfter($headers));
+    }
+
+    /** @param array<string, string> $headers */
+    private static function retryAfter(array $headers): ?float
+    {
+        $value = $headers['retry-after'] ?? '';
+        if (ctype_digit($value)) return (float) $value;
+        $at = $value === '' ? false : strtotime($value);
+        return $at === false ? null : max(0.0, (float) ($at - time()));
+    }
+
+    /** @param \Closure(): float $chance */
+    private static function waitFor(PosthornError $error, float $backoff, \Closure $chance): ?float
+    {
+        if ($error->errorCode === 'account_paused') return null;
+        if ($error->errorCode === 'concurrent_idempotent_request') return 0.5 + $chance() * 1.5;
+        $passes = $error->errorCode === 'rate_limit_exceeded' || in_array($error->status, [500, 502, 503, 504], true);
+        return $passes ? $error->retryAfter ?? $backoff : null;
+    }
+
+    /** @param array<string, mixed> $query */
+    private static function search(array $query): string
+    {
+        $given = [];
+        foreach ($query as $name => $value) {
+            if ($value === null) continue;
+            foreach (is_array($value) ? $value : [$value] as $one) {
+                $text = is_bool($one) ? ($one ? 'true' : 'false') : (string) self::plain($one);
+                $given[] = rawurlencode((string) $name) . '=' . rawurlencode($text);
+            }
+        }
+        return $given === [] ? '' : '?' . implode('&', $given);
+    }
+
+    /** Times as texts. An array without entries is a list; for an object without fields give `new \stdClass()`. */
+    private static function plain(mixed $value): mixed
+    {
+        if ($value instanceof \DateTimeInterface) {
+            return \DateTimeImmutable::createFromInterface($value)->setTimezone(new \DateTimeZone('UTC'))->format('Y-m-d\TH:i:s.v\Z');
+        }
+        return is_array($value) ? array_map(self::plain(...), $value) : $value;
+    }
+
+    private static function path(string $template, string|int ...$params): string
+    {
+        return preg_replace_callback('/\{(\w+)\}/', static function (array $match) use (&$params): string {
+            $value = (string) array_shift($params);
+            // An empty id would make the path of another endpoint: the list instead of one item of it.
+            if ($value === '') throw new \InvalidArgumentException("$match[1] is missing");
+            return rawurlencode($value);
+        }, $template) ?? $template;
+    }
+
+    /** @return array{string, string} */
+    private static function form(string $field, string $data): array
+    {
+        $mark = bin2hex(random_bytes(16));
+        $start = "--$mark\r\nContent-Disposition: form-data; name=\"$field\"; filename=\"file\"\r\nContent-Type: text/csv\r\n\r\n";
+        return ["$start$data\r\n--$mark--\r\n", "multipart/form-data; boundary=$mark"];
+    }
+
+    private static function uuid(): string
+    {
+        $bytes = random_bytes(16);
+        $bytes[6] = chr(ord($bytes[6]) & 0x0f | 0x40);
+        $bytes[8] = chr(ord($bytes[8]) & 0x3f | 0x80);
+        return vsprintf('%s%s-%s-%s-%s-%s%s%s', str_split(bin2hex($bytes), 4));
+    }
+}
+
+/** Webhooks that come in. */
+final class Webhook
+{
+    /**
+     * The event, after its signature was verified over the body as it was received (`file_get_contents('php://input')`).
+     * `$header` is that of Svc-Signature; while a secret is being replaced, give both. Throws a WebhookVerificationError:
+     * answer 400.
+     *
+     * @param string|list<string> $secret
+     * @return array<string, mixed>
+     */
+    public static function read(string $rawBody, ?string $header, #[\SensitiveParameter] string|array $secret, int $tolerance = 300, ?int $now = null): array
+    {
+        if ($header === null || $header === '') throw new WebhookVerificationError('There is no Svc-Signature', 'missing');
+        $times = $digests = [];
+        foreach (array_map('trim', explode(',', $header)) as $field) {
+            if (str_starts_with($field, 't=')) $times[] = $field;
+            if (preg_match('/^v1=([0-9a-fA-F]{64})$/D', $field, $match)) $digests[] = strtolower($match[1]);
+        }
+        if (count($times) !== 1 || !preg_match('/^t=([0-9]{1,12})$/D', $times[0], $match) || $digests === []) {
+            throw new WebhookVerificationError('Svc-Signature is not t=...,v1=...', 'malformed');
+        }
+        if (abs(($now ?? time()) - (int) $match[1]) > $tolerance) {
+            throw new WebhookVerificationError('Svc-Signature is of another time', 'old');
+        }
+        $isGood = false;
+        foreach ((array) $secret as $one) {
+            $expected = hash_hmac('sha256', "$match[1].$rawBody", $one);
+            // All of them, each in constant time: how long it takes tells nothing.
+            foreach ($digests as $digest) $isGood = hash_equals($expected, $digest) || $isGood;
+        }
+        if (!$isGood) throw new WebhookVerificationError('Svc-Signature does not fit the body', 'signature');
+        return json_decode($rawBody, true, flags: JSON_THROW_ON_ERROR);
+    }
+}

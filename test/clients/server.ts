@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+import type { ServerStep } from './table.js'
+
+/** A request as it came. */
+export interface Asked {
+  method: string
+  url: string
+  key: string | undefined
+  authorization: string | undefined
+  contentType: string | undefined
+  body: string
+}
+
+/**
+ * A server that does for each behaviour one step after the other, by real connections. The first part of a path says
+ * which behaviour it is, and whose run.
+ */
+export async function scriptedServer(t: Test) {
+  const scripts = new Map<string, { left: ServerStep[]; asked: Asked[] }>()
+  const server = createServer((request, response) => {
+    const [, name = '', ...rest] = (request.url ?? '').split('/')
+    const script = scripts.get(name)
+    read(request).then(
+      (body) => {
+        if (script === undefined) return response.writeHead(500).end()
+        const { headers, method = '' } = request
+        script.asked.push({
+          method,
+          url: `/${rest.join('/')}`,
+          key: headers['idempotency-key'] as string | undefined,
+          authorization: headers.authorization,
+          contentType: headers['content-type'],
+          body,
+        })
+        return act(script.left.shift(), request, response)
+      },
+      () => {},
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    /** The address for one run of a behaviour, and what was asked there. */
+    script(name: string, steps: readonly ServerStep[]) {
+      const script = { left: [...steps], asked: [] as Asked[] }
+      scripts.set(name, script)
+      return { url: `http://127.0.0.1:${port}/${name}`, ...script }
+    },
+  }
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces).toString()
+}
+
+function act(step: ServerStep | undefined, request: IncomingMessage, response: ServerResponse) {
+  switch (step) {
+    case undefined:
+      return response.writeHead(500).end('More requests than steps')
+    case 'killed':
+      return request.socket.resetAndDestroy()
+    case 'silent':
+      return undefined
+    case 'stalled':
+      response.writeHead(200, { 'content-length': '100', connection: 'close' })
+      return response.write('{"id":')
+    case 'truncated':
+      response.writeHead(200, { 'content-length': '100', connection: 'close' })
+      response.write('{"id":"x"}')
+      return setTimeout(() => request.socket.destroy(), 20)
+    default: {
+      const { status, body, headers = {} } = step
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      return response.writeHead(status, { connection: 'close', ...headers }).end(text)
+    }
+  }
+}

@@ -1,0 +1,186 @@
+/** What the server does with one request. */
+export type ServerStep =
+  | { status: number; body: unknown; headers?: Record<string, string> }
+  /** The connection is killed once the request has come. */
+  | 'killed'
+  /** No answer; an answer that stands still; one that ends too early. */
+  | 'silent'
+  | 'stalled'
+  | 'truncated'
+
+/** One behaviour that every client has: what is called, what the server does, and what has to come of it. */
+export interface Behaviour {
+  name: string
+  call: 'send' | 'get' | 'cancel' | 'list' | 'import'
+  /** Given by the caller. */
+  key?: string
+  steps: readonly ServerStep[]
+  /** Before each further attempt, in seconds, where chance is 0.5. */
+  waits: readonly number[]
+  result?: unknown
+  error?: {
+    code: string
+    /** The class, in languages where errors have one. */
+    kind: string
+    status: number
+    retryable?: boolean
+    retryAfter?: number
+    message?: string
+  }
+}
+
+export const mail = { from: 'a@b.test', to: 'c@d.test', subject: 'Größe', html: '<p>H</p>' }
+
+const good: ServerStep = { status: 200, body: { id: 'x', message: 'Email queued' } }
+const refusal = (status: number, code: string, headers = {}, more = {}): ServerStep => ({
+  status,
+  headers,
+  body: { code, error: `It is ${code}`, ...more },
+})
+const again = (name: string, step: ServerStep): Behaviour => ({
+  name: `${name} is tried again`,
+  call: 'send',
+  steps: [step, step, good],
+  waits: [0.25, 0.5],
+  result: 'x',
+})
+const never = (status: number, code: string, kind: string): Behaviour => ({
+  name: `${status} ${code} is not tried again`,
+  call: 'send',
+  steps: [refusal(status, code)],
+  waits: [],
+  error: { code, kind, status, retryable: false, message: `It is ${code}` },
+})
+
+/** The table that runs against all clients. */
+export const behaviours: readonly Behaviour[] = [
+  { name: 'an answer is given', call: 'send', steps: [good], waits: [], result: 'x' },
+  {
+    name: 'a key of the caller’s is used',
+    call: 'send',
+    key: 'order-1',
+    steps: [good],
+    waits: [],
+    result: 'x',
+  },
+  again('a connection that is killed', 'killed'),
+  again('no answer in time', 'silent'),
+  again('an answer that stands still', 'stalled'),
+  again('an answer that is cut off', 'truncated'),
+  again('a 500', refusal(500, 'application_error')),
+  again('a 503 service_unavailable', refusal(503, 'service_unavailable')),
+  again('the page of a proxy', { status: 502, body: '<html>Bad gateway</html>' }),
+  {
+    name: 'a GET and a DELETE are tried again, without a key',
+    call: 'get',
+    steps: ['killed', { status: 200, body: { email: { id: 'x' } } }],
+    waits: [0.25],
+    result: 'x',
+  },
+  {
+    name: 'a DELETE too',
+    call: 'cancel',
+    steps: ['killed', { status: 200, body: { message: 'Scheduled email cancelled' } }],
+    waits: [0.25],
+    result: 'Scheduled email cancelled',
+  },
+  {
+    name: 'a 429 is waited for as long as it says',
+    call: 'send',
+    steps: [refusal(429, 'rate_limit_exceeded', { 'retry-after': '7' }), good],
+    waits: [7],
+    result: 'x',
+  },
+  {
+    name: 'a 429 that asks for more than two minutes is told',
+    call: 'send',
+    steps: [refusal(429, 'rate_limit_exceeded', { 'retry-after': '3600' })],
+    waits: [],
+    error: {
+      code: 'rate_limit_exceeded',
+      kind: 'RateLimitError',
+      status: 429,
+      retryable: true,
+      retryAfter: 3_600,
+    },
+  },
+  {
+    name: 'an earlier attempt that still runs is asked for again',
+    call: 'send',
+    steps: [refusal(409, 'concurrent_idempotent_request'), good],
+    waits: [1.25],
+    result: 'x',
+  },
+  never(409, 'invalid_idempotent_request', 'ConflictError'),
+  never(503, 'account_paused', 'AccountPausedError'),
+  never(403, 'account_paused', 'AccountPausedError'),
+  never(402, 'monthly_quota_exceeded', 'QuotaError'),
+  never(429, 'daily_quota_exceeded', 'QuotaError'),
+  never(401, 'invalid_api_key', 'AuthenticationError'),
+  never(403, 'domain_not_verified', 'PermissionError'),
+  never(404, 'not_found', 'NotFoundError'),
+  never(422, 'validation_error', 'ValidationError'),
+  {
+    name: 'fields that are wrong are named',
+    call: 'send',
+    steps: [
+      {
+        status: 400,
+        body: {
+          success: false,
+          error: { issues: [{ path: ['to', 0], message: 'Expected an address' }] },
+        },
+      },
+    ],
+    waits: [],
+    error: {
+      code: 'validation_error',
+      kind: 'ValidationError',
+      status: 400,
+      retryable: false,
+      message: 'to.0: Expected an address',
+    },
+  },
+  {
+    name: 'a redirect is not followed',
+    call: 'send',
+    steps: [{ status: 302, body: '', headers: { location: 'http://127.0.0.1:1/elsewhere' } }],
+    waits: [],
+    error: { code: 'http_302', kind: 'PosthornError', status: 302, retryable: false },
+  },
+  {
+    name: 'what never ends well is told after four attempts',
+    call: 'send',
+    steps: ['killed', 'killed', 'killed', 'killed'],
+    waits: [0.25, 0.5, 1],
+    error: { code: 'connection_failed', kind: 'ConnectionError', status: 0, retryable: true },
+  },
+  {
+    name: 'what never answers is told as that',
+    call: 'send',
+    steps: ['silent', 'silent', 'silent', 'silent'],
+    waits: [0.25, 0.5, 1],
+    error: { code: 'timeout', kind: 'TimeoutError', status: 0, retryable: true },
+  },
+  {
+    name: 'a list gives the items of all its pages',
+    call: 'list',
+    steps: [
+      {
+        status: 200,
+        body: { emails: [{ id: '1' }, { id: '2' }], hasMore: true, nextCursor: 'c+1' },
+      },
+      'killed',
+      { status: 200, body: { emails: [{ id: '3' }], hasMore: false, nextCursor: null } },
+    ],
+    waits: [0.25],
+    result: ['1', '2', '3'],
+  },
+  {
+    name: 'an import is never tried again',
+    call: 'import',
+    steps: ['killed'],
+    waits: [],
+    error: { code: 'connection_failed', kind: 'ConnectionError', status: 0 },
+  },
+]
