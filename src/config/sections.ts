@@ -5,6 +5,7 @@ import { isRegion } from './countries.js'
 import { dnsSettings, isServer } from './dns.js'
 import { schedules, timeZone } from './jobs.js'
 import { nodeSettings } from './node.js'
+import { oidcSettings } from './oidc.js'
 import { pools } from './pools.js'
 import {
   age,
@@ -109,6 +110,7 @@ export const settings = {
   },
   dashboard: {
     plainHttp: flag(false),
+    oidc: oidcSettings,
   },
   dns: dnsSettings,
   outbound: {

@@ -7,6 +7,7 @@ import { jsonOf, runCli } from '../cli/run.js'
 import { type AcmeDirectory, acmeDirectory } from '../support/acme-directory.js'
 import { acmeSettings } from '../support/acme-rig.js'
 import { freePort } from '../support/free-port.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { initSandbox, type Serving, serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
@@ -77,7 +78,7 @@ t.test('certificate renew says what is wrong, and gets it when that is mended', 
   t.ok(await until(() => offered('mail.test')))
 })
 
-t.test('a restored appliance has its account, and gets its certificate again', async (t) => {
+t.test('a restored appliance has its account, and gets its certificate again', aboutSqlite, async (t) => {
   const { directory, start, offered, dataDir, settings } = await machine(t)
   const posthorn = await start()
   await until(() => offered('mail.test'))
