@@ -4,6 +4,7 @@ import { ceilings } from './ceilings.js'
 import { isRegion } from './countries.js'
 import { dnsSettings, isServer } from './dns.js'
 import { schedules, timeZone } from './jobs.js'
+import { oidcSettings } from './oidc.js'
 import { pools } from './pools.js'
 import {
   age,
@@ -108,6 +109,7 @@ export const settings = {
   },
   dashboard: {
     plainHttp: flag(false),
+    oidc: oidcSettings,
   },
   dns: dnsSettings,
   outbound: {

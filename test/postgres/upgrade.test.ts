@@ -10,7 +10,8 @@ const skip = noPostgres ?? false
 
 /** What the last migrations have made, taken away again. */
 const undo = `
-  drop table broadcast_why_left, nodes, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due;
+  drop table broadcast_why_left, nodes, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due, identities;
+  alter table sessions drop column came_by;
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left;

@@ -53,6 +53,7 @@ import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
 import {
   findInvitation,
   forgetPastEntries,
+  identitiesOf,
   listInvitations,
   listPasskeys,
   listTeam,
@@ -187,6 +188,7 @@ t.test('every index is used by a statement', async (t) => {
   await listInvitations(store.read, accountId, 0)
   await findInvitation(store.read, 'A'.repeat(43), 0).catch(() => undefined)
   await sessionsOf(store.read, 'u', 0)
+  await identitiesOf(store.read, 'u')
   await listPasskeys(store.read, 'u')
   await readChanges(store.read, accountId, { filter: {}, before: undefined, limit: 1 })
 
