@@ -1,5 +1,5 @@
 import { nextTurn } from '../bounded/index.js'
-import { isDueBy, isRecent } from '../clock/index.js'
+import { isDueBy, isRecent, pause } from '../clock/index.js'
 import { idsIn, isPassing, type Store, wholeTo } from '../store/index.js'
 import { nextToFill } from './fill.js'
 import { contactsALook, judgeAll, type SegmentLook, type UpkeepDeps } from './judging.js'
@@ -52,21 +52,35 @@ export async function segmentsWait({ store, clock }: Pick<UpkeepDeps, 'store' | 
 export async function keepSegments(
   deps: UpkeepDeps,
   signal: AbortSignal,
-  passed: PassedOver = new Map(),
+  { passed = new Map(), gatherMs = 0 }: KeepOptions = {},
 ): Promise<void> {
   while (!signal.aborted) {
     await lookAgainAfterStep(deps)
+    const changed = await takeChanges(deps, passed)
     const moved = [
+      changed !== undefined,
       await takeDeleted(deps.store),
-      await takeChanges(deps, passed),
       await takeDue(deps, passed),
       await fillSome(deps, passed),
       (await deps.dates?.work()) ?? false,
     ]
     if (!moved.includes(true)) return
-    await nextTurn()
+    // A look asks each segment for its members: for one contact as much as for a hundred, who are soon there.
+    const isFew = changed !== undefined && changed < fewChanges && moved.indexOf(true, 1) < 0
+    if (isFew && gatherMs > 0) await pause(deps.clock, gatherMs, signal)
+    else await nextTurn()
   }
 }
+
+interface KeepOptions {
+  passed?: PassedOver
+  /** How long changes are gathered after a look at few of them. */
+  gatherMs?: number
+}
+
+// Of fewer the looks themselves are the most of the work.
+const fewChanges = 100
+const gatherMs = 200
 
 /** Those that are passed over now. */
 function passedNow(passed: PassedOver, now: number) {
@@ -115,8 +129,8 @@ async function lookAgainAfterStep({ store, clock }: UpkeepDeps): Promise<void> {
   })
 }
 
-/** Those who have changed, of one account; resolves with whether there were any. */
-async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
+/** Those who have changed, of one account; resolves with how many marks that were, undefined for none. */
+async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<number | undefined> {
   const { store, clock } = deps
   // All up to the last one are taken away with the verdicts.
   const upTo = await wholeTo(store.read, 'segment_changes')
@@ -128,7 +142,7 @@ async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolea
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
-  if (first === undefined) return false
+  if (first === undefined) return undefined
   const { account_id: accountId } = first
   const segments = await segmentsOfAccount(store, accountId)
   const some = await store.read
@@ -145,7 +159,7 @@ async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolea
     await deps.dates?.changed(accountId, ids)
     await judgeSome(deps, accountId, { segments, ids, changesUpTo })
   })
-  return true
+  return some.length
 }
 
 /** Those for whom a rule comes out otherwise by now, of one account. */
@@ -223,7 +237,7 @@ export async function stayWithSegments(
   const passed: PassedOver = new Map()
   for (let idleSince = deps.clock.now(); !signal.aborted; ) {
     if ((await segmentsWait(deps)) || (await deps.dates?.waits())) {
-      await keepSegments(deps, signal, passed)
+      await keepSegments(deps, signal, { passed, gatherMs })
       idleSince = deps.clock.now()
     }
     if (!isRecent(idleSince, deps.clock.now(), stayMs)) return

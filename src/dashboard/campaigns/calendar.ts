@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import { listAutomations } from '../../automations/index.js'
 import { campaignsBetween, type DatedCampaign } from '../../broadcasts/index.js'
 import { dayNumber, localTime, temporal, timeOfLocal } from '../../clock/index.js'
@@ -199,7 +200,7 @@ async function sendingAutomations(
       log: linkTo(`${base}/emails`, { automationId: id }),
       waiting:
         paused_at === null
-          ? `${shown(running + waiting)} people are in it`
+          ? counted(running + waiting, 'person is in it', 'people are in it')
           : 'Paused: it sends nothing',
     }))
 }

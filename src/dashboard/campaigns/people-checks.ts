@@ -73,7 +73,11 @@ async function tagChecks(
     const tag = { path: name.split('.'), fallback: '' }
     const without = values.filter((known) => mergedValue(tag, known) === '').length
     if (without === 0) return []
-    const says = `{{ ${name} }} has no value for ${shown(without)} of the first ${counted(values.length, 'person', 'people')}, and says nothing if there is none.`
+    const whom =
+      values.length === 1
+        ? 'the one person who gets it'
+        : `${shown(without)} of the first ${counted(values.length, 'person', 'people')}`
+    const says = `{{ ${name} }} has no value for ${whom}, and says nothing if there is none.`
     return [{ tone: 'doubt', says, ...(mend && { mend }) }]
   })
 }
