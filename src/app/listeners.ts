@@ -77,6 +77,7 @@ import { shapingFiles } from './files.js'
 import type { Health } from './health.js'
 import { healthRoutes } from './health.js'
 import type { Hold } from './hold.js'
+import { trustedProvider } from './log-in-provider.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { permissionOf } from './operations.js'
 import { openResolver } from './resolver.js'
@@ -212,7 +213,7 @@ const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.d
 
 /** What the pages of accounts and of the operator work with. */
 function dashboardDeps(
-  { config, configFile, dataDir }: ListenerOptions,
+  { config, configFile, dataDir, log }: ListenerOptions,
   core: Core,
   made: Pick<DashboardDeps, 'automations' | 'contacts' | 'document' | 'mail' | 'tryWebhook'>,
 ): DashboardDeps {
@@ -252,6 +253,7 @@ function dashboardDeps(
       openResolver: ownResolver,
     },
     plainHttp: config.dashboard.plainHttp,
+    provider: trustedProvider({ clock, key: core.key, log, resolver: ownResolver() }, config),
     hostNames: config.http.private.allowedHosts.map((name) => name.toLowerCase()),
     sendNotice: (mail) => mailOwn(core, config, mail),
     people: makePeople({

@@ -22,3 +22,4 @@ export {
 export { ownNames, type WantedName, wantedNames } from './names.js'
 export { areCertificatesDue, type RenewDeps, type Renewed, renewCertificates } from './renew.js'
 export { certificatesAfterSetBack } from './state.js'
+export { exchange } from './transport.js'

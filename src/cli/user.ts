@@ -16,6 +16,7 @@ import {
   resetPerson,
   setOperator,
   setRole,
+  unbind,
 } from '../people/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
@@ -77,10 +78,19 @@ const rows: readonly CommandRow[] = [
     usage: 'reset <email>',
     about: 'print a link for a new password, good for 15 minutes',
     options: [
-      new Option('--mfa', 'take the authenticator app and the passkeys away, and end all sessions'),
+      new Option(
+        '--mfa',
+        'take app, passkeys and the name at a provider away, and end all sessions',
+      ),
     ],
     help: 'Example:\n  $ posthorn user reset ada@example.com --mfa',
     run: runReset,
+  },
+  {
+    usage: 'unbind <email>',
+    about: 'forget by which name the provider of dashboard.oidc knows a person; their sessions end',
+    help: 'Example:\n  $ posthorn user unbind ada@example.com',
+    run: runUnbind,
   },
   {
     usage: 'role <email> <role>',
@@ -140,8 +150,13 @@ async function runList({ address }: { address?: string }, command: Command): Pro
 }
 
 /** What somebody is, beside a person. */
-const wordsOf = ({ isOperator, isDisabled, isProved }: ListedPerson) =>
-  [isOperator ? 'operator' : '', isDisabled ? 'disabled' : '', isProved ? '' : 'address not proved']
+const wordsOf = ({ isOperator, isDisabled, isProved, isBound }: ListedPerson) =>
+  [
+    isOperator ? 'operator' : '',
+    isDisabled ? 'disabled' : '',
+    isProved ? '' : 'address not proved',
+    isBound ? 'known to the provider' : '',
+  ]
     .filter((word) => word !== '')
     .join(', ')
 
@@ -221,6 +236,20 @@ async function runReset(email: string, { mfa }: { mfa?: true }, command: Command
     resetPerson(deps, id, { withFactors: mfa === true }),
   )
   sayLink(place, path, 'It is good once, for 15 minutes.')
+}
+
+/** For somebody who has another name at the provider now, or whose name there another has. */
+async function runUnbind(email: string, _options: unknown, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const unbound = await withPerson(place, email, (deps, id) =>
+    deps.store.write(async (tx) => await unbind(tx, id)),
+  )
+  if (place.json) return sayJson({ email, unbound })
+  say(
+    unbound === 0
+      ? `No provider knew ${email}`
+      : `The next log-in of ${email} by the provider is a first one; their sessions have ended`,
+  )
 }
 
 /** A role in one account; 'none' takes them out of it. */

@@ -1,4 +1,5 @@
-import { dateAt, instantAt } from './window.js'
+import { keepNewest } from '../bounded/index.js'
+import { instantAt } from './window.js'
 import { temporal } from './zone.js'
 
 /** A day as people write it; of a birthday that says no year it is undefined. */
@@ -47,10 +48,9 @@ export function nextOnDay(
   { time, days, isYearly }: OnDay,
   { zone, after, done }: { zone: string; after: number; done?: string | null },
 ): DayReached | undefined {
-  const { Temporal } = temporal()
   const doneYear = done ? Number(done.slice(0, 4)) : undefined
-  const around = dateAt(zone, after).year
-  // By so many days before or after, it may fall into the year beside it.
+  const around = new Date(after).getUTCFullYear()
+  // By so many days before or after, and by its zone, it may fall into the year beside it.
   const last = Math.max(around, doneYear ?? 0) + 2
   const first = Math.max(of.year ?? 0, around - 2)
   const years = isYearly
@@ -59,11 +59,32 @@ export function nextOnDay(
       ? []
       : [of.year]
   for (const year of years) {
-    const date = Temporal.PlainDate.from({ year, month: of.month, day: of.day })
-    const day = date.toString()
-    if (isYearly ? year <= (doneYear ?? -1) : day === done) continue
-    const at = instantAt(date.add({ days }), time, zone)
-    if (at > after) return { at, day }
+    if (isYearly && year <= (doneYear ?? -1)) continue
+    // Reckoning with zones is dear, and most years are over by any.
+    if (Date.UTC(year, of.month - 1, of.day + days) + mostApartMs < after) continue
+    const reached = reachedIn({ ...of, year }, { time, days, zone })
+    if (!isYearly && reached.day === done) continue
+    if (reached.at > after) return reached
   }
   return undefined
+}
+
+// What lies between a day in UTC and its end elsewhere, with 29 February on the 28th.
+const mostApartMs = 3 * 86_400_000
+// Very many people share a day: of each it is reckoned once.
+const mostKept = 5_000
+const kept = new Map<string, DayReached>()
+
+/** When the day of a year is, so many days after it, at a time in a zone. */
+function reachedIn(
+  { year, month, day }: CalendarDay & { year: number },
+  { time, days, zone }: { time: string; days: number; zone: string },
+): DayReached {
+  const name = `${year}-${month}-${day} ${days} ${time} ${zone}`
+  const known = kept.get(name)
+  if (known !== undefined) return known
+  const date = temporal().Temporal.PlainDate.from({ year, month, day })
+  const reached = { at: instantAt(date.add({ days }), time, zone), day: date.toString() }
+  keepNewest(kept, name, reached, mostKept)
+  return reached
 }

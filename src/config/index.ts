@@ -1,6 +1,7 @@
 import { OperatorError } from '../errors/index.js'
 import { checkHttp, httpListeners } from './https.js'
 import { checkPorts } from './listeners.js'
+import { checkOidc } from './oidc.js'
 import { type ConfigSource, readConfig } from './read.js'
 import { settings } from './sections.js'
 import type { Values } from './settings.js'
@@ -25,6 +26,8 @@ export {
 } from './jobs.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
+export { nodeNameOf } from './node.js'
+export { clientSecretOf, type GivenRole, givenRoles } from './oidc.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, readPart, settingName } from './read.js'
 export {
@@ -86,6 +89,7 @@ export function loadConfig(source: ConfigSource): Config {
   }
   checkSubmission(config.submission, config.inbound.tls, config.tls.acme)
   checkHttp(config.http, config.tls.acme)
+  checkOidc(config.dashboard.oidc)
   const { inbound } = config
   checkPorts([
     ...httpListeners(config.http),

@@ -4,6 +4,8 @@ import { ceilings } from './ceilings.js'
 import { isRegion } from './countries.js'
 import { dnsSettings, isServer } from './dns.js'
 import { schedules, timeZone } from './jobs.js'
+import { nodeSettings } from './node.js'
+import { oidcSettings } from './oidc.js'
 import { pools } from './pools.js'
 import {
   age,
@@ -108,6 +110,7 @@ export const settings = {
   },
   dashboard: {
     plainHttp: flag(false),
+    oidc: oidcSettings,
   },
   dns: dnsSettings,
   outbound: {
@@ -329,6 +332,7 @@ export const settings = {
     timeout: duration('10s', '100ms', '2m'),
   },
   store: storeSettings,
+  node: nodeSettings,
   backup: {
     dir: text('', { pattern: /^$|^\//, expected: 'the absolute path of a directory, or nothing' }),
     withKey: flag(true),

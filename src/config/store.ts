@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
+import { secretOf } from './secret-file.js'
 import { flag, type Setting, text, type Values } from './settings.js'
 
 /** `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`. */
@@ -37,7 +36,6 @@ export const storeSettings = {
   trustDurability: flag(false),
 }
 
-// systemd.exec(5), LoadCredential=: a file that the service alone may read.
 const credential = 'store-password'
 
 /**
@@ -53,21 +51,9 @@ function storeUrlOf(
   const at = rest.indexOf('@')
   const user = at < 0 ? '' : rest.slice(0, at)
   if (user.includes(':')) return url
-  const password = passwordFrom(passwordFile, env.CREDENTIALS_DIRECTORY)
+  const password = secretOf('the password of the database', { file: passwordFile, credential, env })
   if (password === undefined) return url
   if (user === '')
     throw new OperatorError('store.url has no user for the password: postgres://user@…')
   return `${scheme}://${user}:${encodeURIComponent(password)}${rest.slice(at)}`
-}
-
-function passwordFrom(file: string, credentials: string | undefined): string | undefined {
-  const lines = (path: string) => readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-  try {
-    if (file !== '') return lines(file)
-    return credentials === undefined ? undefined : lines(join(credentials, credential))
-  } catch (error) {
-    // The service may have credentials for something else alone.
-    if (file === '') return undefined
-    throw new OperatorError(`Cannot read the password of the database: ${messageOf(error)}`)
-  }
 }

@@ -1,5 +1,5 @@
 import type { Document } from '../openapi/index.js'
-import type { PeopleDeps } from '../people/index.js'
+import type { PeopleDeps, TrustedProvider } from '../people/index.js'
 import type { WebhookTrials } from '../webhooks/index.js'
 import type { AutomationPageDeps } from './automations/deps.js'
 import type { BrandPageDeps } from './brand/deps.js'
@@ -43,6 +43,8 @@ export interface DashboardDeps
   hostNames: readonly string[]
   /** People may log in without TLS from anywhere. */
   plainHttp: boolean
+  /** By whom people log in too; undefined: by us alone. */
+  provider?: TrustedProvider | undefined
   /** Mails somebody in the appliance's name; resolves with whether it can. */
   sendNotice(mail: { to: string; subject: string; text: string }): Promise<boolean>
 }

@@ -84,6 +84,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     people: deps.people,
     cookie: sessionCookie(deps.people.key),
     plainHttp: deps.plainHttp,
+    provider: deps.provider,
   })
   teamPages(shell.account, deps)
   auditPages(shell, deps)

@@ -16,6 +16,7 @@ export {
 } from './actions.js'
 export { makePeople, type PeopleDeps } from './deps.js'
 export { findLink, makeResetLink, makeSetupLink, resetPassword, setUp } from './entry-link.js'
+export { comeBack, identitiesOf, type TrustedProvider, unbind } from './identity.js'
 export {
   findInvitation,
   type Invitation,
@@ -65,6 +66,7 @@ export {
   guessZone,
   renewRecoveryCodes,
 } from './profile.js'
+export { type LogInProvider, makeLogInProvider, type ProviderRequest } from './provider.js'
 export { recoveryCodesLeft } from './recovery-code.js'
 export { enterCode, proveAgain } from './second-factor.js'
 export {

@@ -110,12 +110,13 @@ async function accept(
 export async function takeOver(
   tx: Tx,
   { id, name }: Pick<UserRow, 'id' | 'name'>,
-  given: { name?: string; password: string; now: number },
+  given: { name?: string; password: string | null; now: number },
 ): Promise<void> {
   await clearTotp(tx, id)
   await tx.deleteFrom('passkeys').where('user_id', '=', id).execute()
   await tx.deleteFrom('known_places').where('user_id', '=', id).execute()
   await tx.deleteFrom('entry_links').where('user_id', '=', id).execute()
+  await tx.deleteFrom('identities').where('user_id', '=', id).execute()
   await endSessions(tx, id)
   const { password, now: proved_at } = given
   await tx

@@ -17,6 +17,8 @@ export interface ListedPerson extends Person {
   hasTotp: boolean
   hasPassword: boolean
   passkeys: number
+  /** A provider of OpenID Connect knows them. */
+  isBound: boolean
   accounts: number
   createdAt: number
   lastLoginAt: number | null
@@ -37,6 +39,9 @@ export async function listPeople(
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .whereRef('user_id', '=', 'users.id')
         .as('passkeys'),
+      eb
+        .exists(eb.selectFrom('identities').select('subject').whereRef('user_id', '=', 'users.id'))
+        .as('isBound'),
       eb
         .selectFrom('memberships')
         .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -60,6 +65,7 @@ export async function listPeople(
     isProved: row.proved_at !== null,
     hasPassword: row.password !== null,
     passkeys: row.passkeys ?? 0,
+    isBound: Boolean(row.isBound),
     accounts: row.accounts ?? 0,
     createdAt: row.created_at,
     lastLoginAt: row.last_login_at,
@@ -97,7 +103,7 @@ export async function addPerson(
 
 /**
  * A link for who cannot log in any more; the password of before ends with the link's use. With `withFactors` codes,
- * recovery codes and passkeys go at once, and all sessions end.
+ * recovery codes, passkeys and the name at a provider go at once, and all sessions end.
  */
 export async function resetPerson(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
@@ -110,6 +116,7 @@ export async function resetPerson(
     if (withFactors) {
       await clearTotp(tx, user.id)
       await tx.deleteFrom('passkeys').where('user_id', '=', user.id).execute()
+      await tx.deleteFrom('identities').where('user_id', '=', user.id).execute()
       await endSessions(tx, user.id)
     }
     return { path: await makeResetLink(tx, user.id, now) }
@@ -153,15 +160,19 @@ export async function setOperator(
   isOperator: boolean,
 ): Promise<void> {
   await store.write(async (tx) => {
-    const user = await findPerson(tx, personId)
-    if (isOperator) refuseUnproved(user)
-    else await refuseLastOperator(tx, user)
-    const operator = isOperator ? 1 : 0
-    await tx.updateTable('users').set({ operator }).where('id', '=', user.id).execute()
-    // A rise of rights needs a log-in of its own.
-    await endSessions(tx, user.id)
-    if (!isOperator) await takeBackInvitationsOf(tx, user.id)
+    await changeOperator(tx, await findPerson(tx, personId), isOperator)
   })
+}
+
+/** The same in a write of the caller's. */
+export async function changeOperator(tx: Tx, user: UserRow, isOperator: boolean): Promise<void> {
+  if (isOperator) refuseUnproved(user)
+  else await refuseLastOperator(tx, user)
+  const operator = isOperator ? 1 : 0
+  await tx.updateTable('users').set({ operator }).where('id', '=', user.id).execute()
+  // A rise of rights needs a log-in of its own.
+  await endSessions(tx, user.id)
+  if (!isOperator) await takeBackInvitationsOf(tx, user.id)
 }
 
 function refuseUnproved({ proved_at, email }: UserRow): void {

@@ -40,8 +40,10 @@ export async function enterCode(
     if (awaited?.user.id !== user.id || !(await isAsChecked(tx, user))) return undefined
     const by = await takeAny(deps, tx, user, given.code, visitor, now)
     if (by === undefined) return undefined
-    await noteLogIn(tx, user, visitor, `password, ${by}`, now)
-    const begun = { id, userId: user.id, state: 'open', visitor, replaces: cookie, now } as const
+    const cameBy = awaited.session.came_by
+    await noteLogIn(tx, user, visitor, `${cameBy ?? 'password'}, ${by}`, now)
+    const own = { id, userId: user.id, visitor, cameBy, replaces: cookie }
+    const begun = { ...own, state: 'open', now } as const
     return await beginSession(tx, begun)
   })
   if (token === undefined) throw wrongCode()

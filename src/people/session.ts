@@ -63,7 +63,11 @@ export async function sessionOf(
     person: personOf(user),
     createdAt: session.created_at,
     sudoUntil: session.sudo_until,
-    mustAddFactor: deps.asksFactorOfOperators && user.operator === 1 && !hasFactor,
+    mustAddFactor:
+      deps.asksFactorOfOperators &&
+      user.operator === 1 &&
+      !hasFactor &&
+      session.came_by !== 'provider with factor',
   }
 }
 
@@ -112,7 +116,7 @@ export const hasSudo = ({ sudoUntil }: Pick<Session, 'sudoUntil'>, now: number):
  */
 export async function beginSession(
   tx: Tx,
-  { id, userId, state, visitor, replaces, now }: NewSession,
+  { id, userId, state, visitor, cameBy = null, replaces, now }: NewSession,
 ): Promise<string> {
   if (replaces !== undefined) await endSession(tx, replaces)
   const { token, hash } = newToken()
@@ -130,6 +134,7 @@ export async function beginSession(
       sudo_until: isOpen ? now + sudoMs : 0,
       address_key: visitor.clientAddressKey,
       agent: visitor.agent.slice(0, 300),
+      came_by: cameBy,
     })
     .execute()
   return token
@@ -140,6 +145,8 @@ interface NewSession {
   userId: string
   state: SessionRow['state']
   visitor: Visitor
+  /** Null if nothing is said. */
+  cameBy?: SessionRow['came_by']
   /** What the cookie had. */
   replaces: string | undefined
   now: number

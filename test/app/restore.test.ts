@@ -67,7 +67,10 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
   const warnings: string[] = []
   const log: Log = {
     ...silentLog,
-    warn: (fields, message) => warnings.push(`${message} ${JSON.stringify(fields)}`),
+    warn: (fields, message) => {
+      // The tests' PostgreSQL keeps nothing, of which it is warned too.
+      if (!/ fsync is off/.test(message)) warnings.push(`${message} ${JSON.stringify(fields)}`)
+    },
     child: () => silentLog,
   }
   const appliance = await startAgain(t, dataDir, log)

@@ -25,9 +25,17 @@ t.setTimeout(900_000)
 const atOnce = 3
 const only = process.env.ONLY ?? ''
 
+const withProvider = {
+  POSTHORN_DASHBOARD_OIDC_ISSUER: 'https://id.test',
+  POSTHORN_DASHBOARD_OIDC_CLIENT_ID: 'posthorn',
+}
+
 // Not pages for people to read, or seen with a log-in that has only begun (journeys-people.test.ts).
 const notLookedAt = [
   '/live',
+  '/login/provider',
+  '/login/provider/back',
+  '/sudo/provider',
   '/a/:account/settings/logo',
   '/login/code',
   '/a/:account/suppression.csv',
@@ -58,7 +66,7 @@ const notLookedAt = [
 ]
 
 async function startWorld(t: Test): Promise<World> {
-  const posthorn = await startPosthorn(t)
+  const posthorn = await startPosthorn(t, { env: withProvider })
   const { accountId: emptyId } = await posthorn.addAccount('Empty')
   const { accountId: otherId } = await posthorn.addAccount('Of others')
   const accounts: Partial<Record<Persona, string>> = { empty: emptyId, outsider: otherId }

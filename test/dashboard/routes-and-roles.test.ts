@@ -14,12 +14,17 @@ const id = '018f0000-0000-7000-8000-000000000000'
 const pathOf = (path: string, accountId: string) =>
   path.replace(':account', accountId).replace(/:[a-z]+/gi, id)
 
+// Nobody asks it anything here.
+const withProvider = {
+  POSTHORN_DASHBOARD_OIDC_ISSUER: 'https://id.test',
+  POSTHORN_DASHBOARD_OIDC_CLIENT_ID: 'posthorn',
+}
 const notYours = 'There is no such page, or it is not yours'
 const refused = /Your role in this account is|Operators may only look into an account/
 const foreign = 'This form can only be sent from the page it is on'
 
 t.test('every page, to every role', async (t) => {
-  const posthorn = await startPosthorn(t)
+  const posthorn = await startPosthorn(t, { env: withProvider })
   const { accountId } = posthorn
   const other = await posthorn.addAccount('Others')
   const people: Record<Role, LoggedIn> = {

@@ -7,6 +7,7 @@ import { jsonOf, runCli } from '../cli/run.js'
 import { type AcmeDirectory, acmeDirectory } from '../support/acme-directory.js'
 import { acmeSettings } from '../support/acme-rig.js'
 import { freePort } from '../support/free-port.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { initSandbox, type Serving, serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
@@ -77,23 +78,27 @@ t.test('certificate renew says what is wrong, and gets it when that is mended', 
   t.ok(await until(() => offered('mail.test')))
 })
 
-t.test('a restored appliance has its account, and gets its certificate again', async (t) => {
-  const { directory, start, offered, dataDir, settings } = await machine(t)
-  const posthorn = await start()
-  await until(() => offered('mail.test'))
-  await posthorn.kill('SIGTERM')
-  const made = await jsonOf<{ file: string }>(t, ['backup', makeTempDir(t), '--data', dataDir], {
-    env: settings,
-  })
-  const { file } = made
-  const other = makeTempDir(t)
-  const restore = await runCli(['restore', file, '--to', other], { env: settings })
-  t.equal(restore.status, 0, restore.stderr)
-  await start(other)
-  t.ok(await until(() => offered('mail.test')))
-  t.equal(directory.accounts.size, 1)
-  t.equal(directory.orders.length, 2)
-})
+t.test(
+  'a restored appliance has its account, and gets its certificate again',
+  aboutSqlite,
+  async (t) => {
+    const { directory, start, offered, dataDir, settings } = await machine(t)
+    const posthorn = await start()
+    await until(() => offered('mail.test'))
+    await posthorn.kill('SIGTERM')
+    const made = await jsonOf<{ file: string }>(t, ['backup', makeTempDir(t), '--data', dataDir], {
+      env: settings,
+    })
+    const { file } = made
+    const other = makeTempDir(t)
+    const restore = await runCli(['restore', file, '--to', other], { env: settings })
+    t.equal(restore.status, 0, restore.stderr)
+    await start(other)
+    t.ok(await until(() => offered('mail.test')))
+    t.equal(directory.accounts.size, 1)
+    t.equal(directory.orders.length, 2)
+  },
+)
 
 interface Listed {
   certificates: { source: string; name: string; error: string | null; failures: number }[]

@@ -53,6 +53,7 @@ import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
 import {
   findInvitation,
   forgetPastEntries,
+  identitiesOf,
   listInvitations,
   listPasskeys,
   listTeam,
@@ -187,6 +188,7 @@ t.test('every index is used by a statement', async (t) => {
   await listInvitations(store.read, accountId, 0)
   await findInvitation(store.read, 'A'.repeat(43), 0).catch(() => undefined)
   await sessionsOf(store.read, 'u', 0)
+  await identitiesOf(store.read, 'u')
   await listPasskeys(store.read, 'u')
   await readChanges(store.read, accountId, { filter: {}, before: undefined, limit: 1 })
 
@@ -198,8 +200,8 @@ t.test('every index is used by a statement', async (t) => {
   await makeIdempotency(deps).sweep(never)
   await expireOverdue({ ...deps, backlog, gateOf, land: rig.land }, never)
   await holdOverdue(deps)
-  await write((tx) => releaseLeases(tx, { thread: 0, threads: 3, now: 0 }))
-  await firstDue(store.read, { lane: 'one.test', class: 0, accountId, now: 0 })
+  await write((tx) => releaseLeases(tx, { thread: 0, node: store.node, now: 0 }))
+  await firstDue(store.read, { node: 1, lane: 'one.test', class: 0, accountId, now: 0 })
   await liftExpired(deps, never)
   await finishCourses(deps, never)
   await finishReleases(deps, never)

@@ -1,7 +1,7 @@
 import { scryptSync } from 'node:crypto'
 import type { Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
-import { makeApplianceKey } from '../../src/config/index.js'
+import { type ApplianceKey, makeApplianceKey } from '../../src/config/index.js'
 import { auditPages } from '../../src/dashboard/audit/routes.js'
 import { entryPages } from '../../src/dashboard/entry/routes.js'
 import { makeShell } from '../../src/dashboard/shell/page.js'
@@ -15,6 +15,7 @@ import {
   makePeople,
   type PeopleDeps,
   sessionCookie,
+  type TrustedProvider,
 } from '../../src/people/index.js'
 import type { Store } from '../../src/store/index.js'
 import { FakeClock } from './clock.js'
@@ -42,6 +43,7 @@ export async function startPeople(
     derive?: Derive
     sandbox?: boolean
     hostNames?: string[]
+    provider?: (made: { clock: FakeClock; key: ApplianceKey }) => TrustedProvider
   } = {},
 ): Promise<StartedPeople> {
   const clock = new FakeClock()
@@ -52,10 +54,11 @@ export async function startPeople(
     derived.push(`${N} ${r} ${p} ${salt.length} ${bytes}`)
     return scryptSync(password, salt, bytes, { N: 2, r: 1, p: 1 })
   }
+  const key = makeApplianceKey(Buffer.alloc(32, 7))
   const people = makePeople({
     store,
     clock,
-    key: makeApplianceKey(Buffer.alloc(32, 7)),
+    key,
     asksFactorOfOperators: options.asksFactorOfOperators ?? false,
     passwords: makePasswords(options.derive ?? cheap),
   })
@@ -67,7 +70,8 @@ export async function startPeople(
     trustedProxies: ['127.0.0.1'],
   })
   const shell = makeShell(server.pages, { clock, people: peopleOf(people), sandbox: false })
-  const deps = { people, cookie: sessionCookie(people.key), plainHttp: false }
+  const provider = options.provider?.({ clock, key })
+  const deps = { people, cookie: sessionCookie(people.key), plainHttp: false, provider }
   entryPages(shell, deps)
   const mailed: Notice[] = []
   const sendNotice = async (mail: Notice) => mailed.push(mail) > 0

@@ -1,5 +1,5 @@
-import { nextTurn } from '../../bounded/index.js'
-import { dayMs } from '../../clock/index.js'
+import { keepNewest, nextTurn } from '../../bounded/index.js'
+import { dayMs, isRecent } from '../../clock/index.js'
 import { firstUuidAt, prepared, type Read } from '../../store/index.js'
 
 /** The runs of an automation that began on a day, or in a week, by what became of them: still in it, at the end, or gone before. */
@@ -10,6 +10,12 @@ export interface BegunDay {
   completed: number
   left: number
 }
+
+// Counted anew at most that often where there are very many: each run is looked at.
+const countEveryMs = 60_000
+const manyRuns = 20_000
+const mostKept = 100
+const lately = new Map<string, { at: number; found: BegunDay[] }>()
 
 // A millisecond or two of the thread.
 const perLook = 2_000
@@ -23,6 +29,9 @@ export async function begunByDay(
   automationId: string,
   { days, each = 1, now }: { days: number; each?: number; now: number },
 ): Promise<BegunDay[]> {
+  const name = `${automationId} ${days} ${each}`
+  const known = lately.get(name)
+  if (known !== undefined && isRecent(known.at, now, countEveryMs)) return known.found
   const today = now - (now % dayMs)
   const found: BegunDay[] = []
   for (let back = days - 1; back >= 0; back -= each) {
@@ -35,6 +44,8 @@ export async function begunByDay(
     const sum = (counts: Iterable<number>) => [...counts].reduce((all, runs) => all + runs, 0)
     found.push({ at, live: sum(live.values()), completed, left: sum(Object.values(left)) })
   }
+  const all = found.reduce((sum, day) => sum + day.live + day.completed + day.left, 0)
+  if (all > manyRuns) keepNewest(lately, name, { at: now, found }, mostKept)
   return found
 }
 

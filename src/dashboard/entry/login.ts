@@ -24,6 +24,8 @@ interface LogInView {
   faults: Faults
   isAnybodyThere: boolean
   isUnsafe: boolean
+  /** The name of a provider by which people log in too, and the way there. */
+  provider: { name: string; href: string } | undefined
 }
 
 const LogInForm = type({ email: string(), password: string(), next: optional(string()) })
@@ -38,7 +40,10 @@ export function logInPages(pages: OpenPages, deps: EntryDeps): void {
     const next = nextIn(query, faults)
     const isUnsafe = !request.isSecure && !isOwnMachine(request)
     const there = await isAnybodyThere(people.store.read)
-    const view: LogInView = { next, faults, isAnybodyThere: there, isUnsafe }
+    const way = next === '' ? '' : `?${new URLSearchParams({ next })}`
+    const name = deps.provider?.provider.name
+    const provider = name === undefined ? undefined : { name, href: `/login/provider${way}` }
+    const view: LogInView = { next, faults, isAnybodyThere: there, isUnsafe, provider }
     return page('entry/login', view, { title: 'Log in' })
   }
 

@@ -7,6 +7,7 @@ import {
   findPerson,
   guessZone,
   hasSudo,
+  identitiesOf,
   leastCharacters,
   listPasskeys,
   membershipsOf,
@@ -83,7 +84,7 @@ export function profilePages(pages: PersonPages, deps: EntryDeps): void {
 }
 
 /** The page itself: one's name, how one logs in, where one is logged in, one's accounts. */
-async function profile({ people }: EntryDeps, visit: PersonVisit, faults = noFaults) {
+async function profile({ people, provider }: EntryDeps, visit: PersonVisit, faults = noFaults) {
   const { person, session, now } = visit
   const { read } = people.store
   const user = await findPerson(read, person.id)
@@ -106,6 +107,8 @@ async function profile({ people }: EntryDeps, visit: PersonVisit, faults = noFau
       createdAt: created_at,
       usedAt: used_at,
     })),
+    provider: provider?.provider.name,
+    boundAt: (await identitiesOf(read, person.id))[0]?.created_at,
     codesLeft: await recoveryCodesLeft(read, person.id),
     accounts: memberships.map(({ accountId, accountName, role }) => ({
       name: accountName,

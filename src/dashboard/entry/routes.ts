@@ -3,6 +3,7 @@ import { linkPages } from './links.js'
 import { logInPages } from './login.js'
 import { passkeyPages } from './passkeys.js'
 import { profilePages } from './profile.js'
+import { providerPages } from './provider.js'
 import { sudoPages } from './sudo.js'
 import { totpPages } from './totp.js'
 import type { EntryDeps } from './way-in.js'
@@ -15,4 +16,5 @@ export function entryPages(shell: Pick<Shell, 'open' | 'person'>, deps: EntryDep
   profilePages(shell.person, deps)
   totpPages(shell.person, deps)
   passkeyPages(shell, deps)
+  if (deps.provider !== undefined) providerPages(shell, deps, deps.provider)
 }

@@ -1,5 +1,6 @@
 import { optional, string, type } from 'superstruct'
-import { findPerson, proveAgain } from '../../people/index.js'
+import { ApiError } from '../../errors/index.js'
+import { findPerson, hasSudo, identitiesOf, proveAgain } from '../../people/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { ownPrefix } from '../shell/once.js'
@@ -13,11 +14,12 @@ const SudoForm = type({ 'posthorn-password': string(), 'posthorn-code': optional
  * Asks once more who is there, before what is delicate; it is good for 15 minutes. A form that was on its way comes along:
  * its fields are hidden ones of this page, beside ours, which have names that no other form has.
  */
-export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): void {
+export function sudoPages(pages: PersonPages, { people, cookie, provider }: EntryDeps): void {
   const { read } = people.store
 
   const show = async (visit: PersonVisit, faults: Faults = noFaults) => {
     const user = await findPerson(read, visit.person.id)
+    const isBound = (await identitiesOf(read, user.id)).length > 0
     const { next, to } = wayOf(visit)
     const way = new URLSearchParams({ next, ...(to !== undefined && { to }) })
     const kept = visit.fields.entries().filter(([name]) => !name.startsWith(ownPrefix))
@@ -30,6 +32,7 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
       hasPassword: user.password !== null,
       email: user.email,
       asksCode: user.totp_secret !== null,
+      provider: isBound ? provider?.provider.name : undefined,
     }
     return page('entry/sudo', view, { title: 'Is it you?' })
   }
@@ -38,6 +41,12 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
   // Who loads the page of a kept form anew by its address has lost the form, and finds back to where it was.
   pages.get('/sudo/ask', 'own', (visit) => show(visit))
   pages.post('/sudo/ask', { action: 'own', reads: true }, (visit) => show(visit))
+
+  // Who proved it at the provider, in another tab: the form was kept in this one.
+  pages.post('/sudo/proved', { action: 'own', again: show }, async (visit) => {
+    if (hasSudo(visit.session, visit.now)) return goOn(visit)
+    throw new ApiError('forbidden', 'You have not shown yet that it is you')
+  })
 
   pages.post('/sudo', { action: 'own', form: SudoForm, again: show }, async (visit) => {
     const { request, form, person, session } = visit
@@ -54,10 +63,10 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
 }
 
 /** Leads on who has proved it: to where the form that was kept is sent, or back to the page. */
-export function goOn(visit: Omit<PersonVisit, 'form'>, cookie: string): PageAnswer {
+export function goOn(visit: Omit<PersonVisit, 'form'>, cookie?: string): PageAnswer {
   const { next, to } = wayOf(visit)
   // A new value for the session: a copy of the cookie of before does not rise with it.
-  const headers = { 'Set-Cookie': cookie }
+  const headers: Record<string, string> = cookie === undefined ? {} : { 'Set-Cookie': cookie }
   if (to !== undefined) return redirect(to, { headers, keepsForm: true })
   return redirect(next, { headers, flash: 'Thank you: we know that it is you. Please go on.' })
 }

@@ -6,6 +6,7 @@ import {
   type Session,
   type SessionCookie,
   sessionOf,
+  type TrustedProvider,
   type Visitor,
 } from '../../people/index.js'
 import { type PageAnswer, redirect } from '../shell/answer.js'
@@ -16,6 +17,8 @@ export interface EntryDeps {
   cookie: SessionCookie
   /** People may log in without TLS from anywhere. */
   plainHttp: boolean
+  /** Undefined: people log in by us alone. */
+  provider?: TrustedProvider | undefined
 }
 
 /** What a session remembers of a browser. */

@@ -99,6 +99,8 @@ const sessions = table(
     sudo_until: integer(),
     address_key: text(),
     agent: text(),
+    /** A provider of OpenID Connect, which may have asked for a second factor, has said that it is them; null: they showed it here. */
+    came_by: text<'provider' | 'provider with factor'>().orNull(),
   },
   {
     isClustered: true,
@@ -172,7 +174,27 @@ const entryLinks = table(
 
 export interface EntryLinkRow extends RowOf<typeof entryLinks> {}
 
+/** By which name a provider of OpenID Connect knows somebody: bound at the first log-in by it. */
+const identities = table(
+  'identities',
+  {
+    issuer: text(),
+    subject: text(),
+    user_id: text(),
+    created_at: integer(),
+    used_at: integer(),
+  },
+  {
+    primaryKey: ['issuer', 'subject'],
+    isClustered: true,
+    indexes: { identities_user: ['user_id', 'issuer', 'subject'] },
+  },
+)
+
+export interface IdentityRow extends RowOf<typeof identities> {}
+
 export const peopleTables = [
+  identities,
   users,
   memberships,
   invitations,

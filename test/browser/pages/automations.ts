@@ -54,11 +54,43 @@ export const place: PlacePages = {
     if (other.status !== 201) throw new Error(other.text)
     ids.branchedAutomation = other.json.id
     await call('POST', `/v1/automations/${ids.branchedAutomation}/pause`, {})
+    const dated = {
+      name: 'Birthday',
+      steps: [
+        {
+          key: 'start',
+          type: 'trigger',
+          config: { eventName: '$contact.date', date: { field: 'birthday', days: -3 } },
+        },
+        { key: 'wait', type: 'delay', config: { duration: 'P3D' } },
+      ],
+      connections,
+    }
+    const birthday = await call('POST', '/v1/automations', { body: dated })
+    if (birthday.status !== 201) throw new Error(birthday.text)
+    ids.datedAutomation = birthday.json.id
+    const taken = await call('POST', `/v1/automations/${ids.branchedAutomation}/cancel`, {
+      body: {},
+    })
+    if (taken.status !== 202) throw new Error(taken.text)
+    ids.takeOut = taken.json.id
   },
   pages: ({ full, empty, ids }) => [
     { path: `${full}/automations`, as: 'owner', name: 'automations' },
     { path: `${empty}/automations`, as: 'empty', name: 'automations-empty' },
     { path: `${full}/automations/${ids.automation}`, as: 'owner', name: 'automations-one' },
+    {
+      path: `${full}/automations/${ids.automation}?period=7`,
+      as: 'owner',
+      name: 'automations-one-period',
+    },
+    { path: `${full}/automations/${ids.datedAutomation}`, as: 'owner', name: 'automations-dated' },
+    {
+      path: `${full}/automations/${ids.datedAutomation}/simulate`,
+      as: 'owner',
+      name: 'automations-dated-simulate',
+    },
+    { path: `${full}/tasks/${ids.takeOut}`, as: 'owner', name: 'automations-take-out' },
     { path: `${full}/automations/new`, as: 'owner', name: 'automations-new' },
     { path: `${empty}/automations/new`, as: 'empty', name: 'automations-new-empty' },
     { path: `${full}/automations/${ids.automation}/edit`, as: 'owner', name: 'automations-edit' },

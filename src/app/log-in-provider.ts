@@ -1,0 +1,31 @@
+import { exchange } from '../certificates/index.js'
+import type { Clock } from '../clock/index.js'
+import { type ApplianceKey, type Config, clientSecretOf, givenRoles } from '../config/index.js'
+import type { Resolver } from '../dns/index.js'
+import type { Log } from '../log/index.js'
+import { makeLogInProvider, type ProviderRequest, type TrustedProvider } from '../people/index.js'
+
+interface TrustDeps {
+  clock: Clock
+  key: ApplianceKey
+  log: Log
+  resolver: Resolver
+}
+
+/** The provider of `[dashboard.oidc]`; undefined where people log in by us alone. Throws an OperatorError for a secret that cannot be read. */
+export function trustedProvider(
+  deps: TrustDeps,
+  { dashboard }: Config,
+): TrustedProvider | undefined {
+  const { oidc } = dashboard
+  if (oidc.issuer === '') return undefined
+  const { clock, resolver } = deps
+  const fetch = async (url: string, { method, headers, body }: ProviderRequest) => {
+    const asked = { url, method, headers, body: body == null ? undefined : String(body) }
+    const { signal } = new AbortController()
+    const { status, headers: answered, text } = await exchange({ clock, resolver, signal }, asked)
+    return new Response(text === '' ? null : text, { status, headers: answered })
+  }
+  const provider = makeLogInProvider({ ...deps, fetch }, oidc, clientSecretOf(oidc))
+  return { provider, secondFactor: oidc.secondFactor, roles: givenRoles(oidc) }
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto'
+import type { Configuration } from 'openid-client'
+import type { Clock } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+
+/** Whom the provider names, as far as it is looked at. */
+export interface ProviderClaims {
+  issuer: string
+  subject: string
+  /** Only one that the provider has verified. */
+  email: string | undefined
+  name: string
+  /** What the claim about roles has, as a list. */
+  values: readonly string[]
+}
+
+/** What a browser is sent away for, and comes back with. */
+export interface Errand {
+  next: string | undefined
+  /** Whose proof is asked for once more; undefined: a log-in. */
+  userId: string | undefined
+}
+
+/** Log-in by a provider of OpenID Connect: the code flow with PKCE (OpenID Connect Core 1.0 §3.1, RFC 7636). */
+export interface LogInProvider {
+  /** What the button says. */
+  name: string
+  /** Where the browser goes, and what it keeps of it meanwhile, sealed. Throws a 503 where the provider does not answer. */
+  begin(errand: Errand, redirectUri: string): Promise<{ url: string; kept: string }>
+  /** Throws a 403 for an answer that does not belong to what was kept or that the provider does not confirm. */
+  finish(answer: URL, kept: string | undefined): Promise<Errand & { claimed: ProviderClaims }>
+}
+
+export interface ProviderDeps {
+  key: ApplianceKey
+  clock: Clock
+  log: Log
+  /** One request of ours to the provider, bounded in time and size. */
+  fetch: (url: string, options: ProviderRequest) => Promise<Response>
+}
+
+/** As openid-client asks for it. */
+export interface ProviderRequest {
+  method: string
+  headers: Record<string, string>
+  body?: unknown
+}
+
+export interface ProviderSettings {
+  issuer: string
+  clientId: string
+  name: string
+  scopes: readonly string[]
+  rolesClaim: string
+}
+
+/** Loaded with the first log-in: most appliances have no provider. */
+const openid = () => import('openid-client')
+
+// RFC 6749 §4.1.2: a code is good for ten minutes at most.
+const errandMs = 600_000
+// Keys that the provider has replaced are seen within it; openid-client asks for new ones by itself where it meets one.
+const discoveryMs = 3_600_000
+// To type a password and to look for the telephone; what is older is no proof that somebody is there now.
+const proofSeconds = 300
+
+/** `secret`: the client's, undefined for a public client. The provider is asked with the first log-in. */
+export function makeLogInProvider(
+  deps: ProviderDeps,
+  settings: ProviderSettings,
+  secret: string | undefined,
+): LogInProvider {
+  const { key, clock, log } = deps
+  let known: { configuration: Promise<Configuration>; at: number } | undefined
+
+  const configuration = async (): Promise<Configuration> => {
+    const now = clock.now()
+    if (known === undefined || Math.abs(now - known.at) > discoveryMs) {
+      const asked = { configuration: discover(deps, settings, secret), at: now }
+      known = asked
+      asked.configuration.catch(() => {
+        if (known === asked) known = undefined
+      })
+    }
+    return await known.configuration.catch((error: unknown) => {
+      log.warn(
+        { issuer: settings.issuer, error: reasonOf(error) },
+        'dashboard.oidc: the provider does not answer',
+      )
+      throw new ApiError(
+        'service_unavailable',
+        `${settings.name} does not answer. Try again, or log in by a password or passkey`,
+      )
+    })
+  }
+
+  return {
+    name: settings.name,
+    async begin(errand, redirectUri) {
+      const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await openid()
+      const known = await configuration()
+      const [state, nonce, verifier] = [random(), random(), random()]
+      const url = buildAuthorizationUrl(known, {
+        redirect_uri: redirectUri,
+        scope: settings.scopes.join(' '),
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        // Who proves it once more types something: a session at the provider is no proof.
+        ...(errand.userId !== undefined && { prompt: 'login', max_age: '0' }),
+      })
+      const kept: Kept = { ...errand, state, nonce, verifier, at: clock.now() }
+      return { url: url.href, kept: key.seal(JSON.stringify(kept), purpose).toString('base64url') }
+    },
+    async finish(answer, kept) {
+      const begun = keptOf(key, kept)
+      if (begun === undefined || Math.abs(clock.now() - begun.at) > errandMs) throw tooLate()
+      const { next, userId } = begun
+      // RFC 6749 §4.1.2.1: what the provider says instead of a code, such as that somebody has pressed Cancel.
+      const refused = answer.searchParams.get('error')
+      if (refused !== null && answer.searchParams.get('state') === begun.state) {
+        throw new ApiError(
+          'forbidden',
+          `${settings.name} has not let you in (${refused.slice(0, 100)})`,
+        )
+      }
+      const claims = await confirmed(await configuration(), answer, begun).catch(
+        (error: unknown) => {
+          if (error instanceof ApiError) throw error
+          log.warn(
+            { issuer: settings.issuer, error: reasonOf(error) },
+            'dashboard.oidc: an answer was not confirmed',
+          )
+          throw new ApiError(
+            'forbidden',
+            `What ${settings.name} has answered could not be confirmed: begin again`,
+          )
+        },
+      )
+      return { next, userId, claimed: claimsOf(claims, settings) }
+    },
+  }
+}
+
+/** What a browser keeps between going and coming; sealed, so that nobody makes one up. */
+interface Kept extends Errand {
+  state: string
+  nonce: string
+  verifier: string
+  at: number
+}
+
+const purpose = 'oidc errand'
+
+const random = () => randomBytes(32).toString('base64url')
+
+function keptOf(key: ApplianceKey, kept: string | undefined): Kept | undefined {
+  try {
+    return kept === undefined
+      ? undefined
+      : (JSON.parse(key.unseal(Buffer.from(kept, 'base64url'), purpose)) as Kept)
+  } catch {
+    return undefined
+  }
+}
+
+const tooLate = () =>
+  new ApiError(
+    'forbidden',
+    'Too much time has passed, or another log-in was begun since: begin again',
+  )
+
+async function discover(
+  { fetch }: Pick<ProviderDeps, 'fetch'>,
+  { issuer, clientId }: ProviderSettings,
+  secret: string | undefined,
+): Promise<Configuration> {
+  const { ClientSecretBasic, customFetch, discovery, enableNonRepudiationChecks, None } =
+    await openid()
+  const method = secret === undefined ? None() : ClientSecretBasic(secret)
+  // OpenID Connect Core 1.0 §3.1.3.7 (6) would be content with TLS: the signature is checked all the same.
+  const options = { [customFetch]: fetch, execute: [enableNonRepudiationChecks] }
+  return await discovery(new URL(issuer), clientId, undefined, method, options)
+}
+
+/** The claims of the ID token, verified, and of the userinfo where there is one (OpenID Connect Core 1.0 §5.3). */
+async function confirmed(configuration: Configuration, answer: URL, begun: Kept) {
+  const { authorizationCodeGrant, fetchUserInfo } = await openid()
+  const tokens = await authorizationCodeGrant(configuration, answer, {
+    pkceCodeVerifier: begun.verifier,
+    expectedState: begun.state,
+    expectedNonce: begun.nonce,
+    idTokenExpected: true,
+    ...(begun.userId !== undefined && { maxAge: proofSeconds }),
+  })
+  const claims = tokens.claims()
+  if (claims === undefined) throw new Error('There is no ID token')
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+  const more = await fetchUserInfo(configuration, tokens.access_token, claims.sub)
+  return { ...more, ...claims }
+}
+
+function claimsOf(
+  claims: { iss: string; sub: string } & Record<string, unknown>,
+  { rolesClaim }: ProviderSettings,
+): ProviderClaims {
+  const { iss, sub, email, email_verified: isVerified, name, preferred_username: nick } = claims
+  const values = rolesClaim === '' ? [] : [claims[rolesClaim]].flat()
+  const called = [name, nick, email].find((one) => typeof one === 'string' && one.trim() !== '')
+  return {
+    issuer: iss,
+    subject: sub,
+    email: typeof email === 'string' && isVerified === true ? email : undefined,
+    name: String(called ?? sub)
+      .replaceAll(/\p{Cc}/gu, ' ')
+      .trim()
+      .slice(0, 100),
+    values: values.filter((value) => typeof value === 'string'),
+  }
+}
+
+/** openid-client has what is wrong in the cause of its errors. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error ? `${messageOf(error)}: ${messageOf(cause)}` : messageOf(error)
+}
