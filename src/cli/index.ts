@@ -75,6 +75,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     notice: async () => (await import('./notice.js')).noticeCommands,
     shaping: async () => (await import('./shaping.js')).shapingCommands,
     failover: async () => (await import('./failover.js')).failoverCommands,
+    node: async () => (await import('./node.js')).nodeCommands,
   },
   'Look after it:': {
     backup: async () => (await import('./backup.js')).backupCommands,

@@ -4,6 +4,7 @@
  * walks over rows that it cannot take; an email's status follows from its counters in the same
  * transaction as the delivery that changed them.
  */
+export { type Adopting, adopt, type GoneNode } from './adopt.js'
 export {
   type Backlog,
   depthUpTo,
@@ -25,6 +26,7 @@ export {
 } from './change.js'
 export {
   type Claim,
+  type Claimant,
   type Claimed,
   claim,
   firstDue,
@@ -83,6 +85,7 @@ export {
   surroundingsOf,
   type WaitingDelivery,
 } from './inspect.js'
+export { leaseOf } from './lease.js'
 export { type LookedThrough, lookForWaiting, mostLookedAt } from './look.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
 export {

@@ -37,6 +37,7 @@ import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { automationDates } from './migrations/0183-automation-dates.js'
+import { severalNodes } from './migrations/0190-several-nodes.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
@@ -87,6 +88,7 @@ const migrations: Record<string, Migration> = {
   '0175-automation-drafts': automationDrafts,
   '0182-why-left-by': whyLeftBy,
   '0183-automation-dates': automationDates,
+  '0190-several-nodes': severalNodes,
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
 }
