@@ -47,6 +47,7 @@ export function automationChores({
   return [
     {
       name: 'automations that are due',
+      of: 'automate',
       everyMs: lookMs,
       async run(signal) {
         const dueAt = await nextDue()
@@ -65,31 +66,37 @@ export function automationChores({
     {
       // Looked at after commits alone: only a write can have ended what blocks a run.
       name: 'runs whose account may go on',
+      of: 'automate',
       everyMs: wakeMs,
       run: sinceCommit(store, (signal) => wakeBlocked({ store, clock, automate }, signal)),
     },
     {
       name: 'automations that are started over lists',
+      of: 'automate',
       everyMs: lookMs,
       run: (signal) => runBackfills({ store, clock, plans, versions, isFull, automate }, signal),
     },
     {
       name: 'gauges of automations',
+      of: 'node',
       everyMs: 15_000,
       run: () => showFigures({ store, clock, meter }),
     },
     {
       name: 'resumes of automations that were broken off',
+      of: 'automate',
       everyMs: lookMs,
       run: (signal) => finishReleases({ store, clock, log }, signal),
     },
     {
       name: 'runs of archived automations',
+      of: 'automate',
       everyMs: 30_000,
       run: (signal) => cancelArchived({ store, clock }, signal),
     },
     {
       name: 'events of deleted contacts',
+      of: 'automate',
       everyMs: 5_000,
       run: sinceCommit(store, async (signal) => {
         while (!signal.aborted && (await store.write((tx) => forgetMore(tx)))) {

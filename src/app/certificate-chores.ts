@@ -45,6 +45,7 @@ function acmeChores(deps: Deps): Chore[] {
   return [
     {
       name: 'certificates',
+      of: 'node',
       everyMs: 10_000,
       async run() {
         certificates.reload()
@@ -79,6 +80,7 @@ export function renewedCertificates(config: Config, log: Log, reload: () => void
   return [
     {
       name: 'renewed certificates',
+      of: 'node',
       everyMs: 30_000,
       async run() {
         const now = stamp()

@@ -1,6 +1,7 @@
 import { type Clock, hourMs, isRecent } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { allEntered } from '../emails/index.js'
+import { holds } from '../nodes/index.js'
 import { allRolledUp } from '../stats/index.js'
 import type { Store } from '../store/index.js'
 
@@ -20,7 +21,7 @@ export function lookForCheckpointWork({
   clock,
   backlog,
 }: {
-  store: Pick<Store, 'read' | 'deeds'>
+  store: Pick<Store, 'read' | 'deeds' | 'node'>
   clock: Clock
   backlog: Pick<Backlog, 'outOfRoom' | 'counts'>
 }): () => Promise<boolean> {
@@ -40,7 +41,9 @@ export function lookForCheckpointWork({
     }
     if (doneAt !== undefined) return false
     if (isRecent(writtenAt, now, quietMs) || backlog.counts - countsThen < censuses) return true
-    if (!(await allEntered(store.read)) || !(await allRolledUp(store.read))) return true
+    const isToCount = holds(store.node, 'figures')
+    if (isToCount && !((await allEntered(store.read)) && (await allRolledUp(store.read))))
+      return true
     doneAt = now
     return false
   }

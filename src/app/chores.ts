@@ -23,6 +23,7 @@ import { operatorWays } from './operator-ways.js'
 import { protectionChores } from './protection.js'
 import { reserveChore } from './reserve.js'
 import { openResolver } from './resolver.js'
+import { type DutyHooks, severalChores } from './several.js'
 import { surgeChores } from './surges.js'
 
 import { tellEveryMs } from './thread-meter.js'
@@ -35,18 +36,21 @@ interface Deps {
   certificates: Certificates
   /** Starts a job of the calendar now. */
   runNow: Calendar['runNow']
+  /** What begins and ends with the duties of this appliance. */
+  duties: DutyHooks
 }
 
 /** Everything small that recurs on the main thread: what has ended is swept, what is due is started, figures are shown. */
-export function choresOf({ ground, work, tools, certificates, runNow }: Deps): Chore[] {
+export function choresOf({ ground, work, tools, certificates, runNow, duties }: Deps): Chore[] {
   const { config, dataDir, plans, log, clock, store, metrics } = ground
   const { backlog, crew, loop, health, overview, ring, jobs } = work
   const { meter } = metrics
   return [
-    ...(ground.held === undefined ? [] : [ground.held]),
+    ...severalChores(ground, work, duties),
     ...sweeps(ground, work, tools),
     {
       name: 'campaigns that wait',
+      of: 'expand',
       everyMs: 5_000,
       async run() {
         if (await campaignsWait({ store, clock })) jobs.expand()
@@ -54,11 +58,13 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
     },
     {
       name: 'pauses, resumes and cancels of campaigns that were broken off',
+      of: 'chores',
       everyMs: 2_000,
       run: (stop) => finishCourses({ store, clock, log }, stop),
     },
     {
       name: 'segments that are to be looked at',
+      of: 'segments',
       everyMs: 1_000,
       async run() {
         const waits = (await segmentsWait({ store, clock })) || (await datesWait({ store, clock }))
@@ -76,6 +82,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
       ring,
       observe: makeObserver({ store, clock, config, dataDir, plans, crew, backlog }),
       ways: operatorWays({ config, clock, env: process.env }),
+      nodeName: ground.ownNode.joins ? ground.ownNode.held.name : undefined,
     }),
     // A trial may lie in memory, and nothing of it is worth keeping; a server's disk is not ours.
     ...(config.outbound.route === 'sandbox' || config.store.url !== ''
@@ -92,15 +99,16 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
       land: ground.land,
       look: () => crew.retry([]),
     }),
-    { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
+    { name: 'own event loop', of: 'node', everyMs: tellEveryMs, run: async () => loop.read() },
     // As soon as somebody may expect the first webhook of an appliance.
-    { name: 'first endpoint', everyMs: 1_000, run: crew.startWhatIsMissing },
-    { name: 'checkpoint thread', everyMs: 1_000, run: crew.restOrWake },
+    { name: 'first endpoint', of: 'node', everyMs: 1_000, run: crew.startWhatIsMissing },
+    { name: 'checkpoint thread', of: 'node', everyMs: 1_000, run: crew.restOrWake },
     ...health.chores,
     overview.chore,
     ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
     {
       name: 'domains that were added, and new keys of others',
+      of: 'chores',
       everyMs: 120_000,
       async run(signal) {
         const resolver = openResolver(config.dns, clock)
@@ -122,6 +130,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
     }),
     {
       name: 'notices of webhooks',
+      of: 'chores',
       everyMs: 5_000,
       run: (stop) => announceDisabled({ store, clock, log }, stop),
     },
@@ -135,41 +144,53 @@ function sweeps(
   { idempotency, imports, bulk, erasures, takeOuts }: Tools,
 ): Chore[] {
   return [
-    { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
+    { name: 'expired idempotency keys', of: 'chores', everyMs: 600_000, run: idempotency.sweep },
     {
       name: 'sessions and links of people that are over',
+      of: 'chores',
       everyMs: 600_000,
       run: () => store.write((tx) => forgetPastEntries(tx, clock.now())),
     },
     {
       name: 'deleted lists',
+      of: 'chores',
       everyMs: 10_000,
       run: (stop) => removeDeletedLists({ store, clock, log }, stop),
     },
     {
       name: 'imports that were broken off, and files that nobody imports',
+      of: 'node',
       everyMs: 10_000,
       run: (stop) => imports.resume(stop),
     },
     {
       name: 'work with contacts that was broken off',
+      of: 'chores',
       everyMs: 10_000,
       run: () => bulk.resume(),
     },
-    { name: 'erasures that were broken off', everyMs: 10_000, run: () => erasures.resume() },
+    {
+      name: 'erasures that were broken off',
+      of: 'chores',
+      everyMs: 10_000,
+      run: () => erasures.resume(),
+    },
     {
       name: 'work with people of automations that was broken off',
+      of: 'chores',
       everyMs: 10_000,
       run: () => takeOuts.resume(),
     },
     {
       name: 'expired deliveries',
+      of: 'node',
       everyMs: 30_000,
       run: (stop) => expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
     },
     afterSetBack({ store, clock, config, log, lastAliveAt }, crew),
     {
       name: 'expired suppressions',
+      of: 'chores',
       everyMs: 60_000,
       run: (stop) => liftExpired({ store, clock, log }, stop),
     },
@@ -202,6 +223,7 @@ function afterSetBack(
   let isStart = true
   return {
     name: 'what was put off by a clock that was ahead',
+    of: 'node',
     // A clock that was ahead between two looks is not noticed, and what it has put off waits.
     everyMs: 1_000,
     async run(stop) {

@@ -8,9 +8,10 @@ import type { NoticeKind, Raised } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
 import type { Crew } from './crew.js'
 import { makeJobLook } from './job-conditions.js'
+import { lostNodes } from './node-conditions.js'
 
 export interface ConditionDeps {
-  store: Pick<Store, 'read'>
+  store: Pick<Store, 'read' | 'node'>
   clock: Clock
   config: Config
   dataDir: string
@@ -48,6 +49,9 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
     { kinds: ['held'], isOfDatabase: true, look: () => held(deps.store.read) },
     { kinds: ['plan'], isOfDatabase: true, look: () => unknownPlans(deps) },
     { kinds: ['job', 'backup'], isOfDatabase: true, look: makeJobLook(deps) },
+    ...(deps.config.store.url === ''
+      ? []
+      : [{ kinds: ['node' as const], isOfDatabase: true, look: () => lostNodes(deps.store) }]),
   ]
   return async () => {
     const seen: { kinds: NoticeKind[]; raised: Raised[] } = { kinds: [], raised: [] }
@@ -143,7 +147,7 @@ function makeQueueLook({ store, clock, config, crew, backlog }: ConditionDeps) {
     }
     const now = clock.now()
     const { queueAge } = config.operator
-    const streams = await streamsAfter(store.read, after, streamsAtOnce)
+    const streams = await streamsAfter(store.read, store.node.number, after, streamsAtOnce)
     const stopped = new Set((await stoppedAccounts(store.read)).all)
     overdue.push(
       ...streams.filter(

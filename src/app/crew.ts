@@ -18,7 +18,7 @@ export interface Crew extends OutboundThreads, ThreadWatch {
   reload(): void
   /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */
   complete(): Promise<void>
-  /** Starts the courier, once there is an endpoint that webhooks go to. */
+  /** Starts the courier, once there is an endpoint that webhooks go to; ends it where that is another node's duty. */
   startWhatIsMissing(): Promise<void>
   /** Ends the checkpoint thread when nobody writes and its work is done, and starts it again when somebody does. */
   restOrWake(): Promise<void>
@@ -29,6 +29,8 @@ export interface Crew extends OutboundThreads, ThreadWatch {
   readonly submissionPorts: Readonly<Record<string, number>>
   /** Where HTTP is spoken over TLS, by the listener's name: `public`, `private`. */
   readonly httpsPorts: Readonly<Record<string, number>>
+  /** Has the inbound thread look for what was taken over of others. */
+  readSpoolAnew(): void
   /** Gives opens and clicks to the thread that records them; resolves with false while there is none. */
   recordHits(hits: string): Promise<boolean>
   close(): Promise<void>
@@ -37,6 +39,8 @@ export interface Crew extends OutboundThreads, ThreadWatch {
 export interface CrewOptions extends StartedThreadsOptions {
   /** Whether there is anything that the courier may have to do. */
   hasEndpoints: () => Promise<boolean>
+  /** Whether webhooks are this appliance's duty. */
+  isCourierHere: () => boolean
   /** Whether there is anything for the checkpoint thread to do. */
   hasCheckpointWork: () => Promise<boolean>
   /** Only the sandbox inbox is started at first; mail that is accepted waits for `complete`. */
@@ -82,6 +86,9 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     get httpsPorts() {
       return threads.known('https')[0]?.ports ?? {}
     },
+    readSpoolAnew() {
+      for (const thread of threads.known('inbound')) thread.send({ kind: 'ring', due: [] })
+    },
     recordHits: async (hits) => (await threads.known('checkpoint')[0]?.record(hits)) ?? false,
     reload: threads.reload,
   }
@@ -112,8 +119,9 @@ function planStarts(
     },
     complete,
     async startWhatIsMissing() {
-      if (others === undefined || threads.isStarted('courier') || !(await shared.hasEndpoints()))
-        return
+      if (others === undefined) return
+      if (!shared.isCourierHere()) return await threads.end('courier')
+      if (threads.isStarted('courier') || !(await shared.hasEndpoints())) return
       await threads.start('courier', {}, true)
     },
     async restOrWake() {
@@ -136,7 +144,7 @@ function planStarts(
 async function startOthers(
   threads: StartedThreads,
   sendBy: (outbound: readonly Supervised[]) => void,
-  { hasEndpoints }: Pick<CrewOptions, 'hasEndpoints'>,
+  { hasEndpoints, isCourierHere }: Pick<CrewOptions, 'hasEndpoints' | 'isCourierHere'>,
 ): Promise<void> {
   void threads.start('checkpoint')
   await Promise.all([threads.start('inbound'), threads.start('sandbox')])
@@ -146,7 +154,7 @@ async function startOthers(
     ...(sandboxPort === undefined ? {} : { sandboxPort }),
     ...(inboundPort === undefined ? {} : { inboundPort }),
   })
-  if (await hasEndpoints()) void threads.start('courier')
+  if (isCourierHere() && (await hasEndpoints())) void threads.start('courier')
   await threads.start('submission')
   sendBy(await outbound)
   await threads.allReady()

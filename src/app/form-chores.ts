@@ -8,9 +8,10 @@ export const formChores = (
   { store, clock }: Pick<Ground, 'store' | 'clock'>,
   { forms, desk }: Pick<Front, 'forms' | 'desk'>,
 ): Chore[] => [
-  { name: 'figures of forms', everyMs: 2_000, run: () => forms.tallies.flush(store) },
+  { name: 'figures of forms', of: 'node', everyMs: 2_000, run: () => forms.tallies.flush(store) },
   {
     name: 'what was sent in and not confirmed',
+    of: 'chores',
     everyMs: 60_000,
     async run(stop) {
       await forgetEntries({ store }, clock.now(), stop)

@@ -1,15 +1,36 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
-import { type ApplianceKey, type Config, checkSmartHosts, databaseAt } from '../config/index.js'
+import {
+  type ApplianceKey,
+  type Config,
+  checkSmartHosts,
+  databaseAt,
+  nodeNameOf,
+} from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { emptyWal, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
+import { type Holding, othersBits, releaseDatabase, takeDatabase } from '../nodes/index.js'
+import {
+  becomeNode,
+  type DatabasePlace,
+  emptyWal,
+  livingNodes,
+  makeTurns,
+  migrateStore,
+  noteOthers,
+  openStore,
+  type Store,
+  schemaState,
+} from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
 import { plansFile } from './files.js'
-import { holdDatabase } from './held-database.js'
+import { keepDatabase, takeServer } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
-import type { Chore } from './housekeeping.js'
+import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
 import { refuseUnknownKinds } from './operator.js'
@@ -41,8 +62,8 @@ export interface Ground extends ApplianceOptions {
   land: LandEvents
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
-  /** Keeps a database that several appliances could open. */
-  held: Chore | undefined
+  /** This appliance as one of those that may be over the database; renewed by its signs of life. */
+  ownNode: { held: Holding; joins: boolean; isOnServer: boolean }
 }
 
 /**
@@ -60,6 +81,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const database = databaseAt(dataDir, config.store)
   const key = await openOwnKey(database)
   if (database.url === undefined) emptyWal(dataDir)
+  await refuseBesideOthers(database, config)
   const facts = await migrateStore(database)
   const turns = makeTurns()
   const metrics = openMetrics({
@@ -71,28 +93,73 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const end = openEnd(log, dataDir)
   back.add(() => end.close())
   const counts = countCommits(metrics.meter)
+  const comer = {
+    name: nodeNameOf(config.node),
+    joins: config.node.join,
+    plans: hashOf(readFileSync(plansFile(dataDir), 'utf8')),
+  }
+  const isOnServer = database.url !== undefined
+  const { trustDurability: isTrusted } = config.store
+  const served = { database, clock, log, turns, comer, isTrusted, facts }
+  const taken = isOnServer ? await takeServer(served) : undefined
   const store = await openStore({ ...database, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
   await rememberKey(store, key, database)
-  const held =
-    database.url === undefined
-      ? undefined
-      : await holdDatabase(
-          {
-            store,
-            database,
-            clock,
-            log,
-            isTrusted: config.store.trustDurability,
-            facts,
-            meter: metrics.meter,
-          },
-          back,
-        )
+  // It has none before it was given one.
+  if (comer.joins && isOnServer) noteOthers(turns, othersBits([]))
+  const ownNode = {
+    held: taken ?? (await takeFile(store, turns, comer)),
+    joins: comer.joins,
+    isOnServer,
+  }
+  back.add(() => releaseDatabase(store, ownNode.held).catch(() => {}))
+  const { meter } = metrics
+  const onHolding = (held: Holding) => {
+    ownNode.held = held
+  }
+  if (isOnServer) {
+    // From now on, and until all else is closed: a start may take longer than the lease.
+    const keeper = keepDatabase({ ...served, store, meter, onHolding }, ownNode.held)
+    const beats = startHousekeeping(clock, log, [keeper])
+    back.add(() => beats.stop())
+  }
   const plans = loadPlans(plansFile(dataDir), config.ceilings)
   await refuseUnknownPlans(store.read, plans)
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  return { ...options, clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, held }
+  return { ...options, clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, ownNode }
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Before anything is changed there: what nodes do not share yet, and a schema that those who are alive do not know. */
+async function refuseBesideOthers(database: DatabasePlace, config: Config): Promise<void> {
+  if (config.node.join && database.url === undefined) throw new OperatorError(saysFile)
+  if (config.node.join && config.tls.acme) throw new OperatorError(saysAcme)
+  if (database.url === undefined) return
+  const { kind } = await schemaState(database)
+  if (kind !== 'older') return
+  const alive = await livingNodes(database)
+  if (alive.length === 0) return
+  throw new OperatorError(
+    `The database is to be brought up to date, and ${alive.join(', ')} would not understand it: stop all nodes before an upgrade (one that was killed is taken for alive for 10 seconds)`,
+  )
+}
+
+const saysFile =
+  'node.join: the database is a file, which one appliance alone has; nodes are over a PostgreSQL (store.url)'
+const saysAcme =
+  'node.join: nodes do not share the certificates of [tls] acme yet. Let the server in front of them end TLS, or name files of your own'
+
+/** Nobody else can have it; the epoch tells what an earlier start has begun. */
+async function takeFile(
+  store: Store,
+  turns: SharedArrayBuffer,
+  comer: { name: string },
+): Promise<Holding> {
+  const held = await takeDatabase(store, { name: comer.name, joins: false, isFile: true })
+  if (held === undefined) throw new Error('The database of the data directory was not taken')
+  becomeNode(turns, held)
+  return held
 }

@@ -27,7 +27,7 @@ export interface HealthDeps {
   /** The database is on a server: to start this process again would not bring that back. */
   isOnServer?: boolean
   crew: Pick<Crew, 'unwell' | 'tick'>
-  backlog: Pick<Backlog, 'size' | 'outOfRoom'>
+  backlog: Pick<Backlog, 'size' | 'outOfRoom' | 'isDraining'>
   maxQueued: number
   meter: Meter
   /** Tests: another disk. */
@@ -71,6 +71,7 @@ export function openHealth(deps: HealthDeps): Health {
     const reasons: Reason[] = []
     if (phase === 'starting') reasons.push({ what: 'starting', says: 'Posthorn starts' })
     if (phase === 'held') reasons.push({ what: 'held', says: 'An upgrade is under way' })
+    if (backlog.isDraining) reasons.push({ what: 'draining', says: saysDraining })
     const { fault, waitedMs } = await storage.ask()
     if (fault !== undefined) reasons.push({ what: 'database', says: fault })
     else if (waitedMs >= stuckMs) reasons.push({ what: 'database', says: waits(waitedMs) })
@@ -103,9 +104,10 @@ export function openHealth(deps: HealthDeps): Health {
       phase = next
     },
     chores: [
-      { name: 'silent threads', everyMs: tellEveryMs, run: async () => crew.tick() },
+      { name: 'silent threads', of: 'node', everyMs: tellEveryMs, run: async () => crew.tick() },
       {
         name: 'gauges of health',
+        of: 'node',
         everyMs: gaugesEveryMs,
         async run() {
           meter.gauge('posthorn_healthy', {}, (await unhealthy()).length === 0 ? 1 : 0)
@@ -174,6 +176,9 @@ export const setAlive = (tx: Tx, now: number) =>
 const bytesFree = async (dataDir: string) => (await diskRoom(dataDir)).freeBytes
 
 const waits = (ms: number) => `The database has not taken a write for ${seconds(ms)} s`
+
+const saysDraining =
+  "The operator has this node take no mail ('posthorn node undrain'): others take over what waits"
 
 const seconds = (ms: number) => Math.round(ms / 1_000)
 

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { type Clock, isRecent, pause } from '../clock/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -6,30 +5,34 @@ import type { Meter } from '../metrics/index.js'
 import {
   beat,
   beatEveryMs,
+  type Comer,
   type Holding,
   holderOf,
   lastBeatOf,
   readLastBeat,
-  releaseDatabase,
   saysBack,
   takeDatabase,
   wentBack,
   writeLastBeat,
 } from '../nodes/index.js'
 import {
+  becomeNode,
+  commandSlot,
   type DatabasePlace,
   databaseCalled,
+  isFenced,
   isPassing,
+  monotonicMs,
+  noteAlive,
+  openStore,
   type ServerFacts,
   type Store,
   weakServer,
   wordsOfCause,
 } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
-import type { WayBack } from './way-back.js'
 
 interface Deps {
-  store: Store
   database: DatabasePlace
   clock: Clock
   log: Log
@@ -37,7 +40,8 @@ interface Deps {
   isTrusted: boolean
   /** What the start has asked the server. */
   facts: ServerFacts | undefined
-  meter: Pick<Meter, 'gauge'>
+  turns: SharedArrayBuffer
+  comer: Comer
 }
 
 // How often it looks whether the one before has let go.
@@ -45,17 +49,41 @@ const lookEveryMs = 500
 const writeEveryMs = 10_000
 
 /**
- * Takes a database that is no file of the data directory, and returns the chore that keeps it. Waits until the lease of
- * one that is gone has ended; throws an `OperatorError` where another appliance is alive, or the database went back.
+ * Takes a database that is no file of the data directory, before any thread opens it, as it tells them who they are. Waits
+ * until the lease of one that is gone has ended; throws an `OperatorError` where another appliance is alive that this one
+ * may not be beside, or the database went back.
  */
-export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
-  const { store, database, clock, log, meter } = deps
+export async function takeServer(deps: Deps): Promise<Holding> {
+  const { database, clock, turns, comer } = deps
   requireDurable(deps)
-  const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read))
-  if (ms !== undefined)
-    throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
-  let held = await takeInTurn(deps)
-  back.add(() => releaseDatabase(store, held).catch(() => {}))
+  const store = await openStore({ ...database, clock, turns, slot: commandSlot })
+  try {
+    const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read, comer.name))
+    if (ms !== undefined)
+      throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
+    const sentAt = monotonicMs()
+    const held = await takeInTurn(store, deps)
+    becomeNode(turns, held)
+    noteAlive(turns, sentAt)
+    return held
+  } finally {
+    await store.close()
+  }
+}
+
+interface KeepDeps extends Pick<Deps, 'database' | 'clock' | 'log' | 'turns'> {
+  store: Store
+  meter: Pick<Meter, 'gauge'>
+  /** Told by each sign of life. */
+  onHolding: (held: Holding) => void
+}
+
+/** The chore that keeps it. Ends the process when others have taken it for dead, or the database went back. */
+export function keepDatabase(
+  { store, database, clock, log, meter, turns, onHolding }: KeepDeps,
+  first: Holding,
+): Chore {
+  let held = first
   let writtenAt: number | undefined
   let isAway = false
   const end = (why: string, status: number): never => {
@@ -64,12 +92,15 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
   }
   return {
     name: 'sign of life to the database',
+    of: 'node',
     everyMs: beatEveryMs,
     async run() {
       let now: Holding | undefined
+      const sentAt = monotonicMs()
       try {
-        now = await beat(store, held)
+        now = await beat(store, held, clock.now())
       } catch (error) {
+        if (isFenced(error)) return end(saysLost(database), exitStatus.failed)
         if (!isPassing(error)) throw error
         if (!isAway) log.warn({ cause: wordsOfCause(error) }, saysAway)
         isAway = true
@@ -88,6 +119,8 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
         return end(saysBack(database, ms), exitStatus.misplaced)
       }
       held = now
+      noteAlive(turns, sentAt)
+      onHolding(held)
       meter.gauge('posthorn_store_connected', {}, 1)
       meter.gauge('posthorn_store_beat', {}, held.beat)
       if (writtenAt !== undefined && isRecent(writtenAt, at, writeEveryMs)) return
@@ -111,12 +144,15 @@ function requireDurable({ database, facts, log, isTrusted }: Deps): void {
   })
 }
 
-async function takeInTurn({ store, database, clock, log }: Deps): Promise<Holding> {
+async function takeInTurn(
+  store: Store,
+  { database, clock, log, comer }: Pick<Deps, 'database' | 'clock' | 'log' | 'comer'>,
+): Promise<Holding> {
   let silentMs = Number.NEGATIVE_INFINITY
   for (;;) {
-    const held = await takeDatabase(store, hostname())
+    const held = await takeDatabase(store, comer)
     if (held !== undefined) return held
-    const other = await holderOf(store.read)
+    const other = await holderOf(store.read, comer)
     if (other !== undefined) {
       if (silentMs === Number.NEGATIVE_INFINITY) {
         log.info(
@@ -125,15 +161,19 @@ async function takeInTurn({ store, database, clock, log }: Deps): Promise<Holdin
         )
       }
       // It has given one since the last look.
-      if (other.silentMs < silentMs) throw new OperatorError(saysHeld(database, other.name))
+      if (other.silentMs < silentMs) throw new OperatorError(saysHeld(database, other.name, comer))
       silentMs = other.silentMs
     }
     await pause(clock, lookEveryMs)
   }
 }
 
-const saysHeld = (database: DatabasePlace, name: string) =>
-  `${databaseCalled(database)} is held by the appliance on ${name}, which is alive. Stop that one first, or name another database as store.url`
+const saysHeld = (database: DatabasePlace, name: string, comer: Comer) =>
+  `${databaseCalled(database)} is held by the appliance on ${name}, which is alive. ${
+    name === comer.name && comer.joins
+      ? 'Two nodes of one name cannot be: give this one another name (node.name)'
+      : 'Stop that one first, or name another database as store.url; several work together where each has node.join = true'
+  }`
 
 const saysAway = 'The database is away: nothing is taken, and what waits goes on when it is back'
 

@@ -1,24 +1,32 @@
 import type { Clock } from '../clock/index.js'
 import { type Log, makeSeldom } from '../log/index.js'
+import type { DutyName } from '../nodes/index.js'
 import { isPassing, wordsOfCause } from '../store/index.js'
 
 /** Work of the main thread that recurs and is too small for a thread of its own. */
 export interface Chore {
   name: string
+  /** Whose it is where several appliances share a database: each node's own, or of the one that has this duty. */
+  of: 'node' | DutyName
   everyMs: number
   run(signal: AbortSignal): Promise<void>
 }
 
 /** Runs each chore now and then, one run of it at a time; a failed run is logged, once a minute at most, and comes again. */
-export function startHousekeeping(clock: Clock, log: Log, chores: readonly Chore[]) {
+export function startHousekeeping(
+  clock: Clock,
+  log: Log,
+  chores: readonly Chore[],
+  isHere: (duty: DutyName) => boolean = () => true,
+) {
   const stopping = new AbortController()
   const timers = new Map<string, () => void>()
   const running = new Set<Promise<void>>()
 
   const plan = (chore: Chore, seldom = makeSeldom(clock)) => {
     const wake = () => {
-      const run = chore
-        .run(stopping.signal)
+      const isOurs = chore.of === 'node' || isHere(chore.of)
+      const run = (isOurs ? chore.run(stopping.signal) : Promise.resolve())
         .catch((error) =>
           seldom(() => {
             // Where the database is away a stack tells nothing, and each chore has its own.

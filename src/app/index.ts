@@ -167,8 +167,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
 /** Before any thread may send: what is known to have left is settled, mail of the past is held, and runs are marked whose account may not go on. */
 async function settlePast(ground: Ground): Promise<void> {
-  const { store, clock, log } = ground
-  if (ground.config.store.url !== '') await settleSent(ground)
+  const { store, clock, log, ownNode } = ground
+  if (ownNode.isOnServer) await settleSent(ground)
+  // Others have seen to that, and what waits is under way with them.
+  if (!ownNode.held.isFirst) return
   await holdOldMail({ store, clock, log })
   await store.write(noteAllBlocked)
 }

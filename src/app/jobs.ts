@@ -1,6 +1,7 @@
 import { nextDueAt } from '../automations/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
+import { holds } from '../nodes/index.js'
 import type { Store } from '../store/index.js'
 import type { JobThread, JobThreads } from './job-threads.js'
 import { writeSlots } from './thread-roster.js'
@@ -27,7 +28,10 @@ export const jobsOnDemand: readonly JobThread[] = [
   { name: 'segments', slot: writeSlots.segments },
 ]
 
-/** What starts them. Each may be asked for at any moment and as often as anybody likes. */
+/**
+ * What starts them. Each may be asked for at any moment and as often as anybody likes; where it is another node's duty,
+ * that one finds what there is to do by its own looks.
+ */
 export function startsOnDemand(
   threads: JobThreads,
   { store, clock, log }: { store: Store; clock: Clock; log: Log },
@@ -40,6 +44,7 @@ export function startsOnDemand(
     else if (told === undefined) again()
   }
   const expand = () => {
+    if (!holds(store.node, 'expand')) return
     // What it has read already it may not look at again.
     if (threads.isRunning('expand')) {
       expandAgain = true
@@ -51,6 +56,7 @@ export function startsOnDemand(
     })
   }
   const automate = () => {
+    if (!holds(store.node, 'automate')) return
     if (threads.isRunning('automate')) threads.post('automate', 'ring')
     // A step may have fallen due while the engine ended.
     else void start('automate', automateIfDue)
@@ -73,6 +79,7 @@ export function startsOnDemand(
       })
   }
   const keepSegments = () => {
+    if (!holds(store.node, 'segments')) return
     if (threads.isRunning('segments')) threads.post('segments', 'ring')
     // What comes while it ends its chore finds a second later.
     else void start('segments', () => {})

@@ -29,6 +29,7 @@ export function operatorGauges(deps: Deps): Chore[] {
   return [
     {
       name: 'mail accepted and waiting',
+      of: 'node',
       everyMs: tellEveryMs,
       async run() {
         const now = backlog.accepted
@@ -38,7 +39,7 @@ export function operatorGauges(deps: Deps): Chore[] {
         showDepth(backlog, clock.now(), meter)
       },
     },
-    { name: 'gauges for the operator', everyMs, run: () => show(deps) },
+    { name: 'gauges for the operator', of: 'node', everyMs, run: () => show(deps) },
   ]
 }
 

@@ -5,6 +5,7 @@ import { type Backlog, cancelWaiting, type StreamDue } from '../deliveries/index
 import { insertNotice } from '../emails/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import { holds } from '../nodes/index.js'
 import {
   isNoticeKind,
   makeDelivery,
@@ -22,6 +23,7 @@ import {
 import type { Store, Tx } from '../store/index.js'
 import type { Observed } from './conditions.js'
 import type { Chore } from './housekeeping.js'
+import { isOwnNotice, ownShare } from './node-conditions.js'
 
 export interface OperatorMailDeps {
   store: Store
@@ -85,7 +87,12 @@ const renewMs = 600_000
  * full or the database is locked, is told from memory by the ways that need neither.
  */
 export function operatorChores(
-  deps: OperatorMailDeps & { observe: () => Promise<Observed>; ways: readonly Way[] },
+  deps: OperatorMailDeps & {
+    observe: () => Promise<Observed>
+    ways: readonly Way[]
+    /** The name of this one of several nodes. */
+    nodeName?: string | undefined
+  },
 ): Chore[] {
   const { store, clock, log, config, observe, ways } = deps
   const settings = tellSettings(config)
@@ -117,15 +124,19 @@ export function operatorChores(
     await record(deps, seen, memory.size > 0 ? (tx) => memory.handOver(tx) : undefined)
     // Handed over in the same write: what memory had is a row now, and is not told twice.
     memory.forget()
+    if (!holds(store.node, 'chores')) return
     await withOperatorPost(deps, tellBurning)
     await deliver()
   }
   return [
     {
       name: 'what the operator is told',
+      of: 'node',
       everyMs,
       async run() {
-        const seen = await observe()
+        const all = await observe()
+        const { nodeName: name } = deps
+        const seen = name === undefined ? all : ownShare(all, { store, name })
         isStuck = seen.raised.some(
           ({ kind, severity }) => kind === 'queue-stuck' && severity === 'burning',
         )
@@ -172,13 +183,19 @@ const databaseNotice = (fault: string): Raised => ({
 
 /** Writes what has changed since it was written last; most of the time nothing has. */
 async function record(
-  { store, clock }: Pick<OperatorMailDeps, 'store' | 'clock'>,
+  {
+    store,
+    clock,
+    nodeName,
+  }: Pick<OperatorMailDeps, 'store' | 'clock'> & { nodeName?: string | undefined },
   { kinds, raised }: Observed,
   handOver: ((tx: Tx) => Promise<void>) | undefined,
 ): Promise<void> {
   const now = clock.now()
   const watched: readonly string[] = [...kinds, 'database']
-  const open = (await openNotices(store.read)).filter(({ kind }) => watched.includes(kind))
+  const open = (await openNotices(store.read)).filter(
+    (one) => watched.includes(one.kind) && isOwnNotice(one, nodeName),
+  )
   const isSame = ({ kind, key, severity, stage = '' }: Raised) =>
     open.some(
       (one) =>

@@ -73,7 +73,12 @@ export function openOverview({ clock, metrics, crew, health, hasRoomForCampaigns
     listensAt(known: Overview['listeners']) {
       listeners = known
     },
-    chore: { name: 'rates of the day', everyMs: sampleEveryMs, run: async () => keep() } as Chore,
+    chore: {
+      name: 'rates of the day',
+      of: 'node',
+      everyMs: sampleEveryMs,
+      run: async () => keep(),
+    } as Chore,
     async tell(): Promise<Overview> {
       const [standing, unhealthy, unready] = await Promise.all([
         crew.standing(),

@@ -21,11 +21,13 @@ export function protectionChores(deps: Deps): Chore[] {
   return [
     {
       name: 'notices of protection',
+      of: 'chores',
       everyMs: 5_000,
       run: (signal) => announceOnce({ store, clock, log: deps.log, settings }, signal),
     },
     {
       name: 'gauges of protection',
+      of: 'node',
       everyMs: 30_000,
       async run() {
         const paused = await countPaused(store.read)

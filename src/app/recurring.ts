@@ -1,10 +1,12 @@
 import { campaignsWait } from '../broadcasts/index.js'
+import { holds } from '../nodes/index.js'
 import { type Calendar, calendarJobs, openCalendar } from './calendar.js'
 import { choresOf } from './chores.js'
 import { formChores } from './form-chores.js'
 import type { Front } from './front.js'
 import type { Ground } from './ground.js'
 import { startHousekeeping } from './housekeeping.js'
+import type { DutyHooks } from './several.js'
 import type { WayBack } from './way-back.js'
 import type { Tools, Work } from './work.js'
 
@@ -19,8 +21,35 @@ export function makeRecurring(
   let calendar: Calendar | undefined
   const runNow: Calendar['runNow'] = (name) => calendar?.runNow(name)
   const { certificates } = front
+  let hasBegun = false
+  const keepCalendar = async () => {
+    if (!hasBegun || calendar !== undefined || !holds(store.node, 'calendar')) return
+    calendar = await openCalendar({
+      store,
+      clock,
+      log,
+      meter: metrics.meter,
+      threads: jobThreads,
+      jobs: calendarJobs(config.jobs),
+      zone: config.jobs.zone,
+    })
+  }
+  const duties: DutyHooks = {
+    async taken(name) {
+      if (name === 'calendar') await keepCalendar()
+      if (name === 'courier') await work.crew.startWhatIsMissing()
+    },
+    async left(name) {
+      if (name === 'calendar') {
+        const kept = calendar
+        calendar = undefined
+        await kept?.close()
+      }
+      if (name === 'courier') await work.crew.startWhatIsMissing()
+    },
+  }
   const chores = [
-    ...choresOf({ ground, work, tools, certificates, runNow }),
+    ...choresOf({ ground, work, tools, certificates, runNow, duties }),
     ...formChores(ground, front),
   ]
   let housekeeping: ReturnType<typeof startHousekeeping> | undefined
@@ -34,16 +63,9 @@ export function makeRecurring(
   return {
     runNow,
     async begin() {
-      housekeeping = startHousekeeping(clock, log, chores)
-      calendar = await openCalendar({
-        store,
-        clock,
-        log,
-        meter: metrics.meter,
-        threads: jobThreads,
-        jobs: calendarJobs(config.jobs),
-        zone: config.jobs.zone,
-      })
+      housekeeping = startHousekeeping(clock, log, chores, (duty) => holds(store.node, duty))
+      hasBegun = true
+      await keepCalendar()
       // What a stop or a kill has left half done.
       if (await campaignsWait({ store, clock })) jobs.expand()
       jobs.automateIfDue()

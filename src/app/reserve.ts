@@ -72,6 +72,7 @@ export function reserveChore(deps: ReserveDeps): Chore {
   }
   return {
     name: 'reserve of the disk',
+    of: 'node',
     everyMs: lookEveryMs,
     async run() {
       const { freeBytes, totalBytes } = await roomOf(dataDir)

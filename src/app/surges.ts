@@ -43,6 +43,7 @@ export function surgeChores(deps: Deps): Chore[] {
   return [
     {
       name: 'notices of surges',
+      of: 'chores',
       everyMs: 5_000,
       async run(signal) {
         try {
@@ -56,11 +57,13 @@ export function surgeChores(deps: Deps): Chore[] {
     },
     {
       name: 'surges that somebody has decided about',
+      of: 'chores',
       everyMs: 1_000,
       run: (signal) => finishDecided({ store, clock, log, land, look }, signal),
     },
     {
       name: 'counts of hours and minutes that are over',
+      of: 'chores',
       everyMs: 600_000,
       run: () => store.write((tx) => forgetHandedIn(tx, clock.now())),
     },

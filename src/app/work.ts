@@ -11,6 +11,7 @@ import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/in
 import { makeIdempotency } from '../emails/index.js'
 import { makeErasures } from '../erasure/index.js'
 import { ApiError } from '../errors/index.js'
+import { holds } from '../nodes/index.js'
 import { sinceCommit } from '../store/index.js'
 import { openRenderer } from '../templates/index.js'
 import { hasEndpoints } from '../webhooks/index.js'
@@ -45,7 +46,7 @@ export async function startWork(
   // In shared memory, as every request that brings mail asks whether the queue is full; counted before anybody asks.
   const backlogMemory = makeBacklogMemory()
   const backlog = joinBacklog(backlogMemory)
-  await backlog.recount(store.read)
+  await backlog.recount(store)
   const shared = { plans, turns: ground.turns, backlog: backlogMemory }
   // What comes while the threads start is found by their first look.
   let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
@@ -65,6 +66,7 @@ export async function startWork(
     isHeld: hold.isOn,
     // Asked every second until there is one; without a commit since the last time the answer is the same.
     hasEndpoints: sinceCommit(store, () => hasEndpoints(store.read)),
+    isCourierHere: () => holds(store.node, 'courier'),
     hasCheckpointWork: lookForCheckpointWork({ store, clock, backlog }),
   })
   back.add(() => crew.close())

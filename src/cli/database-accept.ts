@@ -4,7 +4,7 @@ import { OperatorError } from '../errors/index.js'
 import { lastBeatOf, readLastBeat, wentBack, writeLastBeat } from '../nodes/index.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayJson } from './output.js'
-import { placeOf } from './place.js'
+import { nodeNameOfPlace, placeOf } from './place.js'
 
 /** `posthorn database accept`: goes on with a database that has forgotten its last commits. */
 export function databaseAccept(database: Command): void {
@@ -31,11 +31,12 @@ standby that lacked the last commits became the primary. Which of the two answer
         )
       }
       const place = placeOf(command)
+      const nodeName = nodeNameOfPlace(place)
       const unlock = lockDataDir(place.dataDir)
       try {
         const accept = async ({ store, clock }: CliDeps) => {
           const last = readLastBeat(place.dataDir)
-          const beat = await lastBeatOf(store.read)
+          const beat = await lastBeatOf(store.read, nodeName)
           const backMs = wentBack(last, beat)
           if (last === undefined || backMs === undefined) {
             throw new OperatorError(

@@ -6,7 +6,13 @@ import { exitStatus, OperatorError } from '../errors/index.js'
 import type { DatabasePlace, Read, Store } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { audited, rememberAccount } from './audited.js'
-import { becomeOwner, type CommandPlace, databaseOf, requireDataDir } from './place.js'
+import {
+  becomeOwner,
+  type CommandPlace,
+  databaseOf,
+  nodeNameOfPlace,
+  requireDataDir,
+} from './place.js'
 
 /** What a command works with once the database is open. */
 export interface CliDeps {
@@ -27,6 +33,7 @@ export async function withStore<T>(
 ): Promise<T> {
   // First of all: whatever root made in the data directory, the appliance could not open.
   const database = databaseOf(place)
+  const nodeName = nodeNameOfPlace(place)
   becomeOwner(place)
   await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
@@ -48,7 +55,7 @@ export async function withStore<T>(
     // In this order: a write that an upgrade refuses is not in the audit log.
     const held = await unlessHeld(store, place.dataDir)
     const isAsked = database.url !== undefined && !accepts
-    const whole = isAsked ? { ...held, write: await unlessBack(held, database) } : held
+    const whole = isAsked ? { ...held, write: await unlessBack(held, database, nodeName) } : held
     const seen = audited(whole, clock)
     const { write } = seen
     return await work({ store: { ...seen, byRow: write, gather: gatherAlone(write) }, clock })
@@ -58,9 +65,13 @@ export async function withStore<T>(
 }
 
 /** What is written to a database that has forgotten its last commits may contradict them. */
-async function unlessBack(store: Store, database: DatabasePlace): Promise<Store['write']> {
+async function unlessBack(
+  store: Store,
+  database: DatabasePlace,
+  nodeName: string,
+): Promise<Store['write']> {
   const { lastBeatOf, readLastBeat, saysBack, wentBack } = await import('../nodes/index.js')
-  const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read))
+  const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read, nodeName))
   if (ms === undefined) return store.write
   return async () => {
     throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })

@@ -77,6 +77,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     site: async () => (await import('./site.js')).siteCommands,
     shaping: async () => (await import('./shaping.js')).shapingCommands,
     failover: async () => (await import('./failover.js')).failoverCommands,
+    node: async () => (await import('./node.js')).nodeCommands,
   },
   'Look after it:': {
     backup: async () => (await import('./backup.js')).backupCommands,

@@ -13,6 +13,7 @@ import {
   type Config,
   databaseAt,
   loadConfig,
+  nodeNameOf,
   packageFile,
   readPart,
   settings,
@@ -85,6 +86,12 @@ export function storeSettingsOf({ configFile: file }: CommandPlace) {
   // A file that is yet to be written says nothing.
   const source = file === undefined || !isThere(file) ? {} : { file }
   return readPart({ store: settings.store }, { env: process.env, ...source }).store
+}
+
+/** The name of the appliance of the place among the nodes; to be asked before `becomeOwner` first. */
+export function nodeNameOfPlace({ configFile: file }: CommandPlace): string {
+  const source = file === undefined || !isThere(file) ? {} : { file }
+  return nodeNameOf(readPart({ node: settings.node }, { env: process.env, ...source }).node)
 }
 
 /** The same by the text of a file of settings that is yet to be written. */

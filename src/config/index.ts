@@ -26,6 +26,7 @@ export {
 } from './jobs.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
+export { nodeNameOf } from './node.js'
 export { clientSecretOf, type GivenRole, givenRoles } from './oidc.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, readPart, settingName } from './read.js'

@@ -4,6 +4,7 @@ import { ceilings } from './ceilings.js'
 import { isRegion } from './countries.js'
 import { dnsSettings, isServer } from './dns.js'
 import { schedules, timeZone } from './jobs.js'
+import { nodeSettings } from './node.js'
 import { oidcSettings } from './oidc.js'
 import { pools } from './pools.js'
 import { seenAsSetting } from './seen-as.js'
@@ -335,6 +336,7 @@ export const settings = {
     timeout: duration('10s', '100ms', '2m'),
   },
   store: storeSettings,
+  node: nodeSettings,
   backup: {
     dir: text('', { pattern: /^$|^\//, expected: 'the absolute path of a directory, or nothing' }),
     withKey: flag(true),

@@ -17,13 +17,16 @@ export interface Backlog {
   /** The disk is full: no mail is to be taken in, whatever waits. */
   readonly outOfRoom: boolean
   setOutOfRoom(is: boolean): void
-  /** How many more may come where at most `maxQueued` wait: none while the disk is full, below 0 above the bound. */
+  /** The operator has it take nothing new, as others are to take over what it has. */
+  readonly isDraining: boolean
+  setDraining(is: boolean): void
+  /** How many more may come where at most `maxQueued` wait: none while the disk is full or it drains, below 0 above the bound. */
   left(maxQueued: number): number
   /** After the commit: `by` rows came (or, below zero, went). */
   change(by: number): void
   /** The number is not right by so much: nothing came or went. */
   correct(by: number): void
-  recount(read: Read): Promise<void>
+  recount(store: Pick<Store, 'read' | 'node'>): Promise<void>
   /** What the last census found; undefined before the first one. */
   readonly depth: QueueDepth | undefined
   /** How many censuses there were. */
@@ -31,8 +34,9 @@ export interface Backlog {
   keepDepth(depth: QueueDepth): void
 }
 
-// Four counts, then the three figures of each class.
-const countsBytes = 4 * Int32Array.BYTES_PER_ELEMENT
+// Six counts (the last is spare, as figures lie at 8 bytes), then the three figures of each class.
+const countsLength = 6
+const countsBytes = countsLength * Int32Array.BYTES_PER_ELEMENT
 const figuresOf = 3
 
 export const makeBacklogMemory = () =>
@@ -44,7 +48,7 @@ export const makeBacklogMemory = () =>
  * The count that all threads share. It is a count and no query, as every acceptance asks for it.
  */
 export function joinBacklog(shared: SharedArrayBuffer): Backlog {
-  const count = new Int32Array(shared, 0, 4)
+  const count = new Int32Array(shared, 0, countsLength)
   // A census is read while the next one is written, at worst: figures of this second beside those of the last.
   const figures = new Float64Array(shared, countsBytes)
   return {
@@ -58,17 +62,22 @@ export function joinBacklog(shared: SharedArrayBuffer): Backlog {
       return Atomics.load(count, 2) === 1
     },
     setOutOfRoom: (is) => void Atomics.store(count, 2, is ? 1 : 0),
+    get isDraining() {
+      return Atomics.load(count, 4) === 1
+    },
+    setDraining: (is) => void Atomics.store(count, 4, is ? 1 : 0),
     left(maxQueued) {
-      return this.outOfRoom ? 0 : maxQueued - this.size
+      return this.outOfRoom || this.isDraining ? 0 : maxQueued - this.size
     },
     change(by) {
       Atomics.add(count, 0, by)
       if (by > 0) Atomics.add(count, 1, by)
     },
     correct: (by) => void Atomics.add(count, 0, by),
-    async recount(read) {
+    async recount({ read, node }) {
       const { waiting } = await read
         .selectFrom('queue')
+        .where('node', '=', node.number)
         .select((eb) => eb.fn.countAll<number>().as('waiting'))
         .executeTakeFirstOrThrow()
       Atomics.store(count, 0, waiting)
@@ -113,11 +122,14 @@ export type QueueDepth = Record<
 >
 
 /**
- * Counts the whole queue along one index. It holds the calling thread for 0.2 s per million rows
+ * Counts all that this appliance has in the queue, along one index. It holds the calling thread for 0.2 s per million rows
  * (2026-11), so nobody may wait for that thread.
  */
-export async function measureDepth(read: Read): Promise<QueueDepth> {
-  return await depthOf(read, sql`queue`)
+export async function measureDepth({
+  read,
+  node,
+}: Pick<Store, 'read' | 'node'>): Promise<QueueDepth> {
+  return await depthOf(read, sql`queue where node = ${node.number}`)
 }
 
 /**
@@ -170,7 +182,7 @@ export function startCensus(deps: {
 
   const count = async () => {
     const known = backlog.size
-    const depth = await measureDepth(store.read)
+    const depth = await measureDepth(store)
     // What the threads have changed meanwhile stays in.
     backlog.correct(classNames.reduce((sum, name) => sum + depth[name].deliveries, 0) - known)
     backlog.keepDepth(depth)

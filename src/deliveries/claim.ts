@@ -14,13 +14,13 @@ import {
   unindexed,
 } from '../store/index.js'
 import { never } from './hold.js'
-import { leaseMs } from './lease.js'
+import { firstLeaseOf, leaseMs, leaseOf } from './lease.js'
 
 /*
  * The queue's hot SQL. A lease moves `due_at` to its own end, so what is in flight leaves the range
  * that the next claim reads: each claim costs its own rows, whatever else waits.
  *
- *   waiting (lease null, due_at = when) ──claim──▶ leased (lease = thread, due_at = lease end)
+ *   waiting (lease null, due_at = when) ──claim──▶ leased (lease = `leaseOf`, due_at = lease end)
  *      ▲──────────────── settle: deferred ─────────────┤
  *      ▲──────────────── releaseLeases (restart) ──────┤
  *      ▲──────────────── unclaim: not tried ───────────┤
@@ -61,15 +61,22 @@ export interface Claim {
 // An operator who lets an account send again need not tell anybody: its mail is looked at this often.
 const stoppedMs = 30_000
 
+/** Who claims: the appliance's number, and `leaseOf` its thread. */
+export interface Claimant {
+  node: number
+  lease: number
+}
+
 /**
  * Takes up to `limit` due deliveries of each stream, the longest due first, and leases them to
- * `thread`. Mail of an account that was stopped waits. By row: what another one takes meanwhile is not taken.
+ * the claimant. Mail of an account that was stopped waits. By row: what another one takes meanwhile is not taken.
  */
 export async function claim(
   tx: Tx,
   wants: readonly (StreamKey & { limit: number })[],
-  { now, thread }: { now: number; thread: number },
+  { now, ...claimant }: Claimant & { now: number },
 ): Promise<Claim[]> {
+  const { node } = claimant
   const stops = new Map<string, { why: string | undefined }>()
   const claims: Claim[] = []
   const small: [number, string, QueueClass, string, number][] = []
@@ -83,10 +90,10 @@ export async function claim(
     claims.push({ taken: [], ...(isStopped && { exhausted: { nextDueAt: now + stoppedMs } }) })
     if (isStopped) continue
     if (isAllTogether || limit <= mostTogether) small.push([place, lane, of, accountId, limit])
-    else claims[place] = takenOf(await firstOf(tx, { limit, ...stream }), { limit, now })
+    else claims[place] = takenOf(await firstOf(tx, { limit, node, ...stream }), { limit, now })
   }
   const together =
-    small.length === 0 ? [] : await firstOfEach(tx, { wants: JSON.stringify(small), now })
+    small.length === 0 ? [] : await firstOfEach(tx, { wants: JSON.stringify(small), now, node })
   const found = new Map(small.map(([place]) => [place, [] as Claimed[]]))
   for (const { place, ...row } of together) found.get(place)?.push(row)
   for (const [place, , , , limit] of small) {
@@ -94,7 +101,7 @@ export async function claim(
   }
   const taken = claims.flatMap((one) => one.taken)
   if (taken.length === 0) return claims
-  const leased = await leaseTo(tx, taken, { thread, now })
+  const leased = await leaseTo(tx, taken, { now, ...claimant })
   if (leased.size === taken.length) return claims
   return claims.map((one) => ({ ...one, taken: one.taken.filter(({ id }) => leased.has(id)) }))
 }
@@ -117,20 +124,22 @@ function takenOf(rows: readonly Claimed[], { limit, now }: { limit: number; now:
  * The first rows of some streams in the order in which they fall due, down to the first that is not due: a search
  * a row. `wants`: a JSON array of place, lane, class, account and limit.
  */
-const firstOfEach = prepared<{ wants: string; now: number }, Claimed & { place: number }>(
-  (db, { wants, now }) => ({
-    compile: () =>
-      sql<Claimed & { place: number }>`
+const firstOfEach = prepared<
+  { wants: string; now: number; node: number },
+  Claimed & { place: number }
+>((db, { wants, now, node }) => ({
+  compile: () =>
+    sql<Claimed & { place: number }>`
         with recursive first(place, lane, class, account, most, n, id) as (
           select ${cell(0, 'integer')}, ${cell(1, 'text')}, ${cell(2, 'integer')}, ${cell(3, 'text')},
             ${cell(4, 'integer')}, 1, (
-            select id from queue where lane = ${cell(1, 'text')}
+            select id from queue where node = ${node} and lane = ${cell(1, 'text')}
               and class = ${cell(2, 'integer')} and account_id = ${cell(3, 'text')}
             order by due_at, id limit 1)
           from ${rowsOf(wants)}
           union all
           select place, first.lane, first.class, account, most, n + 1, (
-            select id from queue where lane = first.lane and class = first.class
+            select id from queue where node = ${node} and lane = first.lane and class = first.class
               and account_id = first.account and (due_at, id) > (before.due_at, before.id)
             order by due_at, id limit 1)
           from first inner join queue as before on before.id = first.id
@@ -139,8 +148,7 @@ const firstOfEach = prepared<{ wants: string; now: number }, Claimed & { place: 
           queue.lane, queue.class, attempts, due_at as "dueAt", expires_at as "expiresAt",
           last_reply as "lastReply", last_cause as "lastCause", put_off_by as "putOffBy", queue.source
         from first inner join queue on queue.id = first.id order by place, n`.compile(db),
-  }),
-)
+}))
 
 /** Why mail of the stream may not leave, in words; undefined when it may. */
 export async function stopOf(read: Read, stream: Pick<StreamKey, 'class' | 'accountId'>) {
@@ -148,16 +156,16 @@ export async function stopOf(read: Read, stream: Pick<StreamKey, 'class' | 'acco
   return await stoppedBy(read, stream.accountId, type)
 }
 
-/** The ids of those that are leased to `thread` now: not what somebody else has taken since they were looked for. */
+/** The ids of those that are leased to the claimant now: not what somebody else has taken since they were looked for. */
 async function leaseTo(
   tx: Tx,
   due: readonly Claimed[],
-  { thread, now }: { thread: number; now: number },
+  { now, ...claimant }: Claimant & { now: number },
 ): Promise<ReadonlySet<number>> {
   const ids = JSON.stringify(due.map(({ id }) => id))
-  const rows = await leaseRows(tx, { ids, thread, now, until: now + leaseMs })
+  const rows = await leaseRows(tx, { ids, now, until: now + leaseMs, ...claimant })
   const leased = new Set(rows.map(({ id }) => id))
-  if (leased.size !== due.length) await refuseLeftDue(tx, due, { leased, now })
+  if (leased.size !== due.length) await refuseLeftDue(tx, due, { leased, now, node: claimant.node })
   const taken = due.filter(({ id }) => leased.has(id))
   const emailIds = JSON.stringify([...new Set(taken.map(({ emailId }) => emailId))])
   await markSending(tx, { emailIds })
@@ -168,31 +176,33 @@ async function leaseTo(
 async function refuseLeftDue(
   tx: Tx,
   due: readonly Claimed[],
-  { leased, now }: { leased: ReadonlySet<number>; now: number },
+  { leased, now, node }: { leased: ReadonlySet<number>; now: number; node: number },
 ): Promise<void> {
   const ids = JSON.stringify(due.flatMap(({ id }) => (leased.has(id) ? [] : [id])))
-  const { length } = await dueAmong(tx, { ids, now })
+  const { length } = await dueAmong(tx, { ids, now, node })
   if (length > 0) throw new Error(`${length} of ${due.length} deliveries did not take their lease`)
 }
 
-const dueAmong = prepared<{ ids: string; now: number }, { id: number }>((db, { ids, now }) =>
-  db
-    .selectFrom('queue')
-    .select('id')
-    .where('id', 'in', idsOf(ids, 'integer'))
-    .where('due_at', '<=', now),
+const dueAmong = prepared<{ ids: string; now: number; node: number }, { id: number }>(
+  (db, { ids, now, node }) =>
+    db
+      .selectFrom('queue')
+      .select('id')
+      .where('id', 'in', idsOf(ids, 'integer'))
+      .where(unindexed<number>('node'), '=', node)
+      .where('due_at', '<=', now),
 )
 
-const leaseRows = prepared<
-  { ids: string; thread: number; now: number; until: number },
-  { id: number }
->((db, { ids, thread, now, until }) =>
-  db
-    .updateTable('queue')
-    .set({ lease: thread, due_at: until })
-    .where('id', 'in', idsOf(ids, 'integer'))
-    .where(unindexed<number>('due_at'), '<=', now)
-    .returning('id'),
+const leaseRows = prepared<Claimant & { ids: string; now: number; until: number }, { id: number }>(
+  (db, { ids, lease, node, now, until }) =>
+    db
+      .updateTable('queue')
+      .set({ lease, due_at: until })
+      .where('id', 'in', idsOf(ids, 'integer'))
+      .where(unindexed<number>('due_at'), '<=', now)
+      // Another appliance may have taken them over meanwhile.
+      .where(unindexed<number>('node'), '=', node)
+      .returning('id'),
 )
 
 const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds }) =>
@@ -203,12 +213,13 @@ const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds
     .where('status', 'in', ['queued', 'scheduled']),
 )
 
-const firstOf = prepared<StreamKey & { limit: number }, Claimed>((db, values) =>
+const firstOf = prepared<StreamKey & { limit: number; node: number }, Claimed>((db, values) =>
   db
     .selectFrom('queue')
     .select(['id', 'email_id as emailId', 'account_id as accountId', 'recipient', 'lane', 'class'])
     .select(['attempts', 'due_at as dueAt', 'expires_at as expiresAt', 'last_reply as lastReply'])
     .select(['last_cause as lastCause', 'put_off_by as putOffBy', 'source'])
+    .where('node', '=', values.node)
     .where('lane', '=', values.lane)
     .where('class', '=', values.class)
     .where('account_id', '=', values.accountId)
@@ -219,48 +230,51 @@ const firstOf = prepared<StreamKey & { limit: number }, Claimed>((db, values) =>
 /** The delivery that a claim of the stream would take first. */
 export async function firstDue(
   db: Read,
-  { now, ...stream }: StreamKey & { now: number },
+  { now, ...stream }: StreamKey & { now: number; node: number },
 ): Promise<Claimed[]> {
   const rows = await firstOf(db, { limit: 1, ...stream })
   return rows.filter(({ dueAt }) => dueAt <= now)
 }
 
-/** Gives back what `thread` claimed and did not try, in one statement: it is due again at its `dueAt`. */
-export async function unclaim(tx: Tx, claimed: readonly Claimed[], thread: number): Promise<void> {
+/** Gives back what was claimed under `lease` and not tried, in one statement: it is due again at its `dueAt`. */
+export async function unclaim(tx: Tx, claimed: readonly Claimed[], lease: number): Promise<void> {
   const json = JSON.stringify(claimed.map(({ id, dueAt }) => [id, dueAt]))
-  await giveBack(tx, { json, thread })
+  await giveBack(tx, { json, lease })
 }
 
-const giveBack = prepared<{ json: string; thread: number }, UpdateResult>((db, { json, thread }) =>
+const giveBack = prepared<{ json: string; lease: number }, UpdateResult>((db, { json, lease }) =>
   db
     .updateTable('queue')
     .from(rowsOf(json))
     .set({ lease: null, due_at: cell(1, 'integer') })
     .where('queue.id', '=', cell(0, 'integer'))
-    .where('lease', '=', thread),
+    .where('lease', '=', lease),
 )
 
 /** When the stream's next delivery falls due; undefined when none waits but those held back. */
-export async function nextDue(db: Read, stream: StreamKey): Promise<number | undefined> {
+export async function nextDue(
+  db: Read,
+  stream: StreamKey & { node: number },
+): Promise<number | undefined> {
   const [first] = await firstOf(db, { limit: 1, ...stream })
   const dueAt = first?.dueAt ?? never
   return dueAt < never ? dueAt : undefined
 }
 
 /**
- * Makes due at once what `thread` held when it died; a restart calls it before anything else. The first of the threads
- * sees to those that are no more, as there were more of them before: nobody else would for an hour.
- * Their remote servers may have taken the mail already: these are the only possible duplicates.
+ * Makes due at once what `thread` held when it died, and what an earlier start of this appliance did; a restart calls it
+ * before anything else. Their remote servers may have taken the mail already: these are the only possible duplicates.
  */
 export async function releaseLeases(
   tx: Tx,
-  { thread, threads, now }: { thread: number; threads: number; now: number },
+  { thread, node, now }: { thread: number; node: { number: number; epoch: number }; now: number },
 ): Promise<void> {
   await tx
     .updateTable('queue')
     .set({ lease: null, due_at: now })
     .where(({ eb, or }) =>
-      or([eb('lease', '=', thread), ...(thread === 0 ? [eb('lease', '>=', threads)] : [])]),
+      or([eb('lease', '=', leaseOf(node, thread)), eb('lease', '<', firstLeaseOf(node))]),
     )
+    .where(unindexed<number>('node'), '=', node.number)
     .execute()
 }

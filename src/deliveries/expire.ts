@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import { internalReason, messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { type Store, type Tx, writeApart } from '../store/index.js'
+import { type Store, type Tx, unindexed, writeApart } from '../store/index.js'
 import type { Backlog } from './backlog.js'
 import { type StreamKey, stopOf } from './claim.js'
 import { fail } from './end.js'
@@ -37,6 +37,8 @@ export async function expireOverdue(deps: ExpireDeps, signal: AbortSignal): Prom
       .select(['id', 'lane', 'class', 'account_id', 'due_at'])
       .where('expires_at', '<=', now)
       .where('held_at', 'is', null)
+      // The gates of others' mail are not known here.
+      .where(unindexed<number>('node'), '=', store.node.number)
       .where(({ not }) => not(isInFlight(now)))
       .limit(perWrite)
       .execute()

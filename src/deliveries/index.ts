@@ -4,6 +4,7 @@
  * walks over rows that it cannot take; an email's status follows from its counters in the same
  * transaction as the delivery that changed them.
  */
+export { type Adopting, adopt, type GoneNode } from './adopt.js'
 export {
   type Backlog,
   depthUpTo,
@@ -26,6 +27,7 @@ export {
 export { changeHeld } from './change-held.js'
 export {
   type Claim,
+  type Claimant,
   type Claimed,
   claim,
   firstDue,
@@ -84,6 +86,7 @@ export {
   surroundingsOf,
   type WaitingDelivery,
 } from './inspect.js'
+export { leaseOf } from './lease.js'
 export { type LookedThrough, lookForWaiting, mostLookedAt } from './look.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
 export {

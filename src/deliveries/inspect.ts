@@ -2,6 +2,7 @@ import { stoppedBy } from '../billing/index.js'
 import {
   acceptedAt,
   type LastCause,
+  ofAnyNode,
   type QueueClass,
   queueClass,
   type Read,
@@ -134,6 +135,7 @@ export async function surroundingsOf(
   const before = read
     .selectFrom('queue')
     .select('id')
+    .where(ofAnyNode)
     .where('lane', '=', delivery.lane)
     .where('class', '=', queueClass[delivery.class])
     .where('account_id', '=', delivery.accountId)

@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
-import { firstSerialAt, type Read, type Tables } from '../store/index.js'
+import { firstSerialAt, ofAnyNode, type Read, type Tables } from '../store/index.js'
 import { fitting, type QueueFilter } from './select.js'
 
 /** For pages: so many deliveries are looked at for one answer, however many wait. */
@@ -65,13 +65,14 @@ async function lookByIndex(
     .$if(held === true, (query) => query.where('held_at', 'is not', null))
     .$if(held !== true, (query) =>
       query
+        .where(ofAnyNode)
         .where('lane', '=', lane ?? '')
         .$if(of !== undefined, (some) => some.where('class', '=', of ?? 0)),
     )
     .limit(most + 1)
   // Columns that the index has not are read only where the filter asks for them.
   const window = first
-    .select(['id', 'account_id', 'lane', 'class'])
+    .select(['id', 'account_id', 'lane', 'class', 'node'])
     .$if(held !== undefined || heldBy !== undefined, (q) => q.select(['held_at', 'held_by']))
     .$if(broadcastId !== undefined, (query) => query.select('email_id'))
   const { looked } = await read

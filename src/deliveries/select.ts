@@ -6,6 +6,7 @@ import {
   firstSerialAt,
   type HeldBy,
   idsIn,
+  ofAnyNode,
   type QueueClass,
   queueClass,
   type Read,
@@ -39,7 +40,7 @@ export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilte
   if (filter.ids !== undefined) q = q.where('queue.id', 'in', idsIn(filter.ids, 'integer'))
   if (filter.emailId !== undefined) q = q.where('queue.email_id', '=', filter.emailId)
   if (filter.accountId !== undefined) q = q.where('queue.account_id', '=', filter.accountId)
-  if (filter.lane !== undefined) q = q.where('queue.lane', '=', filter.lane)
+  if (filter.lane !== undefined) q = q.where(ofAnyNode).where('queue.lane', '=', filter.lane)
   if (filter.class !== undefined) q = q.where('queue.class', '=', filter.class)
   if (filter.acceptedBefore !== undefined) {
     q = q.where('queue.id', '<', firstSerialAt(filter.acceptedBefore))

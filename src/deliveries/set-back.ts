@@ -1,5 +1,5 @@
 import { type Clock, isDueBy, pause } from '../clock/index.js'
-import { idsIn, type Read, type Store } from '../store/index.js'
+import { idsIn, type Read, type Store, unindexed } from '../store/index.js'
 import { never } from './hold.js'
 
 const rowsPerLook = 500
@@ -7,7 +7,7 @@ const rowsPerLook = 500
 const restMs = 20
 
 interface SetBackDeps {
-  store: Pick<Store, 'read' | 'write'>
+  store: Pick<Store, 'read' | 'write' | 'node'>
   clock: Clock
   /** No mail is put off for longer: where it would have to wait longer still, it was released by a clock ahead. */
   longestMs: number
@@ -24,7 +24,7 @@ export async function dueAfterSetBack(
   let changed = 0
   for (let after = -1; !signal.aborted; ) {
     const now = clock.now()
-    const rows = await rowsAfter(store.read, after)
+    const rows = await rowsAfter(store, after)
     const last = rows.at(-1)
     if (last === undefined) break
     after = last.id
@@ -52,12 +52,14 @@ export async function dueAfterSetBack(
 
 type Row = Awaited<ReturnType<typeof rowsAfter>>[number]
 
-const rowsAfter = (read: Read, after: number) =>
+/** Of this appliance, as each has a clock of its own. */
+const rowsAfter = ({ read, node }: Pick<Store, 'read' | 'node'>, after: number) =>
   read
     .selectFrom('queue')
     .select(['id', 'email_id', 'attempts', 'lease', 'last_attempt_at'])
     .select((eb) => eb.fn.coalesce('held_due_at', 'due_at').as('due_at'))
     .where('id', '>', after)
+    .where(unindexed<number>('node'), '=', node.number)
     .orderBy('id')
     .limit(rowsPerLook)
     .execute()

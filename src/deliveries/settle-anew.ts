@@ -3,6 +3,7 @@ import type { LandEvents } from '../events/index.js'
 import { idsIn, type Store, writeApart } from '../store/index.js'
 import { isTable } from '../toml/index.js'
 import type { Claimed } from './claim.js'
+import { leaseOf } from './lease.js'
 import { type Settlement, settle } from './settle.js'
 
 /*
@@ -98,12 +99,13 @@ export async function settleAnew(
         })
         if (again.length === 0) return 0
         const leased = again.map(({ id }) => id)
+        const lease = leaseOf(store.node, 0)
         await tx
           .updateTable('queue')
-          .set({ lease: thread })
+          .set({ lease })
           .where('id', 'in', idsIn(leased, 'integer'))
           .execute()
-        return await settle(tx, again, { thread, now: clock.now(), land })
+        return await settle(tx, again, { lease, now: clock.now(), land })
       },
     )
     if (left.length > 0) throw cause
@@ -112,6 +114,3 @@ export async function settleAnew(
   }
   return { settled, faults }
 }
-
-// None has begun yet.
-const thread = 0

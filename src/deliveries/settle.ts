@@ -64,16 +64,16 @@ export const isEnded = ({ kind }: Pick<Settlement, 'kind'>): boolean =>
 
 /**
  * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get
- * their next time, each email's counters and status follow, and events land. One that `thread` no longer leases
- * (an operator took it back), or the second of one delivery, changes nothing. Returns how many counted.
+ * their next time, each email's counters and status follow, and events land. One that is no longer under `lease`
+ * (an operator took it back, or another appliance has taken it over), or the second of one delivery, changes nothing. Returns how many counted.
  * By row: what it decides by, it holds; but not a campaign that is paused (`holdsBack`).
  */
 export async function settle(
   tx: Tx,
   settlements: readonly Settlement[],
-  options: { thread: number; now: number; land: LandEvents },
+  options: { lease: number; now: number; land: LandEvents },
 ): Promise<number> {
-  const mine = await takeLeased(tx, settlements, options.thread)
+  const mine = await takeLeased(tx, settlements, options.lease)
   if (mine.length === 0) return 0
   const held = mine.filter(isHeld)
   if (held.length > 0) await holdPaused(tx, held, options.now)
@@ -126,7 +126,7 @@ function detailOf({ kind, verdict }: Settlement): EventDetail | null {
 async function takeLeased(
   tx: Tx,
   settlements: readonly Settlement[],
-  thread: number,
+  lease: number,
 ): Promise<Settlement[]> {
   const seen = new Set<number>()
   const firsts = settlements.filter(({ id }) => !seen.has(id) && seen.add(id))
@@ -134,10 +134,10 @@ async function takeLeased(
   const staying = firsts.filter((settlement) => !isEnded(settlement))
   const leased = new Set<number>()
   if (ended.length > 0) {
-    for (const { id } of await deleteLeased(tx, { ids: idsText(ended), thread })) leased.add(id)
+    for (const { id } of await deleteLeased(tx, { ids: idsText(ended), lease })) leased.add(id)
   }
   if (staying.length > 0) {
-    for (const { id } of await leasedAmong(tx, { ids: idsText(staying), thread })) leased.add(id)
+    for (const { id } of await leasedAmong(tx, { ids: idsText(staying), lease })) leased.add(id)
   }
   return firsts.filter(({ id }) => leased.has(id))
 }
@@ -147,23 +147,23 @@ const idsText = (settlements: readonly Settlement[]) =>
 
 interface Leased {
   ids: string
-  thread: number
+  lease: number
 }
 
-const deleteLeased = prepared<Leased, { id: number }>((db, { ids, thread }) =>
+const deleteLeased = prepared<Leased, { id: number }>((db, { ids, lease }) =>
   db
     .deleteFrom('queue')
     .where('id', 'in', idsOf(ids, 'integer'))
-    .where('lease', '=', thread)
+    .where('lease', '=', lease)
     .returning('id'),
 )
 
-const leasedAmong = prepared<Leased, { id: number }>((db, { ids, thread }) =>
+const leasedAmong = prepared<Leased, { id: number }>((db, { ids, lease }) =>
   db
     .selectFrom('queue')
     .select('id')
     .where('id', 'in', idsOf(ids, 'integer'))
-    .where('lease', '=', thread)
+    .where('lease', '=', lease)
     .modifyEnd(locked),
 )
 
@@ -351,7 +351,7 @@ const addOutcomes = prepared<Counts & { rows: string }, UpdateResult>((db, count
 export async function park(
   tx: Tx,
   settlement: Settlement,
-  { thread, now, reason, isUnsent }: Parking,
+  { lease, now, reason, isUnsent }: Parking,
 ): Promise<void> {
   const { id, kind, attempts, startedAt, reply, transcript } = settlement
   const said = {
@@ -373,12 +373,12 @@ export async function park(
       ...(isUnsent ? {} : said),
     })
     .where('id', '=', id)
-    .where('lease', '=', thread)
+    .where('lease', '=', lease)
     .execute()
 }
 
 interface Parking {
-  thread: number
+  lease: number
   now: number
   reason: string
   /** No server was offered it: what the last one said stays. */

@@ -10,25 +10,26 @@ export interface StreamDue extends StreamKey {
 const beforeAll: StreamKey = { lane: '', class: 0, accountId: '' }
 
 /**
- * The next `limit` streams after `after` in their order, each with when it falls due: a few index steps
+ * The next `limit` streams of an appliance after `after` in their order, each with when it falls due: a few index steps
  * a stream, however many rows each has. Those with nothing but held rows fall due never.
  */
 export async function streamsAfter(
   db: Read,
+  node: number,
   after: StreamKey = beforeAll,
   limit: number,
 ): Promise<StreamDue[]> {
   const { rows } = await sql<StreamDue>`
     with recursive streams(lane, class, account, n) as (
       select lane, class, account_id, 1 from queue
-      where id = ${firstBehind(sql`${after.lane}`, sql`${after.class}`, sql`${after.accountId}`)}
+      where id = ${firstBehind(node, sql`${after.lane}`, sql`${after.class}`, sql`${after.accountId}`)}
       union all
       select q.lane, q.class, q.account_id, n + 1 from streams, queue as q
       where n < ${limit}
-        and q.id = ${firstBehind(sql`streams.lane`, sql`streams.class`, sql`streams.account`)})
+        and q.id = ${firstBehind(node, sql`streams.lane`, sql`streams.class`, sql`streams.account`)})
     select lane, class, account as "accountId", (
       select min(due_at) from queue
-      where queue.lane = streams.lane and queue.class = streams.class
+      where queue.node = ${node} and queue.lane = streams.lane and queue.class = streams.class
         and queue.account_id = streams.account) as "dueAt"
     from streams`.execute(db)
   return rows.map((row) => ({ ...row, dueAt: Math.min(row.dueAt, never) }))
@@ -38,10 +39,12 @@ export async function streamsAfter(
  * The first row of the stream behind one. SQLite would search for `(lane, class, account_id) > (…)` of another
  * row by the lane alone, and go through all that wait in it.
  */
-const firstBehind = (lane: Value, of: Value, account: Value) => sql`coalesce(
-  (select id from queue where lane = ${lane} and class = ${of} and account_id > ${account}
-    order by account_id limit 1),
-  (select id from queue where lane = ${lane} and class > ${of} order by class, account_id limit 1),
-  (select id from queue where lane > ${lane} order by lane, class, account_id limit 1))`
+const firstBehind = (node: number, lane: Value, of: Value, account: Value) => sql`coalesce(
+  (select id from queue where node = ${node} and lane = ${lane} and class = ${of}
+    and account_id > ${account} order by account_id limit 1),
+  (select id from queue where node = ${node} and lane = ${lane} and class > ${of}
+    order by class, account_id limit 1),
+  (select id from queue where node = ${node} and lane > ${lane}
+    order by lane, class, account_id limit 1))`
 
 type Value = RawBuilder<unknown>

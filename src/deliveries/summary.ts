@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { stoppedAccounts } from '../billing/index.js'
-import { acceptedAt, idsIn, queueClass, type Read } from '../store/index.js'
+import { acceptedAt, idsIn, ofAnyNode, queueClass, type Read } from '../store/index.js'
 import { type ClassName, classNameOf, classNames } from './inspect.js'
 import { isInFlight } from './lease.js'
 import { fitting, type QueueFilter } from './select.js'
@@ -59,6 +59,7 @@ export async function summarise(
   // Counted along the index first: grouping whole rows by lane fetches them in random order.
   const longest = await fitting(read.selectFrom('queue'), filter)
     .select(({ fn }) => ['lane', fn.countAll<number>().as('waiting')])
+    .where(ofAnyNode)
     .groupBy('lane')
     .orderBy('waiting', 'desc')
     .orderBy('lane')
@@ -67,6 +68,7 @@ export async function summarise(
   const names = longest.map(({ lane }) => lane)
   const byLane = await standing
     .select('lane')
+    .where(ofAnyNode)
     .where('lane', 'in', idsIn(names, 'text'))
     .groupBy('lane')
     .execute()
@@ -74,6 +76,7 @@ export async function summarise(
   const firstOf = async (lane: string): Promise<DueStream | undefined> => {
     const first = await fitting(read.selectFrom('queue'), filter)
       .select(['class', 'account_id'])
+      .where(ofAnyNode)
       .where('lane', '=', lane)
       .where(sql<boolean>`due_at <= ${now} and not ${stopped}`)
       .limit(1)

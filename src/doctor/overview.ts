@@ -38,7 +38,16 @@ export interface MailFlow {
 
 /** Why the appliance is not well, or takes no mail. */
 export interface Reason {
-  what: 'starting' | 'held' | 'stopping' | 'thread' | 'database' | 'disk' | 'room' | 'queue'
+  what:
+    | 'starting'
+    | 'held'
+    | 'stopping'
+    | 'draining'
+    | 'thread'
+    | 'database'
+    | 'disk'
+    | 'room'
+    | 'queue'
   /** One sentence for the operator. */
   says: string
 }

@@ -113,6 +113,7 @@ function ofHealth({ overview, brokenUpgrade }: StatusFacts): Seen[] {
       "journalctl -u posthorn -n 100 shows why; 'systemctl restart posthorn' starts everything again",
     queue: "'posthorn queue summary' shows what waits; raise outbound.max_queued if that is right",
     held: "wait for 'posthorn upgrade'",
+    draining: "'posthorn node undrain' has it take mail again",
   } as const
   const { unhealthy = [], unready = [] } = overview ?? {}
   // Of one that was broken off more is said.

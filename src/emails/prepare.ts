@@ -228,6 +228,11 @@ function initialStatus(recipients: number, scheduledAt: number | null) {
 /** A queue that grows without end would take the disk from mail that was accepted. */
 function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
   if (backlog.left(maxQueued) > 0) return
+  if (backlog.isDraining) {
+    throw new ApiError('service_unavailable', 'This node takes no mail now: send it to another', {
+      headers: { 'retry-after': '5' },
+    })
+  }
   const what = backlog.outOfRoom ? 'disk' : 'queue'
   throw new ApiError('service_unavailable', `The ${what} is full; try again later`, {
     headers: { 'retry-after': '60' },

@@ -3,6 +3,7 @@ import { type Clock, dayNumber, type Repeating, repeat } from '../clock/index.js
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
+import { holds } from '../nodes/index.js'
 import {
   cell,
   firstUuidAt,
@@ -42,6 +43,7 @@ interface IndexedMail {
 export function startRecipientIndex(deps: { store: Store; clock: Clock; log: Log }): Repeating {
   const { clock, log } = deps
   return repeat(clock, async () => {
+    if (!holds(deps.store.node, 'figures')) return everyMs
     const began = clock.now()
     const entered = await enterNext(deps).catch((error: unknown) => {
       log.error({ cause: messageOf(error) }, 'Mails could not be entered by their recipients')

@@ -1,5 +1,6 @@
 import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import type { Log } from '../log/index.js'
+import { holds } from '../nodes/index.js'
 import {
   idsIn,
   isPassing,
@@ -105,6 +106,7 @@ export function startEventNames({
 }): Repeating {
   const nameNew = sinceCommit(store, () => nameEvents(store))
   return repeat(clock, async () => {
+    if (!holds(store.node, 'figures')) return everyMs
     try {
       return (await nameNew()) ? restMs : everyMs
     } catch (error) {

@@ -48,6 +48,13 @@ interface Desk extends ClerkDeps {
   mayKeep: ReturnType<typeof makeQuota>
 }
 
+interface Clerk {
+  ring(): void
+  /** Rings, and has it look for those that are to be taken in again. */
+  ringAnew(): void
+  close(): Promise<void>
+}
+
 /**
  * Works off the spool:
  *
@@ -58,7 +65,7 @@ interface Desk extends ClerkDeps {
  * A crash at any moment leaves what was not concluded in the spool. What cannot be concluded for a reason
  * of its own is parked for the operator, and the others go on.
  */
-export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<void> } {
+export function startClerk(deps: ClerkDeps): Clerk {
   const { clock, log, spool, reader } = deps
   const desk = { ...deps, mayKeep: makeQuota(clock, keptAnHour) }
   let closed = false
@@ -128,10 +135,15 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
     await writing
   }
   const running = work()
+  const ring = () => {
+    rung = true
+    wake()
+  }
   return {
-    ring() {
-      rung = true
-      wake()
+    ring,
+    ringAnew() {
+      takenBackAt = 0
+      ring()
     },
     async close() {
       closed = true

@@ -22,6 +22,7 @@ import { startTrimming } from './trim.js'
  * answered after the commit; no mail is ever answered with a mail; no client, however hostile, takes
  * another's place for long. See README.md.
  */
+export { adoptSpooled } from './adopt-spooled.js'
 export { type ForwardDeps, makeForwarding } from './forward.js'
 export {
   deleteOperatorMail,
@@ -60,6 +61,8 @@ export interface InboundDeps {
 
 export interface Inbound {
   readonly port: number
+  /** Mails of another appliance were taken over. */
+  readAnew(): void
   /** Reads the TLS files again, of which bad ones change nothing and are told; and judges by other rules. */
   reload(): void
   close(): Promise<void>
@@ -99,6 +102,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
   )
   return {
     port: listener.port,
+    readAnew: () => clerk.ringAnew(),
     reload() {
       reader.renew()
       try {

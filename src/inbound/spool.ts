@@ -55,7 +55,11 @@ export async function openSpool(
 ): Promise<Spool> {
   const list = makeWaitingList(limits)
   const write = makeWriteArrival(store)
-  const left = await spooled(store).where('parked_at', 'is', null).orderBy('id').execute()
+  const left = await spooled(store)
+    .where('parked_at', 'is', null)
+    .where('node', '=', store.node.number)
+    .orderBy('id')
+    .execute()
   for (const { id, due_at: dueAt, remote_address: from, bytes } of left) {
     list.add(networkOf(from), { id, dueAt, bytes })
   }
@@ -109,7 +113,7 @@ export async function openSpool(
       const found = spooled(store).where('parked_at', 'is not', null).where('fault', 'is', null)
       for (const { id, remote_address: from, bytes } of await found.execute()) {
         const dueAt = clock.now()
-        const isTaken = await store.write((tx) => takeFromParked(tx, id, dueAt))
+        const isTaken = await store.write((tx) => takeFromParked(tx, store.node, { id, dueAt }))
         if (isTaken) list.add(networkOf(from), { id, dueAt, bytes })
       }
     },
@@ -137,10 +141,14 @@ export async function openSpool(
 }
 
 /** False when somebody else has taken or deleted it meanwhile. */
-async function takeFromParked(tx: Tx, id: number, dueAt: number): Promise<boolean> {
+async function takeFromParked(
+  tx: Tx,
+  { number: node }: Store['node'],
+  { id, dueAt }: { id: number; dueAt: number },
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('inbound_spool')
-    .set({ parked_at: null, due_at: dueAt, tries: 0 })
+    .set({ parked_at: null, due_at: dueAt, tries: 0, node })
     .where('id', '=', id)
     .where('parked_at', 'is not', null)
     .executeTakeFirstOrThrow()

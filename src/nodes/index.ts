@@ -1,13 +1,26 @@
 /**
- * Who holds a database that several appliances could open, as one on a server is. What must hold: one at a time takes and
- * sends mail; one that was held up for longer than its lease finds that out, and ends; a database that went back in time
- * is not gone on with before the operator has said how. README.md says how.
+ * The appliances over one database: one, unless it is on a server and all of them say that they join. What must hold: what
+ * an appliance begins after its epoch is over counts nothing; what one that is gone has left others take over; what is to
+ * be done once has one owner. One that was held up for longer than its lease finds that out, and ends; a database that went
+ * back in time is not gone on with before the operator has said how. README.md says how.
  */
 
 export { beatEveryMs, readLastBeat, saysBack, wentBack, writeLastBeat } from './back-in-time.js'
+export { changeNode, type NodeChangeName, nodeChanges } from './change.js'
+export {
+  type DutyName,
+  type DutyShare,
+  dutyNames,
+  giveBackDuty,
+  holds,
+  othersBits,
+  shareDuties,
+} from './duties.js'
+export { countTakenOver, endSilent, type LeavingNode, nodesThatLeave } from './gone.js'
 export { type LatelyNotes, openLatelyNotes, readLatelyNotes, removeLatelyNotes } from './lately.js'
 export {
   beat,
+  type Comer,
   type Holding,
   holderOf,
   lastBeatOf,
@@ -16,3 +29,5 @@ export {
   releaseDatabase,
   takeDatabase,
 } from './lease.js'
+export { listNodes, mostCounted, type NodeStanding } from './list.js'
+export { isHeldUp } from './standing.js'

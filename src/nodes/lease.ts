@@ -1,15 +1,21 @@
 import { packageVersion } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
 import { databaseClock, type Read, type Store, type Tx } from '../store/index.js'
 
-/** How long an appliance that gives no sign of life still holds the database. */
+/** How long an appliance that gives no sign of life is still taken for alive. */
 export const leaseMs = 10_000
 
 /** What an appliance knows of its hold. */
 export interface Holding {
   name: string
+  number: number
   epoch: number
   /** The last sign of life that the database has acknowledged. */
   beat: number
+  /** No other one was alive when it came. */
+  isFirst: boolean
+  /** It is to take nothing new, and to give up what it has. */
+  isDraining: boolean
 }
 
 /** Who holds it, and since how long it gave no sign of life. */
@@ -19,95 +25,161 @@ export interface OtherNode {
   silentMs: number
 }
 
-/** The appliance of another name or epoch that holds the database at this moment. */
-export async function holderOf(read: Read | Tx): Promise<OtherNode | undefined> {
-  const row = await read
-    .selectFrom('nodes')
-    .select(['name', 'version'])
+/** Who comes, and whether others may be there that come in the same way. */
+export interface Comer {
+  name: string
+  joins: boolean
+  /** A hash of its plans, which have to be those of the others. */
+  plans?: string
+}
+
+/** Rows of nodes that are alive. */
+export const areAlive = (read: Read | Tx) =>
+  read.selectFrom('nodes').where('gone_at', 'is', null).where('held_until', '>', databaseClock)
+
+/** The appliance that keeps `comer` from coming at this moment: of its name, or one of them is to be alone. */
+export async function holderOf(read: Read | Tx, comer: Comer): Promise<OtherNode | undefined> {
+  const rows = await areAlive(read)
+    .select(['name', 'version', 'joins'])
     .select((eb) => eb(eb.ref('held_until'), '-', databaseClock).as('left_ms'))
-    .where('held_until', '>', databaseClock)
-    .limit(1)
-    .executeTakeFirst()
+    .execute()
+  const row = rows.find(({ name, joins }) => name === comer.name || !comer.joins || joins === 0)
   if (row === undefined) return undefined
   return { name: row.name, version: row.version, silentMs: Math.max(0, leaseMs - row.left_ms) }
 }
 
+// As `writersOfNode` has numbers for.
+const mostNodes = 31
+
 /**
- * Takes the database for `leaseMs`, to be prolonged by `beat`; undefined while another appliance holds it. One that ended
- * without giving it back holds it until its lease is over, whoever asks: nobody can know that it is dead.
+ * Takes the database for `leaseMs`, to be prolonged by `beat`; undefined while another appliance keeps it from that. One
+ * that ended without giving it back holds it until its lease is over, whoever asks: nobody can know that it is dead. With
+ * `isFile` nobody else can be there, as the data directory is locked.
  */
 export async function takeDatabase(
   { write }: Pick<Store, 'write'>,
-  name: string,
+  { name, joins, plans = '', isFile = false }: Comer & { isFile?: boolean },
 ): Promise<Holding | undefined> {
   const version = packageVersion()
   return await write(async (tx) => {
-    if ((await holderOf(tx)) !== undefined) return undefined
-    const last = await tx
-      .selectFrom('nodes')
-      .select(({ fn }) => [fn.max('epoch').as('epoch'), fn.max('beat').as('beat')])
-      .executeTakeFirst()
+    if (!isFile && (await holderOf(tx, { name, joins })) !== undefined) return undefined
+    const living = isFile ? [] : await areAlive(tx).select(['name', 'version', 'plans']).execute()
+    refuseOther(living, { version, plans })
+    const isFirst = living.length === 0
+    const rows = await tx.selectFrom('nodes').select(['name', 'number', 'epoch', 'beat']).execute()
+    // Its numbers are those of the rows, so whoever is alone goes on with those of the one before.
+    const own = rows.find((row) => row.name === name) ?? (isFirst && !joins ? rows[0] : undefined)
+    const number = own?.number ?? freeNumber(rows.map((row) => row.number))
+    const epoch = await drawEpoch(tx, Math.max(0, ...rows.map((row) => row.epoch)))
     // The beats of all go on in one row of numbers, by which one sees that the database went back.
-    const [epoch, beat] = [(last?.epoch ?? 0) + 1, (last?.beat ?? 0) + 1]
+    const beat = Math.max(0, ...rows.map((row) => row.beat)) + 1
+    if (own !== undefined && own.name !== name)
+      await tx.deleteFrom('nodes').where('name', '=', own.name).execute()
+    const values = {
+      number,
+      epoch,
+      beat,
+      version,
+      plans,
+      held_until: 0,
+      joins: joins ? 1 : 0,
+      gone_at: null,
+      ended_well: 0,
+      draining: 0,
+      taken_over: 0,
+    } as const
     await tx
       .insertInto('nodes')
-      .values({ name, epoch, beat, version, held_until: 0 })
-      .onConflict((conflict) =>
-        conflict.column('name').doUpdateSet({ epoch, beat, version, held_until: 0 }),
-      )
+      .values({ name, ...values })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
       .execute()
-    await prolong(tx, { name, epoch, beat })
-    return { name, epoch, beat }
+    await tx
+      .updateTable('nodes')
+      .set((eb) => ({
+        started_at: databaseClock,
+        // Of a file it says who had it last, and ends with the process.
+        held_until: isFile ? 0 : eb(databaseClock, '+', leaseMs),
+      }))
+      .where('name', '=', name)
+      .execute()
+    return { name, number, epoch, beat, isFirst, isDraining: false }
   })
 }
 
-/** The number of the last sign of life that the database knows, of whomever. */
-export async function lastBeatOf(read: Read | Tx): Promise<number> {
-  const last = await read
-    .selectFrom('nodes')
-    .select(({ fn }) => fn.max('beat').as('beat'))
-    .executeTakeFirst()
-  return last?.beat ?? 0
+/** Nodes of two versions, or with other plans, would not do the same with one mail. */
+function refuseOther(
+  living: readonly { name: string; version: string; plans: string }[],
+  own: { version: string; plans: string },
+): void {
+  for (const { name, version, plans } of living) {
+    if (version !== own.version)
+      throw new OperatorError(
+        `The node ${name} is of version ${version} and this one of ${own.version}: stop all nodes before an upgrade, and start them of one version`,
+      )
+    if (plans !== own.plans)
+      throw new OperatorError(
+        `The plans of this node (plans.toml) are other ones than those of ${name}: give all nodes the same file`,
+      )
+  }
 }
 
-/** A sign of life. Undefined: somebody else has taken the database meanwhile, and this appliance has to end. */
+/** Never given twice, also where the row of a node was forgotten. */
+async function drawEpoch(tx: Tx, ofRows: number): Promise<number> {
+  const row = await tx.selectFrom('appliance').select('last_epoch').executeTakeFirst()
+  const epoch = Math.max(row?.last_epoch ?? 0, ofRows) + 1
+  await tx.updateTable('appliance').set({ last_epoch: epoch }).execute()
+  return epoch
+}
+
+function freeNumber(taken: readonly number[]): number {
+  for (let number = 1; number <= mostNodes; number++) if (!taken.includes(number)) return number
+  throw new OperatorError(
+    `The database knows ${mostNodes} nodes, and can have no more: 'posthorn node forget NAME' drops one that does not come back`,
+  )
+}
+
+/** The number of the last sign of life that the database knows of an appliance; of one that it does not know, of whomever. */
+export async function lastBeatOf(read: Read | Tx, name: string): Promise<number> {
+  const rows = await read.selectFrom('nodes').select(['name', 'beat']).execute()
+  const own = rows.find((row) => row.name === name)
+  return own?.beat ?? Math.max(0, ...rows.map(({ beat }) => beat))
+}
+
+/** A sign of life. Undefined: others have ended its epoch meanwhile, and this appliance has to end. */
 export async function beat(
-  { write }: Pick<Store, 'write'>,
+  { byRow }: Pick<Store, 'byRow'>,
   held: Holding,
+  now: number,
 ): Promise<Holding | undefined> {
-  return await write(async (tx) => {
-    const row = await tx
+  const row = await byRow((tx) =>
+    tx
       .updateTable('nodes')
-      .set((eb) => ({ beat: eb('beat', '+', 1) }))
+      .set((eb) => ({
+        beat: eb('beat', '+', 1),
+        held_until: eb(databaseClock, '+', leaseMs),
+        clock_ahead_ms: eb(eb.val(now), '-', databaseClock),
+      }))
       .where('name', '=', held.name)
       .where('epoch', '=', held.epoch)
-      .returning('beat')
-      .executeTakeFirst()
-    if (row === undefined) return undefined
-    await prolong(tx, held)
-    return { ...held, beat: row.beat }
-  })
+      .where('gone_at', 'is', null)
+      .returning(['beat', 'draining'])
+      .executeTakeFirst(),
+  )
+  return row && { ...held, beat: row.beat, isDraining: row.draining === 1 }
 }
 
 /** At an orderly end: the next appliance need not wait. */
 export async function releaseDatabase(
-  { write }: Pick<Store, 'write'>,
+  { byRow }: Pick<Store, 'byRow'>,
   held: Holding,
 ): Promise<void> {
-  await write((tx) =>
+  await byRow((tx) =>
     tx
       .updateTable('nodes')
-      .set({ held_until: 0 })
+      .set({ held_until: 0, gone_at: databaseClock, ended_well: 1 })
       .where('name', '=', held.name)
       .where('epoch', '=', held.epoch)
+      .where('gone_at', 'is', null)
       .execute(),
   )
 }
-
-const prolong = (tx: Tx, { name, epoch }: Holding) =>
-  tx
-    .updateTable('nodes')
-    .set((eb) => ({ held_until: eb(databaseClock, '+', leaseMs) }))
-    .where('name', '=', name)
-    .where('epoch', '=', epoch)
-    .execute()

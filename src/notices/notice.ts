@@ -15,6 +15,7 @@ export const noticeKinds = {
   failover: 'mail goes by the smart hosts',
   held: 'mail is held until somebody decides',
   job: 'another job of the calendar fails, is overdue, or has found something',
+  node: 'a node is gone, and the others have taken over its mail',
   plan: 'an account has a plan that this appliance has not read',
   'parked-reports': 'returned mail could not be read',
   'queue-stuck': 'mail is due and does not leave',

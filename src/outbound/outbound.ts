@@ -121,7 +121,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const claims = makeClaimLoop(deps, { admission, ahead, runs })
   const scan = makeQueueScan(deps, admission, claims.turn)
 
-  await store.write((tx) => releaseLeases(tx, { thread, threads: deps.threads, now: clock.now() }))
+  await store.write((tx) => releaseLeases(tx, { thread, node: store.node, now: clock.now() }))
   // Nobody waits for the first scan: of a long queue it takes seconds, and mail leaves meanwhile.
   scan.start()
 

@@ -1,5 +1,6 @@
 import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import type { Log } from '../log/index.js'
+import { holds } from '../nodes/index.js'
 import { isPassing, type Read, type Store, sinceCommit } from '../store/index.js'
 import { addFigures } from './add-figures.js'
 import { addCampaigns, countBefore } from './campaigns/count.js'
@@ -68,6 +69,7 @@ export function startRollUp({ store, clock, log }: RollUpDeps): Repeating {
     return (await rollUp(store)) || noting
   })
   return repeat(clock, async () => {
+    if (!holds(store.node, 'figures')) return everyMs
     try {
       if (!numbered) await renumber(store)
       numbered = true

@@ -1,5 +1,5 @@
 import { ApiError, messageOf } from '../errors/index.js'
-import { troubleOf as troubleOfPostgres } from './postgres/errors.js'
+import { FencedError, troubleOf as troubleOfPostgres } from './postgres/errors.js'
 import { isClosed, troubleOf as troubleOfSqlite } from './sqlite/errors.js'
 import type { OnFault, StoreTrouble } from './trouble.js'
 
@@ -17,6 +17,10 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof ApiError) return error.code === 'service_unavailable'
   return isClosed(error) || troubleOf(error)?.passes === true
 }
+
+/** Whether others have ended the epoch of this appliance. */
+export const isFenced = (error: unknown): boolean =>
+  error instanceof FencedError || (error instanceof ApiError && error.cause instanceof FencedError)
 
 /** What the storage said, without the sentence for clients that stands around it. */
 export const wordsOfCause = (error: unknown): string =>

@@ -37,6 +37,9 @@ interface Pieces {
   value: { type: ValueType }
   unindexed: Record<never, never>
   locked: Record<never, never>
+  lockedFree: Record<never, never>
+  ownNode: Record<never, never>
+  ofAnyNode: Record<never, never>
   greatest: { count: number }
   least: { count: number }
   contains: Record<never, never>
@@ -127,6 +130,15 @@ export const unindexed = <T>(column: string) =>
  * waited for them would not know.
  */
 export const locked = piece<unknown, 'locked'>('locked', {})
+
+/** The same for those rows alone that nobody else holds at this moment: the others are left out. */
+export const lockedFree = piece<unknown, 'lockedFree'>('lockedFree', {})
+
+/** The number of the appliance that writes, for a column's value where an insert names none. */
+export const ownNode = piece<number, 'ownNode'>('ownNode', {})
+
+/** Whoever's row of the queue it is: for a search by an index that begins with whose the rows are. */
+export const ofAnyNode = piece<boolean, 'ofAnyNode'>('ofAnyNode', {})
 
 /** The largest of some numbers of a row; none of them may be null. */
 export const greatest = (...numbers: readonly Expression<number>[]) =>

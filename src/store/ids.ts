@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { v7 } from 'uuid'
 import type { Clock } from '../clock/index.js'
+import { bulkSlot, commandSlot } from './turns.js'
 
 export interface Ids {
   /**
@@ -48,6 +49,18 @@ export function writersOf(slot: number): Writers {
   return { first, count: writersPerSlot }
 }
 
+/**
+ * Of an appliance that may share its database: 32 for each of them, of which a thread has one (4 ids a millisecond) and
+ * the one of `bulkSlot` eight. The first 32 are the commands', of which each takes one by chance.
+ */
+export function writersOfNode(node: number, slot: number): Writers {
+  if (slot === commandSlot) return { first: randomInt(writersPerSlot), count: 1 }
+  const first = node * writersPerSlot
+  return slot === bulkSlot ? { first: first + slots, count: 8 } : { first: first + slot, count: 1 }
+}
+
+// The numbers behind those of all slots.
+const slots = 22
 const writersPerSlot = 32
 const nobodysWriter = writers - 1
 

@@ -35,7 +35,7 @@ export {
   storedTexts,
   writeExtras,
 } from './extras.js'
-export { databaseTrouble, isPassing, wordsOfCause } from './fault.js'
+export { databaseTrouble, isFenced, isPassing, wordsOfCause } from './fault.js'
 export {
   boundCell,
   boundValue,
@@ -48,7 +48,10 @@ export {
   least,
   likeAnyCase,
   locked,
+  lockedFree,
   mailNumber,
+  ofAnyNode,
+  ownNode,
   rareStatus,
   rowsOf,
   unindexed,
@@ -65,6 +68,14 @@ export {
   uuidTime,
 } from './ids.js'
 export { lookUpTogether } from './look-up-together.js'
+export {
+  becomeNode,
+  monotonicMs,
+  noteAlive,
+  noteOthers,
+  type OwnNode,
+  ownNodeIn,
+} from './own-node.js'
 export { type DatabasePlace, databaseCalled, type FoundDatabase, withoutSecrets } from './place.js'
 export { prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
 export { type QueueClass, queueClass } from './queue-class.js'
@@ -84,7 +95,7 @@ export { readSchemaState } from './sqlite/schema-state.js'
 export { emptyWal, walBytes } from './sqlite/wal.js'
 export type { Store, StoreOptions } from './store.js'
 export type { OnFault, StoreFault } from './trouble.js'
-export { commandSlot, forgetTurn, makeTurns } from './turns.js'
+export { bulkSlot, commandSlot, forgetTurn, makeTurns } from './turns.js'
 export { eachApart, writeApart } from './write-apart.js'
 export { type Gather, gatherAlone, type Tx, type Write, type WriteTogether } from './writing.js'
 
@@ -105,6 +116,12 @@ export async function readServerFacts(url: string, clock: Clock): Promise<Server
 export async function findDatabase({ dataDir, url }: DatabasePlace): Promise<FoundDatabase> {
   if (url === undefined) return findSqlite(dataDir)
   return await (await import('./postgres/found.js')).findPostgres(url)
+}
+
+/** The names of the appliances that a database on a server takes for alive, whatever schema it has. */
+export async function livingNodes({ url }: DatabasePlace): Promise<string[]> {
+  if (url === undefined) return []
+  return await (await import('./postgres/found.js')).livingNodes(url)
 }
 
 /** Brings the database up to date; resolves with what a server said of itself. Loaded by who does so: each thread would load all migrations. */

@@ -1,4 +1,5 @@
 import type { ColumnDataType, CreateTableBuilder, Expression, Kysely } from 'kysely'
+import { ownNode } from './fragments.js'
 import type { Tables } from './schema/index.js'
 import type { StoredTable, TableColumn } from './schema/table.js'
 
@@ -70,6 +71,7 @@ async function makeTable(
       } else if (column.numbered === 'rising') made = made.autoIncrement()
       if (column.isUnique === true) made = made.unique()
       if (column.fallback !== undefined) made = made.defaultTo(column.fallback)
+      if (column.isOwnNode === true) made = made.defaultTo(ownNode)
       if (column.parent === undefined) return made
       made = made.references(`${column.parent.table}.id`)
       return column.parent.cascades ? made.onDelete('cascade') : made

@@ -37,6 +37,7 @@ import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { automationDates } from './migrations/0183-automation-dates.js'
+import { severalNodes } from './migrations/0190-several-nodes.js'
 import { handedIn } from './migrations/0200-handed-in.js'
 import { surges } from './migrations/0201-surges.js'
 import { siteOrders } from './migrations/0202-site-orders.js'
@@ -91,6 +92,7 @@ const migrations: Record<string, Migration> = {
   '0175-automation-drafts': automationDrafts,
   '0182-why-left-by': whyLeftBy,
   '0183-automation-dates': automationDates,
+  '0190-several-nodes': severalNodes,
   '0200-handed-in': handedIn,
   '0201-surges': surges,
   '0202-site-orders': siteOrders,

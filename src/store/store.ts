@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { Ids } from './ids.js'
+import type { OwnNode } from './own-node.js'
 import type { DatabasePlace } from './place.js'
 import type { Read } from './schema/index.js'
 import type { OnFault } from './trouble.js'
@@ -17,6 +18,7 @@ export interface Store {
   readonly byRow: Write
   readonly gather: Gather
   readonly ids: Ids
+  readonly node: OwnNode
   /**
    * Copies what is committed from the write-ahead log into the database, and brings that to the disk. Blocks this
    * thread, for tenths of a second under load; others wait for some milliseconds while the rest of a long log is copied.

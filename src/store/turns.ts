@@ -18,8 +18,8 @@
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`). Then come counts of
  * commits: those that changed what other threads remember (`remembered.ts`), those that changed anything, and those
  * that changed more than the signs of life; then a file descriptor of the process (`checkpoint.ts`), and how many
- * transactions a server was asked for. The last are a word
- * a slot: how many of its threads have died.
+ * transactions a server was asked for. Then what all threads know of this appliance as one of several (`own-node.ts`).
+ * The last are a word a slot: how many of its threads have died.
  */
 const maxSlots = 22
 const holderAt = 0
@@ -31,12 +31,18 @@ const commitsAt = changesAt + 1
 const deedsAt = changesAt + 2
 const fileAt = changesAt + 3
 const transactionsAt = fileAt + 1
-const deathsAt = fileAt + 2
+/** Where the words of `own-node.ts` begin, and how many they are. */
+export const ownNodeAt = fileAt + 2
+export const ownNodeWords = 6
+const deathsAt = ownNodeAt + ownNodeWords
 const maxPassed = 3
 const clientsSlot = 0
 
 /** The slot of a command, which is a process of its own beside the appliance: their ids are never the same. */
 export const commandSlot = 20
+
+/** The slot of the thread that writes the most rows in the least time. */
+export const bulkSlot = 13
 
 /** The memory by which threads take turns to write; for `joinTurns` in each of them. */
 export function makeTurns(): SharedArrayBuffer {

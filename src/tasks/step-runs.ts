@@ -1,6 +1,7 @@
 import { type Clock, pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import { holds } from '../nodes/index.js'
 import { isPassing, type Store } from '../store/index.js'
 import { type AccountTask, changeState, findTask, liveTasks } from './task.js'
 
@@ -46,7 +47,8 @@ export function makeStepRuns(
 
   const work = async ({ id, accountId }: Pick<AccountTask, 'id' | 'accountId'>) => {
     let faults = 0
-    while (!signal.aborted) {
+    // Another node takes it up within some seconds where it is that one's by now.
+    while (!signal.aborted && holds(store.node, 'chores')) {
       const task = await findTask(store.read, accountId, id)
       if (task.state !== 'running') return
       try {
@@ -65,7 +67,7 @@ export function makeStepRuns(
     }
   }
   const takeUp = (task: Pick<AccountTask, 'id' | 'accountId'>) => {
-    if (running.has(task.id) || signal.aborted) return
+    if (running.has(task.id) || signal.aborted || !holds(store.node, 'chores')) return
     const run = work(task)
       .catch((error) => log.error({ error, taskId: task.id }, 'A task waits for the next start'))
       .finally(() => running.delete(task.id))

@@ -18,6 +18,8 @@ export interface AccountTask {
   startedBy: string
   begunAt: number
   endedAt: number | null
+  /** The appliance that it was given to, which has its file. */
+  node: number
 }
 
 /** Answers with its number. */
@@ -169,4 +171,5 @@ const toTask = (row: Selectable<TaskRow>): AccountTask => ({
   startedBy: row.started_by,
   begunAt: row.begun_at,
   endedAt: row.ended_at,
+  node: row.node,
 })

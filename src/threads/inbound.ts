@@ -35,6 +35,8 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
   })
   return {
     port: inbound.port,
+    // Others' mail was taken over.
+    ring: () => inbound.readAnew(),
     reload({ mailRules = rules }) {
       rules = mailRules
       inbound.reload()

@@ -115,7 +115,12 @@ t.test('what fails several times a second is told once a minute', async (t) => {
   const keep = (_fields: object, line: string) => void lines.push(line)
   const log = { ...silentLog, warn: keep, error: keep }
   const run = () => Promise.reject(new Error('disk I/O error'))
-  const chores = ['first', 'second'].map((name) => ({ name, everyMs: 1_000, run }))
+  const chores = ['first', 'second'].map((name) => ({
+    name,
+    of: 'node' as const,
+    everyMs: 1_000,
+    run,
+  }))
   const housekeeping = startHousekeeping(clock, log, chores)
   const store = { checkpoint: run, commits: () => clock.now() }
   const backlog = { outOfRoom: false }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   datesWait,
+  dateWords,
   disableAutomation,
   enableAutomation,
   makeDateKeeper,
@@ -135,4 +136,15 @@ t.test('what a trigger by date says is checked, and a kill leaves nothing out', 
   await rig.keep()
   t.match(await rig.automation(id), { enrolled: 450 })
   t.same(new Set((await rig.due()).map(({ done }) => done?.slice(5))), new Set(['06-01']))
+})
+
+t.test('when it begins is said in words', async (t) => {
+  t.equal(
+    dateWords({ field: 'metadata.birthday', days: -3 }),
+    'Each year, 3 days before “birthday”, at 09:00 where they are',
+  )
+  t.equal(
+    dateWords({ field: 'ends', time: '18:30', zone: 'Africa/Lagos', repeat: 'once' }),
+    'Once, on the day of “ends”, at 18:30 in Africa/Lagos',
+  )
 })

@@ -51,7 +51,7 @@ async function openSent(t: Test, count: number) {
       limit,
     }))
     const now = clock.now()
-    const claims = await rig.store.write((tx) => claim(tx, wants, { now, thread: 0 }))
+    const claims = await rig.store.write((tx) => claim(tx, wants, { now, node: 1, lease: 0 }))
     return claims.flatMap(({ taken }) => taken)
   }
   /** As an outbound thread ends an attempt that did not leave. */
@@ -61,7 +61,7 @@ async function openSent(t: Test, count: number) {
       const held = taken.map(
         (claimed): Settlement => ({ ...claimed, ...none, kind: 'held', startedAt: clock.now() }),
       )
-      return settle(tx, held, { thread: 0, now: clock.now(), land: rig.land })
+      return settle(tx, held, { lease: 0, now: clock.now(), land: rig.land })
     })
   return {
     rig,

@@ -19,6 +19,7 @@ const paths = [
   '/sites/show?name=slow.test',
   '/sites/show?name=google',
   '/failover',
+  '/nodes',
   '/inbound',
   '/parked',
   '/doctor',

@@ -79,8 +79,8 @@ t.test(
     t.same(await take('one.test'), [])
     const far = Date.UTC(9000, 0, 1)
     const stream = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
-    t.equal(await nextDue(store.read, stream), undefined)
-    const lanes = await streamsAfter(store.read, undefined, 10)
+    t.equal(await nextDue(store.read, { node: 1, ...stream }), undefined)
+    const lanes = await streamsAfter(store.read, 1, undefined, 10)
     t.match(lanes, [{ lane: 'one.test' }, { lane: 'two.test', dueAt: clock.now() }])
     t.ok((lanes[0]?.dueAt ?? 0) > far)
     t.match(await rig.email(held), { recipients: [{ status: 'queued', nextAttemptAt: null }] })
@@ -151,7 +151,7 @@ t.test('a lease that has run out is no attempt: its thread is gone', async (t) =
     transcript: '',
   }
   t.equal(claimed?.id, id)
-  t.equal(await store.write((tx) => settle(tx, [late], { thread: 0, now: clock.now(), land })), 0)
+  t.equal(await store.write((tx) => settle(tx, [late], { lease: 0, now: clock.now(), land })), 0)
   t.match(await rig.email(email), { status: 'failed', recipients: [{ status: 'failed' }] })
 })
 
@@ -289,7 +289,7 @@ t.test('filters choose by mail, account, domain, class, age and hold', async (t)
     ],
     lanes: [{ lane: 'one.test', first: { class: 'transactional' } }, { first: undefined }],
   })
-  t.match(await measureDepth(store.read), {
+  t.match(await measureDepth(store), {
     transactional: { deliveries: 2, oldestAt: clock.now() - 2 * hourMs, dueAt: Number },
     automation: { deliveries: 0, oldestAt: undefined, dueAt: undefined },
     campaign: { deliveries: 1, oldestAt: clock.now() },
@@ -406,7 +406,7 @@ t.test('what a smart host took on stays sent until a report says more', async (t
     })
     const [first] = settlements
     const twice = first === undefined ? settlements : [...settlements, first]
-    return store.write((tx) => settle(tx, twice, { thread: 0, now: clock.now(), land }))
+    return store.write((tx) => settle(tx, twice, { lease: 0, now: clock.now(), land }))
   }
   t.equal(await settleAs(['relayed', 'delivered', 'relayed']), 3, 'each counts once')
   t.match(await rig.email(id), {

@@ -456,7 +456,7 @@ t.test('a bounce that comes before its 250 is on disk waits for it', async (t) =
           ...attempt,
         },
       ],
-      { thread: 3, now, land: makeLandEvents([]) },
+      { lease: 3, now, land: makeLandEvents([]) },
     ),
   )
   t.equal(await statusOf(store, mail.id), 'delivered')

@@ -62,7 +62,7 @@ async function rigOf(t: Test) {
       }),
     async take(limit: number): Promise<Claimed[]> {
       const claims = await store.write((tx) =>
-        claim(tx, [{ ...key, limit }], { now: 1_000, thread }),
+        claim(tx, [{ ...key, limit }], { now: 1_000, node: 1, lease: thread }),
       )
       return claims.flatMap(({ taken }) => taken)
     },

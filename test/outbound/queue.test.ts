@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { claim, makeReturnPaths, nextDue, streamsAfter } from '../../src/deliveries/index.js'
 import { shardOf } from '../../src/outbound/index.js'
-import type { QueueClass, QueueRow } from '../../src/store/index.js'
+import { becomeNode, makeTurns, type QueueClass, type QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
@@ -136,9 +136,11 @@ t.test('a thread that died left leases: its successor takes them at once', async
 })
 
 t.test('leases of threads that are no more are free at the next start', async (t) => {
-  const rig = await outboundRig(t, { clock: new FakeClock(), stopped: true })
+  const turns = makeTurns()
+  const rig = await outboundRig(t, { clock: new FakeClock(), stopped: true, turns })
   const id = await rig.send({ to: 'a@one.test' })
-  // There were three threads when the process was killed, and there is one now.
+  // There were three threads when the process was killed, and there is one now, of another epoch.
+  becomeNode(turns, { number: 1, epoch: 1 })
   await rig.take('one.test', 1, 2)
   await rig.start()
   await rig.becomes(id, 'delivered')
@@ -220,7 +222,7 @@ t.test('a claim takes what is due of each stream, the longest due first', async 
     accountId,
   })
   const take = async (...wants: Parameters<typeof claim>[1]) => {
-    const claims = await store.write((tx) => claim(tx, wants, { now: 100, thread: 3 }))
+    const claims = await store.write((tx) => claim(tx, wants, { now: 100, node: 1, lease: 3 }))
     return claims.map(({ taken, ...rest }) => ({ ids: taken.map(({ id }) => id), ...rest }))
   }
   t.same(await take({ ...stream('x'), limit: 1 }, { ...stream('y'), limit: 1 }), [
@@ -228,15 +230,15 @@ t.test('a claim takes what is due of each stream, the longest due first', async 
     { ids: [4] },
   ])
   t.same(await take({ ...stream('x'), limit: 3 }), [{ ids: [1], exhausted: { nextDueAt: 500 } }])
-  t.equal(await nextDue(store.read, stream('x', 0, 'nobody.test')), undefined)
-  t.same(await streamsAfter(store.read, undefined, 10), [
+  t.equal(await nextDue(store.read, { node: 1, ...stream('x', 0, 'nobody.test') }), undefined)
+  t.same(await streamsAfter(store.read, 1, undefined, 10), [
     { ...stream('x'), dueAt: 500 },
     { ...stream('y'), dueAt: 100 + 3_600_000 },
     { ...stream('x', 2), dueAt: 2 },
     { ...stream('x', 0, 'b.test'), dueAt: 1 },
   ])
-  t.same(await streamsAfter(store.read, stream('y'), 1), [{ ...stream('x', 2), dueAt: 2 }])
-  t.same(await streamsAfter(store.read, stream('x', 0, 'b.test'), 5), [])
+  t.same(await streamsAfter(store.read, 1, stream('y'), 1), [{ ...stream('x', 2), dueAt: 2 }])
+  t.same(await streamsAfter(store.read, 1, stream('x', 0, 'b.test'), 5), [])
 })
 
 t.test(
@@ -245,12 +247,15 @@ t.test(
   async (t) => {
     const { read } = await openTestStore(t)
     const statements = collectStatements(t)
-    await streamsAfter(read, undefined, 10)
+    await streamsAfter(read, 1, undefined, 10)
     const [statement = ''] = [...statements].filter((text) => text.includes('recursive streams'))
     const searches = (await planOf(read, statement)).filter((line) => line.includes('queue_stream'))
     const wide = searches.filter((line) => !line.includes('account_id'))
     t.equal(searches.length, 7, 'two steps to the next of three searches each, and the time')
-    t.equal(wide.filter((line) => /lane=\? AND class>\?|\(lane>\?\)/.test(line)).length, 4)
+    t.equal(
+      wide.filter((line) => /lane=\? AND class>\?|node=\? AND lane>\?\)/.test(line)).length,
+      4,
+    )
     t.equal(searches.filter((line) => line.includes('account_id>?')).length, 2)
   },
 )

@@ -10,7 +10,7 @@ const skip = noPostgres ?? false
 
 /** What the last migrations have made, taken away again. */
 const undo = `
-  drop table broadcast_why_left, nodes, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
+  drop table broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
     handed_in, surges, site_orders, identities;
   alter table sessions drop column came_by;
   alter table api_keys drop column per_hour, drop column per_minute;
@@ -19,6 +19,11 @@ const undo = `
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left;
+  alter table queue drop column node;
+  create index queue_stream on queue (lane, class, account_id, due_at, id);
+  alter table inbound_spool drop column node;
+  alter table tasks drop column node;
+  alter table appliance drop column last_epoch;
   drop index automation_live_step, automation_runs_why, sandbox_messages_account;
   alter table sandbox_messages drop column account_id;
   alter table sandbox_messages drop column email_id;

@@ -76,7 +76,9 @@ export async function byRowPromises(
         const mine: number[] = []
         for (let none = 0; none < 3; ) {
           const claims = await Promise.all(
-            [0, 1].map(() => byRow((tx) => claim(tx, [{ ...stream, limit: 7 }], { now, thread }))),
+            [0, 1].map(() =>
+              byRow((tx) => claim(tx, [{ ...stream, limit: 7 }], { now, node: 1, lease: thread })),
+            ),
           )
           const ids = claims.flat().flatMap((one) => one.taken.map(({ id }) => id))
           mine.push(...ids)
@@ -93,7 +95,9 @@ export async function byRowPromises(
     const stores = await openTwo(t)
     const [{ read, byRow }] = stores
     await fill(stores[0], 60)
-    const [all] = await byRow((tx) => claim(tx, [{ ...stream, limit: 200 }], { now, thread: 0 }))
+    const [all] = await byRow((tx) =>
+      claim(tx, [{ ...stream, limit: 200 }], { now, node: 1, lease: 0 }),
+    )
     const parts = stores.map((_, of) => (all?.taken ?? []).filter(({ id }) => id % 2 === of))
     await Promise.all(
       stores.map(async ({ byRow }, of) => {
@@ -101,7 +105,7 @@ export async function byRowPromises(
         const batches = Array.from({ length: 8 }, (_, n) => mine.slice(8 * n, 8 * (n + 1)))
         await Promise.all(
           batches.map((batch) =>
-            byRow((tx) => settle(tx, batch.map(delivered), { thread: 0, now, land })),
+            byRow((tx) => settle(tx, batch.map(delivered), { lease: 0, now, land })),
           ),
         )
       }),

@@ -105,7 +105,7 @@ export async function openCampaigns(
         .execute()
       const now = clock.now()
       const wants = streams.map((stream) => ({ ...stream, limit: 1_000 }))
-      const claims = await store.write((tx) => claim(tx, wants, { now, thread: 3 }))
+      const claims = await store.write((tx) => claim(tx, wants, { now, node: 1, lease: 3 }))
       const taken = claims.flatMap((one) => one.taken)
       const settlements = taken.map(
         (claimed): Settlement =>
@@ -122,7 +122,7 @@ export async function openCampaigns(
             dueAt: now + 60_000,
           }) as Settlement,
       )
-      await store.write((tx) => settle(tx, settlements, { thread: 3, now, land }))
+      await store.write((tx) => settle(tx, settlements, { lease: 3, now, land }))
       return taken
     },
   }

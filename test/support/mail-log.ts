@@ -122,7 +122,7 @@ export async function openMailLog(
       .execute()
     const now = clock.now()
     const wants = streams.map((stream) => ({ ...stream, limit: 10_000 }))
-    const claims = await store.write((tx) => claim(tx, wants, { now, thread: 3 }))
+    const claims = await store.write((tx) => claim(tx, wants, { now, node: 1, lease: 3 }))
     const settlements = claims
       .flatMap(({ taken }) => taken)
       .map(
@@ -139,7 +139,7 @@ export async function openMailLog(
             dueAt: now + 60_000,
           }) as Settlement,
       )
-    await store.write((tx) => settle(tx, settlements, { thread: 3, now, land }))
+    await store.write((tx) => settle(tx, settlements, { lease: 3, now, land }))
     return settlements
   }
   return {

@@ -93,6 +93,8 @@ export interface RigOptions {
   tls?: OutboundDeps['tls']
   /** Sessions are counted for reports about TLS. */
   countTls?: boolean
+  /** As which node the appliance claims (`becomeNode`). */
+  turns?: SharedArrayBuffer
   /** Do not start the outbound side yet. */
   stopped?: boolean
 }
@@ -115,7 +117,11 @@ const accountId = '01900000-0000-7000-8000-000000000001'
 export async function outboundRig(t: Test, options: RigOptions = {}): Promise<OutboundRig> {
   const clock = options.clock ?? systemClock
   const dataDir = makeTempDir(t)
-  const store = await openTestStore(t, { clock, dataDir })
+  const store = await openTestStore(t, {
+    clock,
+    dataDir,
+    ...(options.turns && { turns: options.turns }),
+  })
   const mx = await fakeMx(t, options.script)
   const resolver = fakeResolver(
     options.dns ?? {
@@ -260,7 +266,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     becomes: (id, status) => rig.until(id, (email) => email.status === status),
     async take(lane, limit, thread = 0) {
       const want = { lane, class: 0, accountId, limit } as const
-      const options = { now: clock.now(), thread }
+      const options = { now: clock.now(), node: 1, lease: thread }
       const claims = await store.write((tx) => claim(tx, [want], options))
       return claims.flatMap(({ taken }) => taken)
     },

@@ -10,7 +10,7 @@ export const cliEntry = fileURLToPath(new URL('../../src/cli/main.js', import.me
 
 // Whatever the settings of a test say: another appliance may run on this machine, and nobody but root
 // has port 25.
-const freePorts = {
+export const freePorts = {
   POSTHORN_HTTP_PRIVATE_PORT: '0',
   POSTHORN_HTTP_PUBLIC_PORT: '0',
   POSTHORN_SANDBOX_SMTP_PORT: '0',

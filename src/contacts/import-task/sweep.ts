@@ -39,8 +39,9 @@ export async function sweep(
   // In this order: a file that is there has its task already.
   const files = await filesKept(dataDir)
   const wanted = new Set<number>()
-  for (const { id, accountId, state, begunAt } of await liveTasks(store.read, 'import')) {
-    const isCutOff = state === 'arriving' && !arriving.has(id)
+  for (const { id, accountId, state, begunAt, node } of await liveTasks(store.read, 'import')) {
+    // Of others nobody here knows what arrives.
+    const isCutOff = state === 'arriving' && node === store.node.number && !arriving.has(id)
     if (isCutOff && (await store.write((tx) => removeTask(tx, id, 'arriving')))) continue
     wanted.add(id)
     if (state !== 'paused' || isRecent(begunAt, clock.now(), pausedMs)) continue

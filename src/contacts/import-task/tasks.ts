@@ -2,7 +2,14 @@ import { checkAdding, readBilling } from '../../billing/index.js'
 import { lastConsentId } from '../../consent/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
-import { changeState, createTask, findTask, liveTasks, removeTask } from '../../tasks/index.js'
+import {
+  type AccountTask,
+  changeState,
+  createTask,
+  findTask,
+  liveTasks,
+  removeTask,
+} from '../../tasks/index.js'
 import { requireList } from '../list.js'
 import { columnsOf, type Mapping } from '../mapping.js'
 import { dropFile, type Glance, glanceAt, keepFile } from './files.js'
@@ -45,6 +52,10 @@ const mostWaitingBytes = 512 * 1024 * 1024
 export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
   const { store, clock, dataDir } = deps
   const runs = makeRuns(deps)
+  // The file lies with the appliance that took it; its own look finds what others have changed.
+  const takeUp = async (task: Pick<AccountTask, 'id' | 'accountId' | 'node'>) => {
+    if (task.node === store.node.number) await runs.takeUp(task)
+  }
   /** Those of this process: one that a kill cut off is no draft. */
   const arriving = new Set<number>()
   return {
@@ -72,7 +83,10 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
         arriving.delete(id)
       }
     },
-    glance: ({ id, detail }, as) => glanceAt(dataDir, id, detail, as),
+    async glance({ id, detail, node }, as) {
+      if (node !== store.node.number) throw isElsewhere(node)
+      return await glanceAt(dataDir, id, detail, as)
+    },
     async check(accountId, id, mapping) {
       const mapped = columnsOf(mapping.columns)
       if (typeof mapped === 'string')
@@ -99,7 +113,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
           },
         )
       })
-      await runs.takeUp(task)
+      await takeUp(task)
     },
     async change(accountId, id, to) {
       const from =
@@ -110,9 +124,11 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
             : (['running', 'paused'] as const)
       if (to === 'running') checkAdding(await readBilling(store.read, deps.plans, accountId))
       const endedAt = to === 'stopped' ? clock.now() : null
-      await store.write((tx) => changeState(tx, { id, accountId }, { from, to, endedAt }))
+      const task = await store.write((tx) =>
+        changeState(tx, { id, accountId }, { from, to, endedAt }),
+      )
       if (to === 'stopped' && !runs.isUnderWay(id)) await dropFile(dataDir, id)
-      if (to === 'running') await runs.takeUp({ id, accountId })
+      if (to === 'running') await takeUp(task)
     },
     async undo(accountId, id) {
       const found = await findTask(store.read, accountId, id)
@@ -122,15 +138,21 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       const task = await store.write((tx) =>
         changeState(tx, found, { from: [found.state], to: 'undoing', endedAt: null }),
       )
-      await runs.takeUp(task)
+      await takeUp(task)
     },
     async resume(stop) {
       await sweep(deps, { arriving, stop })
-      for (const task of await liveTasks(store.read, 'import')) await runs.takeUp(task)
+      for (const task of await liveTasks(store.read, 'import')) await takeUp(task)
     },
     close: runs.close,
   }
 }
+
+const isElsewhere = (node: number) =>
+  new ApiError(
+    'conflict',
+    `The file lies on node ${node}, where it was taken in: open this page there, or upload it once more`,
+  )
 
 /** One import of an account runs at a time. */
 async function refuseSecond(read: Read, accountId: string): Promise<void> {

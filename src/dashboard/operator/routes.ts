@@ -10,6 +10,7 @@ import { failoverPages } from './failover.js'
 import { heldPages } from './held.js'
 import { inboundPages } from './inbound.js'
 import { jobPages } from './jobs.js'
+import { nodePages } from './nodes.js'
 import { overviewPages } from './overview.js'
 import { parkedPages } from './parked.js'
 import { queuePages } from './queue.js'
@@ -36,6 +37,7 @@ export function operatorPages(pages: OperatorPages, deps: OperatorPageDeps): voi
   parkedPages(pages, deps)
   doctorPages(pages, deps)
   jobPages(pages, deps)
+  nodePages(pages, deps)
   backupPages(pages, deps)
   settingsPages(pages, deps)
   userPages(pages, deps)

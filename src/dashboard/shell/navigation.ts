@@ -75,6 +75,7 @@ export const operatorPlaces: readonly NavigationGroup[] = [
       { label: 'Overview', path: '', action: 'operator.read' },
       { label: 'Doctor', path: '/doctor', action: 'operator.read' },
       { label: 'Jobs', path: '/jobs', action: 'operator.read' },
+      { label: 'Nodes', path: '/nodes', action: 'operator.read' },
       { label: 'Backups', path: '/backups', action: 'operator.read' },
       { label: 'Settings', path: '/settings', action: 'operator.read' },
     ],

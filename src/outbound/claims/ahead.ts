@@ -1,5 +1,5 @@
 import { type Clock, pause } from '../../clock/index.js'
-import { type Claimed, stopOf, unclaim } from '../../deliveries/index.js'
+import { type Claimed, leaseOf, stopOf, unclaim } from '../../deliveries/index.js'
 import type { Log } from '../../log/index.js'
 import type { Store } from '../../store/index.js'
 import type { Stream } from '../admission/index.js'
@@ -84,7 +84,7 @@ export function makeAhead(options: AheadOptions): Ahead {
     for (const { id } of rows) returning.add(id)
     for (;;) {
       try {
-        await store.byRow((tx) => unclaim(tx, rows, thread))
+        await store.byRow((tx) => unclaim(tx, rows, leaseOf(store.node, thread)))
         break
       } catch (error) {
         log.error({ error, deliveries: rows.length }, 'Deliveries could not be given back')

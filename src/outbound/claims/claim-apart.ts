@@ -1,4 +1,11 @@
-import { type Claim, claim, firstDue, hold, type StreamKey } from '../../deliveries/index.js'
+import {
+  type Claim,
+  claim,
+  firstDue,
+  hold,
+  leaseOf,
+  type StreamKey,
+} from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
 import { isPassing } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
@@ -18,25 +25,32 @@ const soonMs = 1_000
  * and nothing was claimed.
  */
 export async function claimApart(deps: Deps, wants: readonly Wanted[]): Promise<Claim[]> {
-  const { store, clock, thread } = deps
+  const { store, clock } = deps
   try {
     const now = clock.now()
-    return await store.byRow((tx) => claim(tx, wants, { now, thread }))
+    return await store.byRow((tx) => claim(tx, wants, { now, ...claimantOf(deps) }))
   } catch (error) {
     if (isPassing(error)) throw error
   }
   return await Promise.all(wants.map((want) => claimAlone(deps, want)))
 }
 
+const claimantOf = ({ store: { node }, thread }: Deps) => ({
+  node: node.number,
+  lease: leaseOf(node, thread),
+})
+
 /** Never rejects, as others may have claimed with it: their deliveries have to begin. */
 async function claimAlone(deps: Deps, want: Wanted): Promise<Claim> {
-  const { store, clock, thread } = deps
+  const { store, clock } = deps
   const now = clock.now()
   const none = (again: number): Claim => ({ taken: [], exhausted: { nextDueAt: now + again } })
   // One by one up to the row at fault, which is then the first.
   for (const limit of [want.limit, 1]) {
     try {
-      const [claimed] = await store.byRow((tx) => claim(tx, [{ ...want, limit }], { now, thread }))
+      const [claimed] = await store.byRow((tx) =>
+        claim(tx, [{ ...want, limit }], { now, ...claimantOf(deps) }),
+      )
       return claimed ?? none(0)
     } catch (error) {
       if (isPassing(error)) return none(soonMs)
@@ -53,7 +67,7 @@ async function holdFirst(deps: Deps, stream: StreamKey, fault: unknown): Promise
   const cause = messageOf(fault)
   const { lane, accountId } = stream
   try {
-    const [first] = await firstDue(store.read, { ...stream, now })
+    const [first] = await firstDue(store.read, { ...stream, now, node: store.node.number })
     if (first === undefined) return 0
     const reason = internalReason('it cannot be claimed', cause)
     const { changed } = await store.write((tx) =>

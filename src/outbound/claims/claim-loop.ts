@@ -1,6 +1,7 @@
 import { onceATurn } from '../../bounded/index.js'
 import { systemClock } from '../../clock/index.js'
 import { makeSeldom } from '../../log/index.js'
+import { isHeldUp } from '../../nodes/index.js'
 import { isPassing, wordsOfCause } from '../../store/index.js'
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
@@ -65,6 +66,7 @@ export function makeClaimLoop(
   const turn = () => {
     if (runs.isIdle()) endRest()
     if (stopped || runs.cannotWrite() || (claiming && ahead.isEmpty())) return
+    if (isHeldUp(deps.store.node)) return sleepFor(retryWriteMs)
     const { admitted, closed } = admission.admit(claiming ? mayBegin : undefined)
     if (closed.length > 0 && !ahead.isEmpty()) {
       for (const waiting of closed)
@@ -121,6 +123,10 @@ export function makeClaimLoop(
     })
   }
 
+  const sleepFor = (ms: number) => {
+    cancelWake()
+    cancelWake = clock.after(ms, turn)
+  }
   const sleep = () => {
     cancelWake()
     const at = admission.wakeAt()

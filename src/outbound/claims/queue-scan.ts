@@ -45,7 +45,7 @@ export function makeQueueScan(
     admission.sweep()
     let last: StreamDue | undefined
     do {
-      const found = await streamsAfter(store.read, last, streamsPerScan)
+      const found = await streamsAfter(store.read, store.node.number, last, streamsPerScan)
       for (const due of found.filter(({ lane }) => isMine(lane))) {
         if (classes.includes(due.class)) admission.note(due)
         else leaveAlone(due)

@@ -1,6 +1,13 @@
 import { nextTurn } from '../../bounded/index.js'
 import { isoTime, pause, systemClock } from '../../clock/index.js'
-import { holdsBack, isEnded, park, type Settlement, settle } from '../../deliveries/index.js'
+import {
+  holdsBack,
+  isEnded,
+  leaseOf,
+  park,
+  type Settlement,
+  settle,
+} from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
 import { makeSeldom } from '../../log/index.js'
 import { largeProviderOf } from '../../protection/index.js'
@@ -52,6 +59,7 @@ interface Waiting {
  */
 export function makeRecorder(deps: RecorderDeps): ResultRecorder {
   const { store, clock, log, thread, backlog, land } = deps
+  const lease = leaseOf(store.node, thread)
   const waiting: Waiting[] = []
   let writing = false
   let failing = false
@@ -83,7 +91,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
       sound,
       (tx, entries) => {
         const settlements = entries.map(({ settlement }) => settlement)
-        return settle(tx, settlements, { thread, now: clock.now(), land })
+        return settle(tx, settlements, { lease, now: clock.now(), land })
       },
     )
     lately.note(written.map(({ settlement }) => settlement))
@@ -136,7 +144,12 @@ async function holdBack(
     : `its last attempt ended as ${kind}, which cannot be written`
   const now = clock.now()
   const { faults, ...held } = await writeApart(store.byRow, [settlement], (tx) =>
-    park(tx, settlement, { thread, now, reason: internalReason(what, cause), isUnsent }),
+    park(tx, settlement, {
+      lease: leaseOf(store.node, thread),
+      now,
+      reason: internalReason(what, cause),
+      isUnsent,
+    }),
   )
   if (held.left.length > 0) return held
   const about = { deliveryId: id, emailId, to: recipient, cause }

@@ -28,8 +28,16 @@ const settings = [
 ]
 
 /** Where the database is: what `pg` takes, as parts of a URL `postgres://user@host:port/database`. */
-export function connectionTo(url: string, options: { readOnly: boolean }): pg.ClientConfig {
-  const own = options.readOnly ? [...settings, 'default_transaction_read_only=on'] : settings
+export function connectionTo(
+  url: string,
+  { readOnly, node }: { readOnly: boolean; node?: number },
+): pg.ClientConfig {
+  const own = [
+    ...settings,
+    ...(readOnly ? ['default_transaction_read_only=on'] : []),
+    // Whose the rows are that it puts in (`ownNode` in `fragments.ts`).
+    ...(node === undefined ? [] : [`posthorn.node=${node}`]),
+  ]
   return {
     connectionString: asLibpqReads(url),
     types,

@@ -5,6 +5,7 @@ import type { StoreTrouble } from '../trouble.js'
  * PostgreSQL's manual, appendix A.
  */
 export function troubleOf(error: unknown): StoreTrouble | undefined {
+  if (error instanceof FencedError) return { kind: 'failing', passes: true }
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (typeof code === 'string' && socketCodes.test(code)) return { kind: 'failing', passes: true }
   if (error instanceof Error && lostConnection.test(error.message)) {
@@ -13,6 +14,13 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
   if (typeof code !== 'string' || !isState(error, code)) return undefined
   const kind = kinds.find(([, pattern]) => pattern.test(code))?.[0] ?? 'other'
   return { kind, passes: passing.test(code), fault: damaged.test(code) ? 'corrupt' : undefined }
+}
+
+/** Others have ended the epoch of this appliance: it is not to change anything any more. It has to end, and start anew. */
+export class FencedError extends Error {
+  constructor({ number, epoch }: { number: number; epoch: number }) {
+    super(`Others have taken node ${number} for dead: its epoch ${epoch} is over`)
+  }
 }
 
 /** The transaction lost against another one, and may succeed when it runs again. */

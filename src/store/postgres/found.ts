@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { exitStatus, messageOf, OperatorError } from '../../errors/index.js'
+import { databaseClock } from '../fragments.js'
 import { databaseCalled, type FoundDatabase } from '../place.js'
 import type { Tables } from '../schema/index.js'
 import { type SchemaState, stateOf } from '../schema-state.js'
@@ -13,6 +14,19 @@ export async function findPostgres(url: string): Promise<FoundDatabase> {
     if (!tables.includes('accounts')) return { kind: 'empty' }
     const known = await db.selectFrom('appliance').select('key_check').executeTakeFirst()
     return { kind: 'there', keyCheck: known?.key_check }
+  })
+}
+
+/** See `livingNodes` in `index.ts`: by the columns that the table has had from the beginning. */
+export async function livingNodes(url: string): Promise<string[]> {
+  return await looking(url, async (db) => {
+    if (!(await tablesOf(db)).includes('nodes')) return []
+    const rows = await db
+      .selectFrom('nodes')
+      .select('name')
+      .where('held_until', '>', databaseClock)
+      .execute()
+    return rows.map(({ name }) => name)
   })
 }
 

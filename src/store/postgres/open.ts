@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { reportFault } from '../fault.js'
-import { makeIds, readLastIds, writersOf } from '../ids.js'
+import { makeIds, readLastIds, writersOfNode } from '../ids.js'
+import { ownNodeIn } from '../own-node.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema/index.js'
 import type { Store, StoreOptions, WayThere } from '../store.js'
@@ -20,10 +21,12 @@ const askedEveryMs = 250
 /** Opens the database of `url`, which `migrateStore` has made or brought up to date. */
 export async function openPostgres(options: StoreOptions & { url: string }): Promise<Store> {
   const { url, clock } = options
-  const server = openServer(url)
+  const node = ownNodeIn(options.turns)
+  const server = openServer(url, node)
   const turns = joinTurns(options.turns, options.slot)
   const writer = makeWriter({
     server,
+    node,
     watch: () => watch(turns),
     onCommit: options.onCommit,
     wayThere: options.wayThere,
@@ -45,7 +48,8 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     write: writer.write,
     byRow: writer.byRow,
     gather: writer.gather,
-    ids: makeIds(clock, writersOf(options.slot), last),
+    node,
+    ids: makeIds(clock, writersOfNode(node.number, options.slot), last),
     // The server does so by itself.
     checkpoint: async () => {},
     commits: () => turns.commits().all + foreign(),
@@ -93,6 +97,8 @@ function openReaders(
     losses = server.losses()
     pool = new pg.Pool({ ...server.config({ readOnly: true }), max: mostReaders })
     pool.on('error', (error) => reportFault(error, onFault))
+    // One that is asked just then tells it to who asked; said to nobody, it would end the thread.
+    pool.on('connect', (client) => client.on('error', () => {}))
     return pool
   }
   const query = async (...asked: Parameters<pg.Pool['query']>) => {

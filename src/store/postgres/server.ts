@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import pg from 'pg'
 import { unwritable } from '../fault.js'
+import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
 import { connectionTo } from './connect.js'
 import { kyselyOver } from './driver.js'
@@ -37,7 +38,7 @@ export interface Server {
  * The way to the database of `url`, which may name several hosts: the one that takes writes is looked for, and again
  * after each loss, as a failover makes another one of them the primary.
  */
-export function openServer(url: string): Server {
+export function openServer(url: string, node?: Pick<OwnNode, 'number'>): Server {
   const urls = addressesOf(url)
   const asked = new Set<Asked>()
   let at = 0
@@ -84,7 +85,8 @@ export function openServer(url: string): Server {
     }
   }
   return {
-    config: ({ readOnly }) => connectionTo(urls[at] ?? '', { readOnly }),
+    config: ({ readOnly }) =>
+      connectionTo(urls[at] ?? '', { readOnly, ...(node && { node: node.number }) }),
     losses: () => losses,
     async ready() {
       if (!isLost) return

@@ -14,6 +14,10 @@ export const postgresWords: FragmentWords = {
   value: ({ type }) => ['cast(', type === 'text' ? ' as text)' : ' as bigint)'],
   // Who adds a row that refers to one of them need not wait.
   locked: () => ['for no key update'],
+  lockedFree: () => ['for no key update skip locked'],
+  // Told by the connection, so that no statement on the path of every mail has to name it; 1 for who is no appliance.
+  ownNode: () => ["coalesce(current_setting('posthorn.node', true), '1')::bigint"],
+  ofAnyNode: () => [`queue.node in (${nodeNumbers})`],
   // Its planner knows by its statistics which index is the long way.
   unindexed: () => ['', ''],
   greatest: ({ count }) => among('greatest', count),
@@ -25,6 +29,9 @@ export const postgresWords: FragmentWords = {
   tableEnd: () => [''],
   databaseClock: () => ['cast(extract(epoch from clock_timestamp()) * 1000 as bigint)'],
 }
+
+// 1 to 31, as `writersOfNode` has numbers for.
+const nodeNumbers = Array.from({ length: 31 }, (_, at) => at + 1).join()
 
 const castTo = (type: keyof ValueTypes) => (type === 'text' ? '' : '::bigint')
 

@@ -2,15 +2,18 @@ import pg from 'pg'
 import { nextTurn } from '../../bounded/index.js'
 import { pause, systemClock } from '../../clock/index.js'
 import { unwritable } from '../fault.js'
+import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
 import type { WayThere } from '../store.js'
 import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
 import { kyselyOver, type OnRows } from './driver.js'
-import { causeOfRetry, isRetried, isTaken, troubleOf } from './errors.js'
+import { causeOfRetry, FencedError, isRetried, isTaken, troubleOf } from './errors.js'
 import type { Server } from './server.js'
 
 export interface WriterOptions {
   server: Server
+  /** Whose writings these are: once its epoch is over, none of them begins. */
+  node: OwnNode
   /** Asked for each connection: what it is told of the transaction that runs there. */
   watch: () => Watch
   /** Before each transaction, and again where the server gave none. */
@@ -172,9 +175,10 @@ type Isolation = 'serializable' | 'read committed'
 /** A connection that is made when it is needed, and made anew when it is lost. */
 function openLine({
   server,
+  node,
   wayThere,
   noteTransaction,
-}: Pick<WriterOptions, 'server' | 'wayThere' | 'noteTransaction'>) {
+}: Pick<WriterOptions, 'server' | 'node' | 'wayThere' | 'noteTransaction'>) {
   let client: Promise<pg.Client> | undefined
   /** That of the transaction under way: what is left of one that is lost must not run on another connection. */
   let held: pg.Client | undefined
@@ -225,9 +229,11 @@ function openLine({
       noteTransaction(1)
       try {
         const results = (await query(
-          `begin isolation level ${isolation}; select pg_current_xact_id()::text as number`,
-        )) as unknown as pg.QueryResult<{ number: string }>[]
-        return results[1]?.rows[0]?.number ?? ''
+          `begin isolation level ${isolation}; select pg_current_xact_id()::text as number${isMine(node)}`,
+        )) as unknown as pg.QueryResult<{ number: string; mine?: number }>[]
+        const { number = '', mine } = results[1]?.rows[0] ?? {}
+        if (mine === 0) throw new FencedError(node)
+        return number
       } catch (error) {
         noteTransaction(-1)
         throw error
@@ -258,6 +264,16 @@ function openLine({
     },
   }
 }
+
+/**
+ * Asked with the number, on the way that is gone anyway: an appliance whose epoch others have ended, as they took it for
+ * dead, changes nothing any more, however late it wakes up. What had begun before that is undone by the conditions of its
+ * own statements, or found by those who take over (`deliveries/adopt.ts`).
+ */
+const isMine = ({ number, epoch }: OwnNode) =>
+  epoch === 0
+    ? ''
+    : `, exists (select 1 from nodes where number = ${number} and epoch = ${epoch}) as mine`
 
 // The server ends what it was doing for a connection that is gone within some milliseconds.
 const outcomePauseMs = 100

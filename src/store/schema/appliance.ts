@@ -11,6 +11,8 @@ const appliance = table('appliance', {
   backup_made_at: integer().orNull(),
   /** When an appliance was last started on a backup's copy. */
   restored_at: integer().orNull(),
+  /** The last one that was given to a node; none is given twice. */
+  last_epoch: integer().default(0),
 })
 
 /** A release that has written this database, after the one of the row before. */

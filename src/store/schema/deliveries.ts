@@ -12,8 +12,8 @@ export type HeldBy = 'operator' | 'campaign' | 'overdue' | 'restore' | 'fault' |
 
 /**
  * The hot table: a row a delivery that is still waiting. It moves to `deliveries` when it ends.
- * While a thread holds it, `lease` is that thread's number and `due_at` is when the lease runs out,
- * so that no claim ever walks over rows that are in flight.
+ * While a thread holds it, `lease` is that thread's number beside its appliance's epoch (`leaseOf`) and `due_at` is when
+ * the lease runs out, so that no claim ever walks over rows that are in flight.
  */
 const queue = table(
   'queue',
@@ -44,13 +44,15 @@ const queue = table(
     held_reason: text().orNull(),
     held_by: text<HeldBy>().orNull(),
     held_due_at: integer().orNull(),
+    /** The appliance that sends it: the one that took it in, unless others have taken it over. */
+    node: integer().ofOwnNode(),
   },
   {
     indexes: {
       queue_email: ['email_id'],
       queue_lease: { on: ['lease'], where: (row) => row('lease', 'is not', null) },
       queue_held: { on: ['held_at'], where: (row) => row('held_at', 'is not', null) },
-      queue_stream: ['lane', 'class', 'account_id', 'due_at'],
+      queue_stream: ['node', 'lane', 'class', 'account_id', 'due_at'],
       queue_expiry: ['expires_at'],
       queue_put_off: {
         on: ['account_id', 'lane', 'id'],

@@ -23,6 +23,8 @@ const inboundSpool = table(
     /** Since when it is left to the operator, with why; without a why it is to be read again. */
     parked_at: integer().orNull(),
     fault: text().orNull(),
+    /** The appliance that reads it. */
+    node: integer().ofOwnNode(),
   },
   {
     indexes: {

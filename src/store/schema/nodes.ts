@@ -1,15 +1,42 @@
-import { integer, table, text } from './table.js'
+import { integer, type RowOf, table, text } from './table.js'
 
-/** The appliances that hold a database which is not in a data directory; times are those of the database's clock. */
+/** The appliances over this database: one, unless it is on a server. Times are those of the database's clock. */
 const nodes = table('nodes', {
   name: text().primaryKey(),
-  /** Another number at each start; whoever finds another one than its own has lost the database. */
+  /** 1 to 31: whose the rows are that it takes in (`ownNode`). */
+  number: integer().default(1),
+  /** Another number at each start, of all of them; whoever finds another one than its own has to end. */
   epoch: integer(),
-  /** Until when it holds the database without a further sign of life. */
+  /** Until when it is taken for alive without a further sign of life. */
   held_until: integer(),
   /** How many signs of life it has given. */
   beat: integer(),
   version: text(),
+  /** A hash of the plans that it has read. */
+  plans: text().default(''),
+  /** 1: it works beside others that say so too; 0: it is to be the only one. */
+  joins: integer<0 | 1>().default(0),
+  /** Since when its epoch counts no more: it ended, or others took it for dead. Null while it counts. */
+  gone_at: integer().orNull(),
+  /** It ended by itself, and gave the database back. */
+  ended_well: integer<0 | 1>().default(0),
+  started_at: integer().default(0),
+  /** Takes no new mail, and others take over what it has. */
+  draining: integer<0 | 1>().default(0),
+  /** By how many milliseconds its clock is ahead of the database's. */
+  clock_ahead_ms: integer().default(0),
+  /** How many deliveries others have taken over since it is gone. */
+  taken_over: integer().default(0),
 })
 
-export const nodesTables = [nodes] as const
+export interface NodeRow extends RowOf<typeof nodes> {}
+
+/** What one of the nodes does for all, and whose it is. */
+const duties = table('duties', {
+  name: text().primaryKey(),
+  /** Of the node that has it, as long as that is alive. */
+  epoch: integer(),
+  since: integer(),
+})
+
+export const nodesTables = [nodes, duties] as const

@@ -42,6 +42,8 @@ interface ColumnFacts {
   readonly numbered?: 'free' | 'rising'
   readonly isUnique?: boolean
   readonly fallback?: string | number
+  /** The number of the appliance that writes, where an insert names none. */
+  readonly isOwnNode?: boolean
   /** The rows of the table that it names by their `id`; `cascades`: it goes with its row. */
   readonly parent?: { readonly table: string; readonly cascades: boolean }
 }
@@ -57,6 +59,8 @@ export interface TableColumn<T> extends ColumnFacts {
   unique(): TableColumn<T>
   /** An insert need not name it. */
   default(fallback: string | number): TableColumn<Generated<T>>
+  /** The number of the appliance that writes, where an insert names none (`ownNode`). */
+  ofOwnNode(): TableColumn<Generated<T>>
   /** No update may name it. */
   unchanging(): TableColumn<ColumnType<T, T, never>>
   /**
@@ -79,6 +83,7 @@ function column<T>(facts: ColumnFacts): TableColumn<T> {
     numberedKey: (numbered = 'free') => column({ ...facts, isKey: true, numbered }),
     unique: () => column({ ...facts, isUnique: true }),
     default: (fallback) => column({ ...facts, fallback }),
+    ofOwnNode: () => column({ ...facts, isOwnNode: true }),
     unchanging: () => column(facts),
     references: (table, onDelete) =>
       column({ ...facts, parent: { table, cascades: onDelete === 'cascade' } }),

@@ -28,6 +28,8 @@ const tasks = table(
     result: text().orNull(),
     /** The user's id. */
     started_by: text(),
+    /** The appliance that has its file, where it has one. */
+    node: integer().ofOwnNode(),
     begun_at: integer(),
     ended_at: integer().orNull(),
   },

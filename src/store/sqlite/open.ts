@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { reportFault } from '../fault.js'
 import { makeIds, readLastIds, writersOf } from '../ids.js'
+import { ownNodeIn } from '../own-node.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema/index.js'
 import type { Store, StoreOptions } from '../store.js'
@@ -78,6 +79,7 @@ export async function openSqlite(options: StoreOptions): Promise<Store> {
     // There is one writer at a time whatever a work stands on.
     byRow: write,
     gather,
+    node: ownNodeIn(options.turns),
     ids: makeIds(
       options.clock,
       writersOf(options.slot),

@@ -143,7 +143,7 @@ async function open(store: Store) {
       }))
       for (;;) {
         const now = systemClock.now()
-        const claims = await store.byRow((tx) => claim(tx, wants, { now, thread }))
+        const claims = await store.byRow((tx) => claim(tx, wants, { now, node: 1, lease: thread }))
         const some = claims.flatMap((one) => one.taken)
         if (some.length === 0) return taken
         taken.push(...some)
@@ -153,7 +153,11 @@ async function open(store: Store) {
       const now = systemClock.now()
       await fourAtOnce(Math.ceil(all.length / 64), (of) =>
         store.byRow((tx) =>
-          settle(tx, all.slice(64 * of, 64 * (of + 1)).map(delivered), { thread, now, land }),
+          settle(tx, all.slice(64 * of, 64 * (of + 1)).map(delivered), {
+            lease: thread,
+            now,
+            land,
+          }),
         ),
       )
     },

@@ -1,0 +1,67 @@
+import { counted } from '../amounts/index.js'
+import { utcTime } from '../clock/index.js'
+import { holds, listNodes } from '../nodes/index.js'
+import type { NoticeKind, Raised } from '../notices/index.js'
+import type { Store } from '../store/index.js'
+
+/** What a look has found. */
+interface Found {
+  kinds: readonly NoticeKind[]
+  raised: Raised[]
+  fault: string | undefined
+}
+
+/** Of the machine that looks: where there are several nodes each has its own, which no other one may settle. */
+const ofTheNode: readonly NoticeKind[] = ['disk', 'thread', 'queue-stuck']
+
+/** What this one of several nodes is to write down: what it sees of itself under its name, the rest where it is its duty. */
+export function ownShare(
+  { kinds, raised, fault }: Found,
+  { store: { node }, name }: { store: Pick<Store, 'node'>; name: string },
+): Found {
+  const isIts = (kind: NoticeKind) => ofTheNode.includes(kind) || holds(node, 'chores')
+  return {
+    fault,
+    kinds: kinds.filter(isIts),
+    raised: raised.filter(({ kind }) => isIts(kind)).map((one) => named(one, name)),
+  }
+}
+
+/** Whether a notice that is open is one that this node sees to. */
+export const isOwnNotice = (
+  { kind, key }: { kind: string; key: string },
+  name: string | undefined,
+): boolean =>
+  name === undefined || !ofTheNode.some((own) => own === kind) || key.endsWith(`@${name}`)
+
+function named(one: Raised, name: string): Raised {
+  if (!ofTheNode.includes(one.kind)) return one
+  const lines = typeof one.text === 'string' ? [one.text] : one.text
+  return {
+    ...one,
+    key: `${one.key}@${name}`,
+    text: [`${lines[0]} (on ${name})`, ...lines.slice(1)],
+  }
+}
+
+/** Nodes that did not end by themselves, until they are there again or forgotten. */
+export async function lostNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
+  const nodes = await listNodes(read, { isFile: false })
+  return nodes
+    .filter(({ state }) => state === 'lost')
+    .map(({ name, goneAt, takenOver }) => ({
+      kind: 'node',
+      key: name,
+      severity: 'burning',
+      text: [
+        `The node ${name} is gone since ${utcTime(goneAt ?? 0)}`,
+        takenOver === 0
+          ? 'No mail waited at it.'
+          : `${counted(takenOver, 'delivery', 'deliveries')} that waited at it ${takenOver === 1 ? 'was' : 'were'} taken over; what it had in hand may arrive twice.`,
+      ],
+      fix: [
+        `systemctl status posthorn, on ${name}`,
+        `posthorn node forget ${name}, where it does not come back`,
+      ],
+    }))
+}

@@ -1,0 +1,122 @@
+import { adopt, type StreamDue } from '../deliveries/index.js'
+import { messageOf } from '../errors/index.js'
+import { adoptSpooled } from '../inbound/index.js'
+import {
+  countTakenOver,
+  type DutyName,
+  dutyNames,
+  endSilent,
+  giveBackDuty,
+  type LeavingNode,
+  nodesThatLeave,
+  othersBits,
+  shareDuties,
+} from '../nodes/index.js'
+import { noteOthers } from '../store/index.js'
+import type { Ground } from './ground.js'
+import type { Chore } from './housekeeping.js'
+import type { Work } from './work.js'
+
+// Others' mail leaves within the lease of who is gone, and two seconds.
+const lookEveryMs = 1_000
+const shareEveryMs = 2_000
+
+/** What begins and ends with a duty. */
+export interface DutyHooks {
+  taken(name: DutyName): Promise<void>
+  /** Resolves when nothing of it is under way here any more. */
+  left(name: DutyName): Promise<void>
+}
+
+/** What an appliance does for others over the same database; nothing where that is a file. */
+export function severalChores(
+  ground: Ground,
+  work: Pick<Work, 'crew' | 'backlog' | 'ring'>,
+  hooks: DutyHooks,
+): Chore[] {
+  if (!ground.ownNode.isOnServer) return []
+  return [
+    {
+      name: 'nodes that are gone',
+      of: 'node',
+      everyMs: lookEveryMs,
+      run: (signal) => takeOver(ground, work, signal),
+    },
+    ...(ground.ownNode.joins ? [dutiesChore(ground, hooks)] : []),
+  ]
+}
+
+async function takeOver(
+  { store, clock, log, land, config, ownNode }: Ground,
+  { crew, backlog, ring }: Pick<Work, 'crew' | 'backlog' | 'ring'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const name of await endSilent(store, ownNode.held))
+    log.warn({ node: name }, 'A node has given no sign of life for 10 seconds: others take over')
+  backlog.setDraining(ownNode.held.isDraining)
+  if (ownNode.held.isDraining) return
+  const { leaving, rank, of } = await nodesThatLeave(store)
+  const takeFrom = async (node: LeavingNode) => {
+    const onTaken = (due: readonly StreamDue[]) => {
+      backlog.change(due.length)
+      ring(due)
+    }
+    const how = { rank, of, spares: node.isDraining, signal, onTaken }
+    let deliveries = 0
+    for (let more = node.hasQueue; more && !signal.aborted; ) {
+      const taken = await adopt({ store, clock, land }, node, how)
+      deliveries += taken
+      more = taken > 0
+    }
+    if (
+      node.hasSpool &&
+      config.inbound.enabled &&
+      (await adoptSpooled(store, clock, node.number)) > 0
+    )
+      crew.readSpoolAnew()
+    if (deliveries === 0) return
+    await countTakenOver(store, node, deliveries)
+    log.warn({ node: node.name, deliveries }, 'Mail of another node was taken over')
+  }
+  for (const node of leaving) await takeFrom(node)
+}
+
+/** Shares the duties, and has begun and ended here what they are. */
+function dutiesChore({ store, turns, log, ownNode }: Ground, hooks: DutyHooks): Chore {
+  const here = new Set<DutyName>()
+  /** Those that end here, which the others may have once that is over. */
+  const leaving = new Map<DutyName, Promise<void>>()
+  const tell = () => noteOthers(turns, othersBits([...here]))
+  const leave = (name: DutyName) => {
+    here.delete(name)
+    tell()
+    const gone = hooks
+      .left(name)
+      .catch((error: unknown) => log.error({ cause: messageOf(error), duty: name }, 'A duty ends'))
+      .then(() => giveBackDuty(store, ownNode.held, name))
+      .catch((error: unknown) =>
+        log.warn({ cause: messageOf(error), duty: name }, 'A duty could not be given back'),
+      )
+      .finally(() => leaving.delete(name))
+    leaving.set(name, gone)
+  }
+  return {
+    name: 'duties',
+    of: 'node',
+    everyMs: shareEveryMs,
+    async run() {
+      const { own, tooMany } = await shareDuties(store, ownNode.held)
+      const taken = own.filter((name) => !here.has(name) && !leaving.has(name))
+      for (const name of taken) here.add(name)
+      tell()
+      for (const name of taken) {
+        log.info({ duty: name }, 'This node does for all from now on what the duty says')
+        await hooks.taken(name)
+      }
+      // The last ones first, one at a time: another node has to be there for it.
+      const least =
+        tooMany > leaving.size ? dutyNames.findLast((name) => here.has(name)) : undefined
+      if (least !== undefined) leave(least)
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import { enums, object } from 'superstruct'
+import { shownCount } from '../../amounts/index.js'
+import { shownFor } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
+import {
+  changeNode,
+  listNodes,
+  mostCounted,
+  type NodeChangeName,
+  type NodeStanding,
+  nodeChanges,
+} from '../../nodes/index.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { OperatorPages } from '../shell/page.js'
+import type { OperatorVisit } from '../shell/visit.js'
+import type { OperatorPageDeps } from './deps.js'
+
+const names = Object.keys(nodeChanges) as NodeChangeName[]
+const Change = object({ change: enums(names) })
+
+/** `/operator/nodes`: the appliances over the database, and the operator's word on them; as `posthorn node`. */
+export function nodePages(pages: OperatorPages, deps: OperatorPageDeps): void {
+  const again = (visit: OperatorVisit, faults: Faults) => nodesPage(deps, visit, faults)
+  pages.get('/nodes', 'operator.read', (visit) => nodesPage(deps, visit, noFaults))
+  pages.post(
+    '/nodes/:name',
+    { action: 'operator.write', form: Change, sudo: true, again },
+    ({ params, form }) => change(deps, form.change, params.name ?? ''),
+  )
+}
+
+async function nodesPage(
+  { store, config }: OperatorPageDeps,
+  { now, may }: OperatorVisit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const isFile = config.store.url === ''
+  const nodes = await listNodes(store.read, { isFile })
+  const view = {
+    now,
+    faults,
+    isFile,
+    joins: config.node.join,
+    mayChange: may('operator.write') && !isFile,
+    nodes: nodes.map((node) => ({
+      ...node,
+      isThis: node.number === store.node.number,
+      tone: toneOf(node),
+      silent: node.silentMs === null ? '–' : shownFor(node.silentMs),
+      queue:
+        node.queued > mostCounted ? `over ${shownCount(mostCounted)}` : shownCount(node.queued),
+      duties: node.duties.join(', '),
+      changes: names
+        .filter((name) => nodeChanges[name].of.includes(node.state))
+        .map((name) => ({ name, label: nodeChanges[name].label })),
+    })),
+  }
+  return page('operator/nodes', view, { title: 'Nodes', wide: true })
+}
+
+const toneOf = ({ state }: NodeStanding) =>
+  state === 'up' || state === 'file'
+    ? 'good'
+    : state === 'lost' || state === 'silent'
+      ? 'bad'
+      : 'none'
+
+async function change(
+  { store, config }: OperatorPageDeps,
+  name: NodeChangeName,
+  node: string,
+): Promise<PageAnswer> {
+  if (config.store.url === '')
+    throw new ApiError('conflict', 'The database is a file, which one appliance alone has')
+  await store.write((tx) => changeNode(tx, name, node))
+  return redirect('/operator/nodes', {
+    flash: `${node} ${nodeChanges[name].says}`,
+    audit: { action: `node.${name}`, target: node },
+  })
+}

@@ -1,0 +1,213 @@
+import type { Clock } from '../clock/index.js'
+import type { LandEvents } from '../events/index.js'
+import { idsIn, lockedFree, type Store, type Tx, unindexed, writeApart } from '../store/index.js'
+import { adoptingThread, firstLeaseOf, leaseMs, leaseOf } from './lease.js'
+import { type Settlement, settle } from './settle.js'
+import type { StreamDue } from './streams.js'
+
+/*
+ * What an appliance has left that is gone, or that gives up its mail: others over the same database take it over, row by
+ * row. Whoever it was sees it: its settlements count nothing for rows whose lease is another one.
+ *
+ *   waiting, node = gone ──adopt──▶ waiting, node = mine
+ *   leased,  node = gone ──adopt──▶ waiting, node = mine, one attempt more, in doubt
+ */
+
+/** Whose rows are taken over: what was leased is of this epoch or of one before. */
+export interface GoneNode {
+  number: number
+  epoch: number
+  name: string
+}
+
+interface AdoptDeps {
+  store: Pick<Store, 'read' | 'byRow' | 'node'>
+  clock: Pick<Clock, 'now'>
+  land: LandEvents
+}
+
+export interface Adopting {
+  /** Which of several appliances this one is that take over at the same time: each has slices of its own. */
+  rank: number
+  of: number
+  /** What is in hand there stays: it is alive, and only gives up what it has not begun. */
+  spares?: boolean
+  signal: AbortSignal
+  /** Told after each commit, so that transactional mail need not wait for all the rest. */
+  onTaken: (due: readonly StreamDue[]) => void
+}
+
+// Rows that one statement takes over: some tens of milliseconds of the server.
+const perSlice = 1_000
+// One look through what is left, in the order in which it has to leave, for many slices.
+const perLook = 20_000
+const perSettle = 64
+
+/** Takes over what it finds, transactional mail first; resolves with how many deliveries it were. To be called again. */
+export async function adopt(deps: AdoptDeps, from: GoneNode, how: Adopting): Promise<number> {
+  const waiting = await adoptWaiting(deps, from, how)
+  return how.spares ? waiting : waiting + (await adoptInHand(deps, from, how))
+}
+
+async function adoptWaiting(
+  { store }: AdoptDeps,
+  from: GoneNode,
+  { rank, of, signal, onTaken }: Adopting,
+): Promise<number> {
+  const found = await store.read
+    .selectFrom('queue')
+    .select('id')
+    .where('node', '=', from.number)
+    .where('lease', 'is', null)
+    .orderBy('class')
+    .orderBy('due_at')
+    .limit(perLook)
+    .execute()
+  let taken = 0
+  // A few are everybody's.
+  const slices = Math.ceil(found.length / perSlice)
+  for (let slice = 0; slice < slices && !signal.aborted; slice++) {
+    if (slices > of && slice % of !== rank) continue
+    const ids = found.slice(slice * perSlice, (slice + 1) * perSlice).map(({ id }) => id)
+    const rows = await store.byRow((tx) => moveHere(tx, store.node.number, from, ids))
+    taken += rows.length
+    if (rows.length > 0) onTaken(rows)
+  }
+  return taken
+}
+
+const moveHere = (tx: Tx, node: number, from: GoneNode, ids: readonly number[]) =>
+  tx
+    .updateTable('queue')
+    // The address that it was put off from is another machine's.
+    .set({ node, source: null })
+    .where(
+      'id',
+      'in',
+      tx
+        .selectFrom('queue as found')
+        .select('found.id')
+        .where('found.id', 'in', idsIn(ids, 'integer'))
+        .where(unindexed<number>('found.node'), '=', from.number)
+        .where('found.lease', 'is', null)
+        .modifyEnd(lockedFree),
+    )
+    .returning(['lane', 'class', 'account_id as accountId', 'due_at as dueAt'])
+    .execute()
+
+/** What it had in hand when it went: it may have left, so that it is one attempt more, of which nobody knows the end. */
+async function adoptInHand(
+  deps: AdoptDeps,
+  from: GoneNode,
+  { signal, onTaken }: Adopting,
+): Promise<number> {
+  const { store } = deps
+  let taken = 0
+  while (!signal.aborted) {
+    const found = await store.read
+      .selectFrom('queue')
+      .select('id')
+      .where('lease', 'is not', null)
+      .where('lease', '<', leasesUpTo(from))
+      .where(unindexed<number>('node'), '=', from.number)
+      .limit(perSettle)
+      .execute()
+    const ids = found.map(({ id }) => id)
+    const { results, faults, left, cause } = await writeApart(store.byRow, ids, (tx, some) =>
+      takeInHand(deps, tx, from, some),
+    )
+    if (left.length > 0) throw cause
+    // Whatever keeps its end from being written, it is tried again as after any restart.
+    const unwritten = faults.map(({ item }) => item)
+    const freed = await store.byRow((tx) => freeHere(deps, tx, from, unwritten))
+    const due = [...results.flat(), ...freed]
+    taken += due.length
+    if (due.length === 0) break
+    onTaken(due)
+  }
+  return taken
+}
+
+const leasesUpTo = ({ epoch }: GoneNode) => firstLeaseOf({ epoch: epoch + 1 })
+
+async function takeInHand(
+  { store: { node }, clock, land }: AdoptDeps,
+  tx: Tx,
+  from: GoneNode,
+  ids: readonly number[],
+): Promise<StreamDue[]> {
+  const rows = await tx
+    .selectFrom('queue')
+    .select(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'attempts', 'due_at'])
+    .where('id', 'in', idsIn(ids, 'integer'))
+    .where(unindexed<number>('node'), '=', from.number)
+    .where('lease', '<', leasesUpTo(from))
+    .modifyEnd(lockedFree)
+    .execute()
+  if (rows.length === 0) return []
+  const now = clock.now()
+  const lease = leaseOf(node, adoptingThread)
+  await tx
+    .updateTable('queue')
+    .set({ node: node.number, lease })
+    .where(
+      'id',
+      'in',
+      idsIn(
+        rows.map(({ id }) => id),
+        'integer',
+      ),
+    )
+    .execute()
+  const settlements = rows.map(
+    (row): Settlement => ({
+      kind: 'deferred',
+      id: row.id,
+      emailId: row.email_id,
+      accountId: row.account_id,
+      class: row.class,
+      recipient: row.recipient,
+      // When it was claimed.
+      startedAt: Math.min(now, row.due_at - leaseMs),
+      attempts: row.attempts + 1,
+      reply: saysLost(from),
+      remote: null,
+      tls: null,
+      transcript: saysLost(from),
+      dueAt: now,
+      source: null,
+      putOffBy: null,
+      cause: 'in-doubt',
+    }),
+  )
+  await settle(tx, settlements, { lease, now, land })
+  return rows.map((row) => streamOf(row, now))
+}
+
+async function freeHere(
+  { store: { node }, clock }: AdoptDeps,
+  tx: Tx,
+  from: GoneNode,
+  ids: readonly number[],
+): Promise<StreamDue[]> {
+  if (ids.length === 0) return []
+  const now = clock.now()
+  const rows = await tx
+    .updateTable('queue')
+    .set({ node: node.number, lease: null, due_at: now, source: null })
+    .where('id', 'in', idsIn(ids, 'integer'))
+    .where(unindexed<number>('node'), '=', from.number)
+    .where('lease', '<', leasesUpTo(from))
+    .returning(['lane', 'class', 'account_id'])
+    .execute()
+  return rows.map((row) => streamOf(row, now))
+}
+
+const streamOf = (
+  row: { lane: string; class: StreamDue['class']; account_id: string },
+  dueAt: number,
+): StreamDue => ({ lane: row.lane, class: row.class, accountId: row.account_id, dueAt })
+
+/** In the mail's timeline, and where its last answer is shown. */
+export const saysLost = ({ name }: Pick<GoneNode, 'name'>) =>
+  `Node lost: ${name} was gone while it had this mail in hand, so that it may have arrived; another node tries it`

@@ -1,0 +1,22 @@
+import type { Clock } from '../clock/index.js'
+import type { Store } from '../store/index.js'
+
+/**
+ * Has mails read here that another appliance has taken in, which is gone; resolves with how many. They come into the list
+ * as those do that the operator wants read again (`Spool.takeBack`); what is parked stays so.
+ */
+export async function adoptSpooled(
+  { byRow, node }: Pick<Store, 'byRow' | 'node'>,
+  clock: Pick<Clock, 'now'>,
+  from: number,
+): Promise<number> {
+  const now = clock.now()
+  const { numUpdatedRows } = await byRow((tx) =>
+    tx
+      .updateTable('inbound_spool')
+      .set((eb) => ({ node: node.number, parked_at: eb.fn.coalesce('parked_at', eb.val(now)) }))
+      .where('node', '=', from)
+      .executeTakeFirstOrThrow(),
+  )
+  return Number(numUpdatedRows)
+}

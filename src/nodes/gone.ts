@@ -1,0 +1,93 @@
+import { databaseClock, type Store } from '../store/index.js'
+import { areAlive } from './lease.js'
+
+/** A node whose epoch is over, and that has left something. */
+export interface LeavingNode {
+  name: string
+  number: number
+  epoch: number
+  /** It is alive, and gives up what it has. */
+  isDraining: boolean
+  hasQueue: boolean
+  hasSpool: boolean
+}
+
+// Longer than the lease by so much: a sign of life may be on its way.
+const graceMs = 500
+
+/**
+ * Ends the epochs of nodes that gave no sign of life for longer than their lease; from then on nothing counts that they
+ * write. Resolves with those that it has ended.
+ */
+export async function endSilent(
+  { byRow }: Pick<Store, 'byRow'>,
+  { epoch }: { epoch: number },
+): Promise<string[]> {
+  const rows = await byRow((tx) =>
+    tx
+      .updateTable('nodes')
+      .set({ gone_at: databaseClock })
+      .where('gone_at', 'is', null)
+      .where('epoch', '<>', epoch)
+      .where('held_until', '<', (eb) => eb(databaseClock, '-', graceMs))
+      .returning('name')
+      .execute(),
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Those of which something is to be taken over, and how many may do so. */
+export async function nodesThatLeave({ read, node }: Pick<Store, 'read' | 'node'>): Promise<{
+  leaving: LeavingNode[]
+  /** The place of this one among those who are alive, and how many they are. */
+  rank: number
+  of: number
+}> {
+  const rows = await read
+    .selectFrom('nodes')
+    .select(['name', 'number', 'epoch', 'draining', 'gone_at'])
+    .select(({ exists, selectFrom }) => [
+      exists(
+        selectFrom('queue').select('queue.id').whereRef('queue.node', '=', 'nodes.number').limit(1),
+      ).as('hasQueue'),
+      exists(
+        selectFrom('inbound_spool')
+          .select('inbound_spool.id')
+          .whereRef('inbound_spool.node', '=', 'nodes.number')
+          .limit(1),
+      ).as('hasSpool'),
+    ])
+    .where('number', '<>', node.number)
+    .where(({ or, eb }) => or([eb('gone_at', 'is not', null), eb('draining', '=', 1)]))
+    .execute()
+  const living = await areAlive(read).where('draining', '=', 0).select('number').execute()
+  const numbers = living.map(({ number }) => number).sort((a, b) => a - b)
+  return {
+    leaving: rows
+      .map(({ draining, gone_at, hasQueue, hasSpool, ...row }) => ({
+        ...row,
+        isDraining: draining === 1 && gone_at === null,
+        hasQueue: Boolean(hasQueue),
+        hasSpool: Boolean(hasSpool) && gone_at !== null,
+      }))
+      .filter(({ hasQueue, hasSpool }) => hasQueue || hasSpool),
+    rank: Math.max(0, numbers.indexOf(node.number)),
+    of: Math.max(1, numbers.length),
+  }
+}
+
+/** Counts what was taken over of a node, for who looks at it. */
+export async function countTakenOver(
+  { byRow }: Pick<Store, 'byRow'>,
+  { name, epoch }: Pick<LeavingNode, 'name' | 'epoch'>,
+  deliveries: number,
+): Promise<void> {
+  await byRow((tx) =>
+    tx
+      .updateTable('nodes')
+      .set((eb) => ({ taken_over: eb('taken_over', '+', deliveries) }))
+      .where('name', '=', name)
+      .where('epoch', '=', epoch)
+      .execute(),
+  )
+}

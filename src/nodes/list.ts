@@ -1,0 +1,90 @@
+import { databaseClock, type Read } from '../store/index.js'
+import { type DutyName, dutyNames } from './duties.js'
+import { leaseMs } from './lease.js'
+
+/** How a node stands, for who looks at all of them. */
+export interface NodeStanding {
+  name: string
+  number: number
+  epoch: number
+  version: string
+  /**
+   * `up`; `draining`: it gives up its mail and takes none; `silent`: its lease has run out, and nobody has taken over yet;
+   * `lost`: others took it for dead; `stopped`: it ended by itself; `file`: its database is a file, which it alone has.
+   */
+  state: 'up' | 'draining' | 'silent' | 'lost' | 'stopped' | 'file'
+  /** It works beside others. */
+  joins: boolean
+  /** For how long it has given no sign of life, in milliseconds; null where its database is a file. */
+  silentMs: number | null
+  startedAt: number
+  goneAt: number | null
+  /** Deliveries that wait at it, counted up to `mostCounted` and one more. */
+  queued: number
+  duties: DutyName[]
+  clockAheadMs: number
+  takenOver: number
+}
+
+/** For commands and pages: so many deliveries a node are counted. */
+export const mostCounted = 100_000
+
+/** All nodes that the database knows, by their numbers. `isFile`: it has one, whose row says who started last. */
+export async function listNodes(
+  read: Read,
+  { isFile }: { isFile: boolean },
+): Promise<NodeStanding[]> {
+  const rows = await read
+    .selectFrom('nodes')
+    .selectAll()
+    .select((eb) => eb(databaseClock, '-', eb.ref('held_until')).as('past_ms'))
+    .orderBy('number')
+    .execute()
+  const duties = await read.selectFrom('duties').select(['name', 'epoch']).execute()
+  return await Promise.all(
+    rows.map(async (row): Promise<NodeStanding> => {
+      const own = duties.filter(({ epoch }) => epoch === row.epoch).map(({ name }) => name)
+      return {
+        name: row.name,
+        number: row.number,
+        epoch: row.epoch,
+        version: row.version,
+        state: isFile ? 'file' : stateOf(row),
+        joins: row.joins === 1,
+        silentMs: isFile ? null : Math.max(0, row.past_ms + leaseMs),
+        startedAt: row.started_at,
+        goneAt: row.gone_at,
+        queued: await countQueued(read, row.number),
+        // Who is alone has all of them, and no row says so.
+        duties: row.joins === 1 ? dutyNames.filter((name) => own.includes(name)) : [...dutyNames],
+        clockAheadMs: row.clock_ahead_ms,
+        takenOver: row.taken_over,
+      }
+    }),
+  )
+}
+
+function stateOf(row: {
+  gone_at: number | null
+  ended_well: number
+  past_ms: number
+  draining: number
+}): NodeStanding['state'] {
+  if (row.gone_at !== null) return row.ended_well === 1 ? 'stopped' : 'lost'
+  if (row.past_ms > 0) return 'silent'
+  return row.draining === 1 ? 'draining' : 'up'
+}
+
+async function countQueued(read: Read, node: number): Promise<number> {
+  const some = read
+    .selectFrom('queue')
+    .select('id')
+    .where('node', '=', node)
+    .limit(mostCounted + 1)
+    .as('some')
+  const { n } = await read
+    .selectFrom(some)
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return n
+}

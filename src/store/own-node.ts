@@ -1,0 +1,65 @@
+import { ownNodeAt } from './turns.js'
+
+/** What every thread of an appliance knows of it as one of those that may share a database. */
+export interface OwnNode {
+  /** 1 to 31; 1 where a database is a file, and for what is no appliance. */
+  readonly number: number
+  /** Another one at each start; 0 for what is no appliance. */
+  readonly epoch: number
+  /** For how long the server has acknowledged no sign of life; 0 of a database that is a file. */
+  silentMs(): number
+  /** Whether the duty of this number is another appliance's. */
+  isOthers(duty: number): boolean
+}
+
+const numberAt = ownNodeAt
+const epochLowAt = ownNodeAt + 1
+const epochHighAt = ownNodeAt + 2
+const aliveAt = ownNodeAt + 3
+const isWatchedAt = ownNodeAt + 4
+const othersAt = ownNodeAt + 5
+const low = 2 ** 24
+
+/** In the memory that `makeTurns` made. */
+export function ownNodeIn(shared: SharedArrayBuffer): OwnNode {
+  const words = new Int32Array(shared)
+  return {
+    get number() {
+      return Math.max(1, Atomics.load(words, numberAt))
+    },
+    get epoch() {
+      return Atomics.load(words, epochHighAt) * low + Atomics.load(words, epochLowAt)
+    },
+    silentMs: () =>
+      Atomics.load(words, isWatchedAt) === 0
+        ? 0
+        : (monotonicMs() - Atomics.load(words, aliveAt)) | 0,
+    isOthers: (duty) => ((Atomics.load(words, othersAt) >> duty) & 1) === 1,
+  }
+}
+
+/** Before any thread opens the database. */
+export function becomeNode(
+  shared: SharedArrayBuffer,
+  { number, epoch }: Pick<OwnNode, 'number' | 'epoch'>,
+): void {
+  const words = new Int32Array(shared)
+  Atomics.store(words, numberAt, number)
+  Atomics.store(words, epochHighAt, Math.floor(epoch / low))
+  Atomics.store(words, epochLowAt, epoch % low)
+}
+
+/** The server has acknowledged a sign of life that was given at `at` (`monotonicMs`). */
+export function noteAlive(shared: SharedArrayBuffer, at: number): void {
+  const words = new Int32Array(shared)
+  Atomics.store(words, aliveAt, at)
+  Atomics.store(words, isWatchedAt, 1)
+}
+
+/** Which duties are others', a bit each. */
+export function noteOthers(shared: SharedArrayBuffer, duties: number): void {
+  Atomics.store(new Int32Array(shared), othersAt, duties)
+}
+
+/** A time that all threads share and that no clock sets back: as a number of 32 bits, of which differences alone count. */
+export const monotonicMs = () => Number(process.hrtime.bigint() / 1_000_000n) | 0

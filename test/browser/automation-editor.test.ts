@@ -1,0 +1,69 @@
+// Thorough, turn 2: the editor of automations with script: cards in place, what is typed is kept, and nothing is lost when a log-in ends.
+import t from 'tap'
+import { logIn } from '../support/log-in.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { missing } from '../support/tools.js'
+import { buildScripts, launch } from './open.js'
+
+t.setTimeout(300_000)
+
+t.test(
+  'cards change in place and what is typed stays',
+  { skip: missing('chromium') },
+  async (t) => {
+    buildScripts()
+    const posthorn = await startPosthorn(t)
+    const { url, accountId, store } = posthorn
+    const owner = await logIn(posthorn, accountId, 'owner')
+    const from = 'Shop <news@sender.test>'
+    const making = { recipe: 'review', from, name: 'Asked' }
+    const at = (await owner.post(`/a/${accountId}/automations/new`, making)).to
+    const id = at.split('/').at(-2) ?? ''
+    const [name = '', value = ''] = owner.cookie.split('=')
+    const browser = await launch(t)
+    const context = await browser.newContext()
+    t.teardown(() => context.close())
+    await context.addCookies([{ name, value, url }])
+    const page = await context.newPage()
+    const errors: string[] = []
+    page.on('pageerror', (error) => errors.push(error.message))
+    await page.goto(url + at)
+
+    // By the keyboard: whoever adds a step goes on in its first field.
+    await page.locator('[name="kind.0.0"]').selectOption('delay')
+    await page.locator('button[value="add:0.0"]').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('[name="s.amount"]').waitFor()
+    const focused = () => page.evaluate<string>('document.activeElement.name')
+    t.equal(await focused(), 's.name')
+    t.equal(page.url(), url + at, 'the page is the same one')
+
+    // What is chosen shows what it asks for, and whoever chooses stays there.
+    await page.locator('button[value="open:0.0"]').click()
+    await page.locator('[name="s.when"]').focus()
+    await page.locator('[name="s.when"]').selectOption('$contact.date')
+    await page.locator('[name="s.dateField"]').waitFor()
+    t.equal(await focused(), 's.when')
+
+    const draft = async () => (await posthorn.call('GET', `/v1/automations/${id}/draft`)).json
+    await page.locator('[name="s.dateField"]').fill('born')
+    await page.locator('[data-kept]', { hasText: /^Kept$/ }).waitFor()
+    t.match((await draft()).steps[0].config, { date: { field: 'born' } })
+
+    await store.write((tx) => tx.deleteFrom('sessions').execute())
+    await page.locator('[name="s.dateField"]').fill('birthday')
+    await page.locator('[data-kept]', { hasText: 'log in again' }).waitFor()
+    t.equal(await page.locator('[name="s.dateField"]').inputValue(), 'birthday')
+    await page.locator('button[value="open:0.2"]').click()
+    await page.locator('[data-kept]', { hasText: 'Not done' }).waitFor()
+    t.equal(await page.locator('[name="s.dateField"]').inputValue(), 'birthday')
+
+    // Logged in again elsewhere, one goes on here.
+    const again = await logIn(posthorn, accountId, 'owner')
+    await context.addCookies([{ name, value: again.cookie.split('=')[1] ?? '', url }])
+    await page.locator('[name="s.dateField"]').fill('birth')
+    await page.locator('[data-kept]', { hasText: /^Kept$/ }).waitFor()
+    t.match((await draft()).steps[0].config, { date: { field: 'birth' } })
+    t.same(errors, [])
+  },
+)

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import {
+  beat,
+  changeNode,
+  dutyNames,
+  endSilent,
+  giveBackDuty,
+  holds,
+  listNodes,
+  othersBits,
+  shareDuties,
+  takeDatabase,
+} from '../../src/nodes/index.js'
+import { becomeNode, makeTurns, noteOthers, ownNodeIn, type Store } from '../../src/store/index.js'
+import { openTestStore } from '../support/store.js'
+
+async function join(store: Store, name: string) {
+  const held = await takeDatabase(store, { name, joins: true })
+  if (held === undefined) throw new Error('somebody has it')
+  return held
+}
+
+const silence = (store: Store, name: string) =>
+  store.write((tx) =>
+    tx.updateTable('nodes').set({ held_until: 1 }).where('name', '=', name).execute(),
+  )
+
+t.test('duties are shared, and taken over from who is gone', async (t) => {
+  const store = await openTestStore(t)
+  const one = await join(store, 'one')
+  t.same((await shareDuties(store, one)).own, dutyNames, 'who is alone has all')
+  const two = await join(store, 'two')
+  t.same((await shareDuties(store, two)).own, [], 'none is taken from who lives')
+  const { own, tooMany } = await shareDuties(store, one)
+  t.equal(tooMany, 3)
+  for (const name of own.slice(0, tooMany)) await giveBackDuty(store, one, name)
+  t.same((await shareDuties(store, two)).own, own.slice(0, tooMany))
+  t.same(await shareDuties(store, one), { own: own.slice(tooMany), tooMany: 0 })
+  await silence(store, 'one')
+  t.same(await endSilent(store, two), ['one'])
+  t.same(await endSilent(store, two), [], 'once')
+  t.equal(await beat(store, one, 0), undefined)
+  t.same(new Set((await shareDuties(store, two)).own), new Set(dutyNames))
+  t.same(await shareDuties(store, one), { own: [], tooMany: 0 }, 'who is gone takes none')
+})
+
+t.test('a duty that two look at is taken by one of them', async (t) => {
+  const store = await openTestStore(t)
+  const nodes = [await join(store, 'one'), await join(store, 'two'), await join(store, 'three')]
+  const shares = await Promise.all(nodes.map((node) => shareDuties(store, node)))
+  const taken = shares.flatMap(({ own }) => own)
+  t.same([...taken].sort(), [...dutyNames].sort())
+})
+
+t.test('who drains gives up its duties, and who is fenced has none', async (t) => {
+  const store = await openTestStore(t)
+  const [one, two] = [await join(store, 'one'), await join(store, 'two')]
+  await shareDuties(store, one)
+  await store.write((tx) => changeNode(tx, 'drain', 'one'))
+  t.match(await beat(store, one, Date.now()), { isDraining: true })
+  t.equal((await shareDuties(store, one)).tooMany, 4)
+  t.match(await listNodes(store.read, { isFile: false }), [{ state: 'draining' }, { state: 'up' }])
+  await store.write((tx) => changeNode(tx, 'undrain', 'one'))
+  t.equal((await shareDuties(store, one)).tooMany, 0)
+  await t.rejects(
+    store.write((tx) => changeNode(tx, 'forget', 'one')),
+    /is not gone: stop it first/,
+  )
+  await store.write((tx) => changeNode(tx, 'fence', 'one'))
+  t.equal(await beat(store, one, Date.now()), undefined)
+  t.equal((await shareDuties(store, two)).own.length, dutyNames.length)
+  await t.rejects(
+    store.write((tx) => changeNode(tx, 'fence', 'one')),
+    /gone already/,
+  )
+  t.match(await listNodes(store.read, { isFile: false }), [{ state: 'lost', duties: [] }, {}])
+  await store.write((tx) => changeNode(tx, 'forget', 'one'))
+  await t.rejects(
+    store.write((tx) => changeNode(tx, 'drain', 'one')),
+    /no node one/,
+  )
+})
+
+t.test('threads see whose a duty is', (t) => {
+  const turns = makeTurns()
+  const node = () => ownNodeIn(turns)
+  t.ok(
+    dutyNames.every((name) => holds(node(), name)),
+    'who is alone has all',
+  )
+  noteOthers(turns, othersBits(['courier', 'chores']))
+  t.same(
+    dutyNames.filter((name) => holds(node(), name)),
+    ['chores', 'courier'],
+  )
+  becomeNode(turns, { number: 31, epoch: 2 ** 40 + 5 })
+  t.match(node(), { number: 31, epoch: 2 ** 40 + 5 })
+  t.end()
+})
+
+t.test('every chore says whose it is, and none says a duty that is not there', (t) => {
+  const files = readdirSync('src/app').filter((name) => name.endsWith('.ts'))
+  let chores = 0
+  for (const file of files) {
+    const text = readFileSync(`src/app/${file}`, 'utf8')
+    const marks = [...text.matchAll(/name: (['"]).+?\1,\s*of: '([\w-]+)'/g)].map(([, , of]) => of)
+    const every = [...text.matchAll(/everyMs(?:: [\w.]+)?,\s*(?:async )?run/g)].length
+    chores += marks.length
+    t.ok(marks.length >= every, `${file} has ${every} chores and ${marks.length} marks`)
+    for (const of of marks) t.ok(of === 'node' || dutyNames.some((name) => name === of), `${of}`)
+  }
+  t.ok(chores > 35)
+  t.end()
+})
