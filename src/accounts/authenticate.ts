@@ -10,9 +10,14 @@ import { type KeyLimits, limitsOf, refuseElsewhere } from './limits.js'
 export interface Principal extends KeyLimits {
   accountId: string
   keyId: string
+  /** Where the request comes from; empty where that cannot be told any more. Asking takes its time. */
+  address: () => string
   /** Its scope is `test`: its mail goes to the test inbox. */
   isTest: boolean
 }
+
+/** As it is remembered: each request comes from elsewhere. */
+type KnownKey = Omit<Principal, 'address'>
 
 // How old a key's `last used` may be: often enough for a person, seldom enough to cost nothing.
 const usedEveryMs = 60_000
@@ -20,13 +25,17 @@ const usedEveryMs = 60_000
 const maxRemembered = 10_000
 
 /** What a request needs to know of its key. */
-type KeyRow = Pick<ApiKeyRow, 'id' | 'account_id' | 'scope' | 'domains' | 'networks' | 'expires_at'>
+type KeyRow = Omit<
+  ApiKeyRow,
+  'name' | 'hash' | 'last4' | 'created_at' | 'last_used_at' | 'deleted_at'
+>
 
 /** By the index of hashes: time tells nothing about which keys exist. */
 const liveKey = prepared<{ hash: Buffer }, KeyRow>((db, { hash }) =>
   db
     .selectFrom('api_keys')
     .select(['id', 'account_id', 'scope', 'domains', 'networks', 'expires_at'])
+    .select(['per_hour', 'per_minute'])
     .where('hash', '=', hash)
     .where('deleted_at', 'is', null),
 )
@@ -41,7 +50,7 @@ export type CheckKey = (key: string, address: () => string) => Promise<Principal
  */
 export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   const noted = new Map<string, number>()
-  const remembered = rememberRows<Principal | undefined>({ store, clock }, (of) => of !== undefined)
+  const remembered = rememberRows<KnownKey | undefined>({ store, clock }, (of) => of !== undefined)
   // By its hash: no key is kept.
   const findKey = (hash: Buffer) =>
     remembered(hash.toString('latin1'), async () => {
@@ -73,7 +82,7 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
     }
     if (principal.networks !== null) refuseElsewhere(principal, address())
     noteUse(principal.keyId, now)
-    return principal
+    return { ...principal, address }
   }
 }
 

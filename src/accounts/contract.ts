@@ -13,6 +13,7 @@ import {
   shape,
 } from '../contract/index.js'
 import {
+  count,
   type Field,
   line,
   list,
@@ -26,6 +27,7 @@ import {
   time,
   timeOr,
   uuid,
+  whole,
   words,
 } from '../fields/index.js'
 import { keyScopes } from './limits.js'
@@ -52,11 +54,28 @@ const networks = some(
 // Null means absent in every body, so a limit is taken away by a word of its own.
 const orAny = (limit: Field<string[]>) =>
   orWord('any', { expected: '"any" or 1 to 50 strings', meaning: 'no limit' }, limit)
+const mostMails = 1e9
+const mails = (span: string) =>
+  orWord(
+    'any',
+    { expected: `"any" or a whole number from 1 to ${mostMails}`, meaning: 'no limit' },
+    whole(
+      `How many mails the key may hand in within a clock ${span}, by the API and SMTP together`,
+      {
+        least: 1,
+        most: mostMails,
+      },
+    ),
+  )
 const limits = {
   domains: maybe(orAny(domains)),
   networks: maybe(orAny(networks)),
   expiresAt: maybe(timeOr('never', 'When the key expires; `never`: it does not')),
+  perHour: maybe(mails('hour')),
+  perMinute: maybe(mails('minute')),
 }
+const mailsOrNone = (span: string) =>
+  orNull(count(`How many mails it may hand in within a clock ${span}; null: any number`))
 const orNone = ({ schema }: Field<string[]>) => orNull(saying(schema, '; null: no limit'))
 // The key itself is in none of these: it is shown once, and kept as a hash.
 const known = {
@@ -67,6 +86,8 @@ const known = {
   domains: orNone(domains),
   networks: orNone(networks),
   expiresAt: orNull(time('When the key expires; null: it does not')),
+  perHour: mailsOrNone('hour'),
+  perMinute: mailsOrNone('minute'),
   createdAt: time('When the key was made'),
   lastUsedAt: orNull(time('When it was last used, to the minute; null: never')),
 }
@@ -79,6 +100,8 @@ const example = {
   domains: ['example.com'],
   networks: ['10.0.0.0/24'],
   expiresAt: null,
+  perHour: 500,
+  perMinute: null,
   createdAt: '2026-11-21T10:00:00.000Z',
   lastUsedAt: null,
 }
@@ -145,6 +168,7 @@ export const createKey = operation('POST /v1/keys', {
         scope: 'sending',
         domains: ['example.com'],
         networks: ['10.0.0.0/24'],
+        perHour: 500,
       },
     },
     answers: [
@@ -203,7 +227,10 @@ export const updateKey = operation('PATCH /v1/keys/:id', {
   says: () => ({
     summary: 'Rename or limit an API key',
     description: 'It holds from the next request on.',
-    examples: { 'From anywhere': { networks: 'any' } },
+    examples: {
+      'From anywhere': { networks: 'any' },
+      'At most 60 mails a minute': { perMinute: 60 },
+    },
     answers: [answer('As it is after the request', 'Key', known, example)],
     refusals: [badLimit(), mightier(), isMightier(), lastFull()],
   }),

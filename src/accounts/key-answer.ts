@@ -10,6 +10,8 @@ export function limitsIn({
   domains,
   networks,
   expiresAt,
+  perHour,
+  perMinute,
 }: BodyOf<typeof updateKey>): Partial<KeyLimits> {
   return {
     ...(scope !== undefined && { scope }),
@@ -18,6 +20,8 @@ export function limitsIn({
     ...(expiresAt !== undefined && {
       expiresAt: expiresAt === 'never' ? null : Date.parse(expiresAt),
     }),
+    ...(perHour !== undefined && { perHour: perHour === 'any' ? null : perHour }),
+    ...(perMinute !== undefined && { perMinute: perMinute === 'any' ? null : perMinute }),
   }
 }
 
@@ -30,6 +34,8 @@ export const shownKey = (key: ApiKey) => ({
   domains: key.domains,
   networks: key.networks,
   expiresAt: isoTime(key.expiresAt),
+  perHour: key.perHour,
+  perMinute: key.perMinute,
   createdAt: isoTime(key.createdAt),
   lastUsedAt: isoTime(key.lastUsedAt),
 })

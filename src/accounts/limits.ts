@@ -17,10 +17,20 @@ export interface KeyLimits {
   networks: readonly string[] | null
   /** From when on it is no key any more, in ms; null: never. */
   expiresAt: number | null
+  /** How many mails it may hand in within a clock hour, and within a clock minute; null: any number. */
+  perHour: number | null
+  perMinute: number | null
 }
 
 /** The limits of a key that may do everything, from anywhere, for ever. */
-export const noLimits: KeyLimits = { scope: 'full', domains: null, networks: null, expiresAt: null }
+export const noLimits: KeyLimits = {
+  scope: 'full',
+  domains: null,
+  networks: null,
+  expiresAt: null,
+  perHour: null,
+  perMinute: null,
+}
 
 // More would be a list that nobody reads; then the key need not be limited.
 const maxDomains = 50
@@ -33,7 +43,7 @@ const maxNetworks = 50
 export async function checkLimits(
   read: Read,
   accountId: string,
-  { scope, domains, networks, expiresAt }: KeyLimits,
+  { scope, domains, networks, expiresAt, perHour, perMinute }: KeyLimits,
   now: number,
 ): Promise<KeyLimits> {
   if (domains !== null && scope !== 'sending' && scope !== 'test') {
@@ -45,11 +55,18 @@ export async function checkLimits(
       'The time at which the key is to expire is in the past; give a time to come',
     )
   }
+  for (const [field, most] of Object.entries({ perHour, perMinute })) {
+    if (most !== null && scope === 'read') {
+      throw wrong(field, 'A key of the scope "read" hands in no mail that could be limited')
+    }
+  }
   return {
     scope,
     domains: domains && (await checkedDomains(read, accountId, domains)),
     networks: networks && checkedNetworks(networks),
     expiresAt,
+    perHour,
+    perMinute,
   }
 }
 
@@ -113,13 +130,20 @@ export function refuseMightier(own: KeyLimits, wanted: KeyLimits): void {
   }
   // Or a key that was given for a day could make one that lasts.
   if (exceedsExpiry(own, wanted)) throw mightier('expiry', `a time up to ${isoTime(own.expiresAt)}`)
+  const rate = rates.find((one) => exceedsRate(own, wanted, one))
+  if (rate !== undefined) throw mightier(rate, `a number up to ${own[rate]}`)
 }
 
 /** Throws a 403 where the key that is to be changed or deleted may do what the key that asks may not do itself. */
 export function refuseChanging(own: KeyLimits, other: KeyLimits): void {
   const isNetwork = exceedsNetworks(own, other)
-  if (!isNetwork && !exceedsExpiry(own, other)) return
-  const reach = isNetwork ? 'is good from more networks' : 'lasts longer'
+  const isLonger = exceedsExpiry(own, other)
+  if (!isNetwork && !isLonger && !rates.some((one) => exceedsRate(own, other, one))) return
+  const reach = isNetwork
+    ? 'is good from more networks'
+    : isLonger
+      ? 'lasts longer'
+      : 'may hand in more mails'
   throw new ApiError(
     'forbidden',
     `A key cannot change or delete one that ${reach} than itself; use one with as many rights, or the dashboard`,
@@ -131,6 +155,11 @@ const exceedsNetworks = (own: KeyLimits, other: KeyLimits) =>
 
 const exceedsExpiry = (own: KeyLimits, other: KeyLimits) =>
   own.expiresAt !== null && (other.expiresAt ?? Number.POSITIVE_INFINITY) > own.expiresAt
+
+const rates = ['perHour', 'perMinute'] as const
+
+const exceedsRate = (own: KeyLimits, other: KeyLimits, rate: (typeof rates)[number]) =>
+  own[rate] !== null && (other[rate] ?? Number.POSITIVE_INFINITY) > own[rate]
 
 /** Whether each of `inner` lies in one of `outer`. */
 function isWithin(inner: readonly string[] | null, outer: readonly string[]): boolean {
@@ -155,7 +184,10 @@ const wrong = (field: string, message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field } })
 
 /** The columns that limits are kept in. */
-type LimitColumns = Pick<ApiKeyRow, 'scope' | 'domains' | 'networks' | 'expires_at'>
+type LimitColumns = Pick<
+  ApiKeyRow,
+  'scope' | 'domains' | 'networks' | 'expires_at' | 'per_hour' | 'per_minute'
+>
 
 /** As the row has them. */
 export const limitsOf = (row: LimitColumns): KeyLimits => ({
@@ -163,12 +195,23 @@ export const limitsOf = (row: LimitColumns): KeyLimits => ({
   domains: row.domains === null ? null : (JSON.parse(row.domains) as string[]),
   networks: row.networks === null ? null : (JSON.parse(row.networks) as string[]),
   expiresAt: row.expires_at,
+  perHour: row.per_hour,
+  perMinute: row.per_minute,
 })
 
 /** For the row. */
-export const limitColumns = ({ scope, domains, networks, expiresAt }: KeyLimits): LimitColumns => ({
+export const limitColumns = ({
+  scope,
+  domains,
+  networks,
+  expiresAt,
+  perHour,
+  perMinute,
+}: KeyLimits): LimitColumns => ({
   scope,
   domains: domains && JSON.stringify(domains),
   networks: networks && JSON.stringify(networks),
   expires_at: expiresAt,
+  per_hour: perHour,
+  per_minute: perMinute,
 })

@@ -3,7 +3,7 @@ import { campaignsWait, finishCourses } from '../broadcasts/index.js'
 import { type Certificates, certificatesAfterSetBack } from '../certificates/index.js'
 import { removeDeletedLists } from '../contacts/index.js'
 import { dueAfterSetBack, expireOverdue } from '../deliveries/index.js'
-import { checkNewDomains, recordSettings } from '../domains/index.js'
+import { checkNewDomains, checkRotations, recordSettings } from '../domains/index.js'
 import { forgetPastEntries } from '../people/index.js'
 import { segmentsWait } from '../segments/index.js'
 import { liftExpired } from '../suppression/index.js'
@@ -24,6 +24,7 @@ import { protectionChores } from './protection.js'
 import { reserveChore } from './reserve.js'
 import { openResolver } from './resolver.js'
 import { type DutyHooks, severalChores } from './several.js'
+import { surgeChores } from './surges.js'
 
 import { tellEveryMs } from './thread-meter.js'
 import type { Tools, Work } from './work.js'
@@ -88,6 +89,16 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       ? []
       : [reserveChore({ dataDir, clock, log, backlog, runNow })]),
     ...protectionChores({ store, clock, log, config, meter }),
+    ...surgeChores({
+      store,
+      clock,
+      log,
+      config,
+      backlog,
+      ring,
+      land: ground.land,
+      look: () => crew.retry([]),
+    }),
     { name: 'own event loop', of: 'node', everyMs: tellEveryMs, run: async () => loop.read() },
     // As soon as somebody may expect the first webhook of an appliance.
     { name: 'first endpoint', of: 'node', everyMs: 1_000, run: crew.startWhatIsMissing },
@@ -96,18 +107,15 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
     overview.chore,
     ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
     {
-      name: 'domains that were added',
+      name: 'domains that were added, and new keys of others',
       of: 'chores',
       everyMs: 120_000,
-      run: (signal) =>
-        checkNewDomains({
-          store,
-          clock,
-          log,
-          resolver: openResolver(config.dns, clock),
-          settings: recordSettings(config),
-          signal,
-        }),
+      async run(signal) {
+        const resolver = openResolver(config.dns, clock)
+        const settings = recordSettings(config)
+        await checkNewDomains({ store, clock, log, resolver, settings, signal })
+        await checkRotations({ store, clock, log, resolver, signal })
+      },
     },
     ...certificateChores({
       store,

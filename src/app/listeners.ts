@@ -65,6 +65,7 @@ import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
 import type { Store } from '../store/index.js'
 import { suppressionRoutes } from '../suppression/routes.js'
+import { surgeRoutes } from '../surges/routes.js'
 import type { Renderer } from '../templates/index.js'
 import { templateRoutes } from '../templates/routes.js'
 import { topicRoutes } from '../topics/routes.js'
@@ -81,6 +82,7 @@ import { trustedProvider } from './log-in-provider.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { permissionOf } from './operations.js'
 import { openResolver } from './resolver.js'
+import { surgeSettings } from './surges.js'
 
 /*
  * The two HTTP listeners, each with the routes of the folders that have some.
@@ -137,7 +139,8 @@ export async function openPrivateServer(
   const { allow, maxBytes, maxCount } = config.attachments
   const fetchFile = makeFetchFile({ clock, resolver: openResolver(config.dns, clock), allow })
   const attachments = { maxBytes, maxCount, fetchFile }
-  const sending = { ...core, log, retry, maxQueued, defaultCountry, attachments }
+  const surges = surgeSettings(config)
+  const sending = { ...core, log, retry, maxQueued, defaultCountry, attachments, surges }
   const { forms, publicUrl } = core
   const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
   core.openDesk(desk)
@@ -154,6 +157,7 @@ export async function openPrivateServer(
   }
   contactRoutes(server.api, { ...core, ...contacts })
   emailRoutes(server.api, sending)
+  surgeRoutes(server.api, core)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   broadcastRoutes(server.api, sending)

@@ -195,4 +195,5 @@ export {
   stopBackfill,
   type TakeOuts,
   type TakeOutTask,
+  takeOutsUnderWay,
 } from './upkeep/index.js'

@@ -17,6 +17,9 @@ export interface AccountBilling {
   /** Account protection has stopped everything, or marketing alone. */
   paused: PauseReason | null
   marketingPaused: PauseReason | null
+  /** The surge that waits for somebody's decision, and until when none is looked for. */
+  surgeId: string | null
+  unbrakedUntil: number | null
   /** Rises with each change of the above, and of the account's verified domains. */
   revision: number
 }
@@ -60,6 +63,8 @@ function billingOf(
     suspended: row?.suspended_reason ?? null,
     paused: row?.paused ?? null,
     marketingPaused: row?.marketing_paused ?? null,
+    surgeId: row?.surge_id ?? null,
+    unbrakedUntil: row?.unbraked_until ?? null,
     revision: row?.revision ?? 0,
   }
 }

@@ -10,6 +10,10 @@ const plan = {
   name: text('The name of the plan, as people see it'),
   monthlyLimit: count('How many mails a calendar month (UTC) allows; 0 together with `unlimited`'),
   unlimited: { const: true, description: 'True on plans without any limit, absent on others' },
+  perHour: orNull(count('How many mails may be handed in within a clock hour; null: any number')),
+  perMinute: orNull(
+    count('How many mails may be handed in within a clock minute; null: any number'),
+  ),
   priceNaira: {
     type: 'number',
     minimum: 0,
@@ -44,6 +48,8 @@ export const listPlans = operation('GET /v1/billing/plans', {
               id: '5c0c3a8e-3f0b-4b55-9d5e-0b1c7a3f1a01',
               name: 'Free',
               monthlyLimit: 3_000,
+              perHour: null,
+              perMinute: null,
               priceNaira: 0,
               paymentProviderPlanCode: null,
               retentionDays: 7,
@@ -54,6 +60,8 @@ export const listPlans = operation('GET /v1/billing/plans', {
               name: 'Unlimited',
               monthlyLimit: 0,
               unlimited: true,
+              perHour: null,
+              perMinute: null,
               priceNaira: 0,
               paymentProviderPlanCode: null,
               retentionDays: 90,

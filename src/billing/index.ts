@@ -15,6 +15,15 @@ export {
 } from './billing.js'
 export { refuseBeyondCeiling } from './ceilings.js'
 export {
+  countHandedIn,
+  forgetHandedIn,
+  type HandedInCount,
+  type HandingKey,
+  type HourOfAccount,
+  setFresh,
+  usualHour,
+} from './handed-in.js'
+export {
   type Ceilings,
   type EmailPlan,
   findPlan,
@@ -61,6 +70,7 @@ export {
   setBillingState,
   setMarketingPlan,
   setPlan,
+  setSurge,
   suspend,
   unsuspend,
 } from './subscription.js'

@@ -18,6 +18,9 @@ export interface EmailPlan extends AnyPlan {
   monthlyLimit: number | null
   /** floor(monthlyLimit / 30) where the plan has a daily cap. */
   dailyLimit: number | null
+  /** Mails handed in within a clock hour, and within a clock minute. */
+  perHour: number | null
+  perMinute: number | null
   retentionDays: number
   domains: number | null
   /** Files, templates and campaigns together. */

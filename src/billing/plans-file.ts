@@ -85,6 +85,8 @@ const emailSettings = (usualMib: number) =>
     ...anyPlan,
     monthlyMails: limit(1),
     dailyCap: flag(false),
+    perHour: orNothing(limit(1), null),
+    perMinute: orNothing(limit(1), null),
     storedMib: orNothing(limit(1), usualMib),
     retentionDays: integer(1, 1, 36_500),
     domains: limit(1),

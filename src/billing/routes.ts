@@ -16,6 +16,8 @@ const shown = (plan: EmailPlan) => ({
   name: plan.name,
   monthlyLimit: plan.monthlyLimit ?? 0,
   ...(plan.monthlyLimit === null ? { unlimited: true } : {}),
+  perHour: plan.perHour,
+  perMinute: plan.perMinute,
   priceNaira: plan.priceNaira,
   paymentProviderPlanCode: plan.paymentProviderPlanCode,
   retentionDays: plan.retentionDays,

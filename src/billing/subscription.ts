@@ -50,6 +50,13 @@ export const pauseSending = (tx: Tx, accountId: string, reason: PauseReason) =>
 export const pauseMarketing = (tx: Tx, accountId: string, reason: PauseReason) =>
   change(tx, accountId, { marketing_paused: reason })
 
+/** A surge waits for a decision, or none does; `unbrakedUntil`: until then none is looked for. */
+export const setSurge = (
+  tx: Tx,
+  accountId: string,
+  { surgeId, unbrakedUntil = null }: { surgeId: string | null; unbrakedUntil?: number | null },
+) => change(tx, accountId, { surge_id: surgeId, unbraked_until: unbrakedUntil })
+
 /** Ends both pauses, whoever made them. */
 export const clearPauses = (tx: Tx, accountId: string) =>
   change(tx, accountId, { paused: null, marketing_paused: null })
@@ -120,4 +127,6 @@ const unchanged = (accountId: string): SubscriptionRow => ({
   marketing_paused: null,
   revision: 0,
   woken_revision: 0,
+  surge_id: null,
+  unbraked_until: null,
 })

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { allSourceAddresses, type Config, certificatePaths } from '../config/index.js'
+import { type Config, certificatePaths, ownSourceAddresses } from '../config/index.js'
 import { canonicalAddress, canonicalName, isPublicAddress, type Resolver } from '../dns/index.js'
 import { trackingHosts } from '../domains/index.js'
 import type { Read } from '../store/index.js'
@@ -109,6 +109,6 @@ function ownAddresses({ outbound, tls }: Settings): Set<string> {
   const ofMachine = Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).map(({ address }) => address),
   )
-  const named = [...tls.addresses, ...allSourceAddresses(outbound)]
+  const named = [...tls.addresses, ...ownSourceAddresses(outbound)]
   return new Set([...ofMachine, ...named].map(canonicalAddress))
 }

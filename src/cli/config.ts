@@ -109,6 +109,13 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
       `outbound.source_addresses or a pool has ${address}, which this machine has not: no mail can leave from it ('ip addr' shows those that there are)`,
     )
   }
+  const sources = allSourceAddresses(values.outbound)
+  for (const address of Object.keys(values.outbound.seenAs)) {
+    if (sources.includes(address)) continue
+    warnings.push(
+      `outbound.seen_as has ${address}, which no mail leaves from; name it in outbound.source_addresses or a pool`,
+    )
+  }
   const { passphraseFile } = values.backup
   if (passphraseFile !== '') warnings.push(...faultOf(() => passphraseOf(passphraseFile, {})))
   for (const [name, [program]] of [

@@ -1,5 +1,11 @@
-import { type DnsRecord, type Domain, type RecordCheck, zoneFile } from '../domains/index.js'
-import { say, sayFields, sayTable, styled } from './output.js'
+import {
+  type DnsRecord,
+  type Domain,
+  type OldRecord,
+  type RecordCheck,
+  zoneFile,
+} from '../domains/index.js'
+import { say, sayFields, sayTable, shownTime, styled } from './output.js'
 
 /** For `withHints`. */
 export const unknownDomain = { not_found: "'posthorn domain add' adds it" }
@@ -21,6 +27,17 @@ export function sayRecords(records: readonly DnsRecord[]): void {
   say('\nThe same for a zone file:\n')
   // Not by `say`: a zone file is pasted as it stands, without wrapped lines.
   process.stdout.write(zoneFile(records))
+}
+
+/** The records of keys that sign no more, those first that may go. */
+export function sayOldRecords(records: readonly OldRecord[]): void {
+  if (records.length === 0) return
+  say('\nOf keys before:\n')
+  sayTable(
+    ['NAME', 'MAY GO'],
+    records.map(({ host, mayGo, mayGoAt }) => [host, mayGo ? 'now' : shownTime(mayGoAt)]),
+    'none',
+  )
 }
 
 /** `unknown` is yellow and not red: a DNS that gave no answer says nothing about the record. */

@@ -14,8 +14,10 @@ import {
   domainRecords,
   findDomain,
   listDomains,
+  oldRecords,
   recordSettings,
   refuseDomainInUse,
+  rotateDomain,
   shownCheck,
   shownDomain,
   toPublish,
@@ -28,7 +30,7 @@ import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption } from './database.js'
-import { sayChecks, sayRecords, unknownDomain } from './domain-records.js'
+import { sayChecks, sayOldRecords, sayRecords, unknownDomain } from './domain-records.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
 import { say, sayFields, sayNext, sayTable, shownTime, warn } from './output.js'
 import { type CommandPlace, settingsOf } from './place.js'
@@ -88,6 +90,23 @@ const rows: readonly CommandRow[] = [
     run: answeringWith(settled, verify),
   },
   {
+    usage: 'rotate <name>',
+    does: operations.rotateDomain,
+    about: 'replace the DKIM keys of a domain; --now: the key in use has leaked',
+    options: [
+      ...askOptions(),
+      accountOption(),
+      new Option('--now', 'the key in use signs no more at once, and is forgotten'),
+    ],
+    help: `Examples:
+  $ posthorn domain rotate example.com
+  $ posthorn domain rotate example.com --now
+
+New keys are made beside those in use, and their records shown. Once they are seen in the DNS, which is looked for
+every two minutes, mail is signed with them and the private keys before them are forgotten. Nothing waits meanwhile.`,
+    run: answeringWith(settled, rotate),
+  },
+  {
     usage: 'delete <name>',
     does: operations.deleteDomain,
     about: 'delete a domain and its keys; refused while mail or a campaign from it is waiting',
@@ -110,7 +129,7 @@ async function add(deps: Settled, name: string, options: DomainOptions) {
   const added = await withForceHint(() => addDomain({ ...deps, key }, id, name, given))
   const records = recordSettings(settings)
   return {
-    json: { ...shownDomain(added), ...toPublish(added, records) },
+    json: { ...shownDomain(added), ...toPublish(added, records, deps.clock.now()) },
     say() {
       say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
       sayRecords(domainRecords(added, records))
@@ -146,23 +165,25 @@ async function list({ store: { read }, account }: CommandDeps) {
 }
 
 /** A domain as it stood at the last look; `verify` looks anew. */
-async function show({ store: { read }, account, settings }: Settled, name: string) {
+async function show({ store: { read }, clock, account, settings }: Settled, name: string) {
   const { id } = await account()
   const found = await withHints(unknownDomain, () => findDomain(read, id, name))
   const records = recordSettings(settings)
   return {
-    json: { ...(await shownIn(read, found)), ...toPublish(found, records) },
+    json: { ...(await shownIn(read, found)), ...toPublish(found, records, clock.now()) },
     say() {
       sayFields({
         Name: found.name,
         Status: statusOf(found),
         'Signs with': signsWith(found),
+        ...(found.next.length === 0 ? {} : { 'To come': rotationOf(found) }),
         'Return path': found.returnPath ? 'its own' : "the appliance's",
         ...(found.trackingHost === null ? {} : { 'Links lead through': linkHost(found) }),
         Created: shownTime(found.createdAt),
         Checked: shownTime(found.checkedAt),
       })
       sayRecords(domainRecords(found, records))
+      sayOldRecords(oldRecords(found, clock.now()))
     },
   }
 }
@@ -186,6 +207,45 @@ async function verify(deps: Settled, name: string, options: DomainOptions) {
     say: () => sayChecks(found, records),
   }
 }
+
+/** New keys; those in use sign until the records of the new ones are seen, or, as they have leaked, no more. */
+async function rotate(deps: Settled, name: string, options: AskOptions & { now?: true }) {
+  const { place, settings, clock } = deps
+  const { read } = deps.store
+  const { id } = await deps.account()
+  const atOnce = options.now === true
+  const found = await withHints(unknownDomain, () => findDomain(read, id, name))
+  const intent: Intent = {
+    to: `replace the DKIM keys of ${found.name} at once`,
+    facts: [
+      'The keys in use sign no more and are forgotten',
+      'Before the new records are seen its mail leaves without a signature of its own, and many receivers refuse or junk that',
+    ],
+    counts: { name: found.name },
+    how: 'moderate',
+  }
+  if (atOnce && !(await confirmed(place, options, intent))) return undefined
+  const key = openApplianceKey(applianceKeyFile(place.dataDir))
+  const rotated = await rotateDomain({ ...deps, key }, id, name, { atOnce })
+  const records = recordSettings(settings)
+  return {
+    json: { ...(await shownIn(read, rotated)), ...toPublish(rotated, records, clock.now()) },
+    say() {
+      say(`New DKIM keys of ${rotated.name} are made.`)
+      sayRecords(domainRecords(rotated, records))
+      sayOldRecords(oldRecords(rotated, clock.now()))
+      sayNext(
+        rotated.trusted
+          ? `\nWhen they are published: posthorn domain verify ${rotated.name}`
+          : '\nOnce they are published, mail is signed with the new keys within minutes.',
+      )
+    },
+  }
+}
+
+/** Which keys sign once their records are seen. */
+const rotationOf = ({ next }: Domain) =>
+  `${next.map(({ selector }) => selector).join(', ')}, once their records are seen`
 
 /**
  * A domain that mail or a campaign waits to be sent from cannot go: those mails could never be

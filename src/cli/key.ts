@@ -12,7 +12,9 @@ import {
   limitsIn,
   listKeys,
   shownKey,
+  updateKey,
 } from '../accounts/index.js'
+import { shownCount } from '../amounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { answering, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
@@ -31,6 +33,14 @@ interface KeyOptions {
   domain?: string[]
   network?: string[]
   expires?: (now: number) => number
+  perHour?: string
+  perMinute?: string
+}
+
+/** Of `change`: `any` and `never` take a limit away. */
+interface ChangeOptions extends Omit<KeyOptions, 'scope'> {
+  name?: string
+  scope?: KeyScope
 }
 
 /** `posthorn key`: the API keys of one account. */
@@ -61,11 +71,12 @@ const rows: readonly CommandRow[] = [
         '--expires <when>',
         'a time (2027-01-31, or with an hour), or in how long (90d)',
       ).argParser(endTime('1m', '3650d')),
+      ...rateOptions(),
       forceOption(),
     ],
     help: `Examples:
   $ posthorn key create 'Web shop'
-  $ posthorn key create Printer --scope sending --domain example.com --network 10.0.0.0/24
+  $ posthorn key create Printer --scope sending --domain example.com --network 10.0.0.0/24 --per-hour 200
   $ posthorn key create CI --scope test
   $ KEY=$(posthorn key create ci --expires 90d --json | jq -r .key)`,
     run: answering(create),
@@ -79,6 +90,35 @@ const rows: readonly CommandRow[] = [
     run: answering(list),
   },
   {
+    usage: 'change <id>',
+    does: operations.updateKey,
+    about: 'rename an API key or change its limits, from its next request on',
+    options: [
+      accountOption(),
+      new Option('--name <name>', 'another name').argParser(asTyped),
+      new Option('--scope <scope>', 'all; only sending; only reading').choices(keyScopes),
+      new Option(
+        '--domain <name>',
+        'of a sending key: a domain it may send from (repeatable); any: all',
+      ).argParser(repeated(asTyped)),
+      new Option(
+        '--network <cidr>',
+        'where its requests come from (repeatable); any: anywhere',
+      ).argParser(repeated(asTyped)),
+      new Option(
+        '--expires <when>',
+        'a time (2027-01-31, or with an hour), or in how long (90d)',
+      ).argParser(endTime('1m', '3650d')),
+      ...rateOptions(),
+    ],
+    help: `What is not given stays as it is.
+
+Examples:
+  $ posthorn key change 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11 --per-hour 500 --per-minute 60
+  $ posthorn key change 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11 --network any --per-hour any`,
+    run: answering(change),
+  },
+  {
     usage: 'delete <id>',
     does: operations.deleteKey,
     about: 'delete an API key; requests with it fail at once',
@@ -87,6 +127,23 @@ const rows: readonly CommandRow[] = [
     run: answering(remove),
   },
 ]
+
+/** How many mails a key may hand in; a function, as Commander keeps values in the option itself. */
+function rateOptions(): Option[] {
+  return [
+    new Option('--per-hour <mails>', 'how many mails it may hand in within an hour; any: no limit'),
+    new Option('--per-minute <mails>', 'how many within a minute; any: no limit'),
+  ]
+}
+
+/** As a request of the API says it: what is no number is refused there by its name. */
+const mailsOf = (typed: string | undefined) =>
+  typed === undefined || typed === 'any' || !/^\d+$/.test(typed) ? typed : Number(typed)
+
+const ratesIn = ({ perHour, perMinute }: Pick<KeyOptions, 'perHour' | 'perMinute'>) => ({
+  perHour: mailsOf(perHour),
+  perMinute: mailsOf(perMinute),
+})
 
 /**
  * The key is shown once and stored as a hash: whoever reads the database or a backup cannot send
@@ -97,7 +154,14 @@ async function create(deps: CommandDeps, name: string, options: KeyOptions) {
   const plans = plansUnlessForced(deps.place, options)
   const { scope, domain: domains, network: networks, expires } = options
   const expiresAt = expires && isoTime(expires(deps.clock.now()))
-  const given = givenTo(operations.createKey, { name, scope, domains, networks, expiresAt })
+  const given = givenTo(operations.createKey, {
+    name,
+    scope,
+    domains,
+    networks,
+    expiresAt,
+    ...ratesIn(options),
+  })
   const limits = limitsIn(given)
   const made = await withForceHint(() => createKey(deps, accountId, given.name, { plans, limits }))
   return {
@@ -116,13 +180,14 @@ async function list({ store: { read }, account }: CommandDeps) {
     json: { keys: keys.map(shownKey) },
     say: () =>
       sayTable(
-        ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
+        ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'MAILS', 'EXPIRES', 'CREATED', 'LAST USED'],
         keys.map((one) => [
           one.id,
           one.name,
           `…${one.last4}`,
           [one.scope, ...(one.domains ?? [])].join(' '),
           one.networks?.join(' ') ?? 'anywhere',
+          mailsWords(one),
           one.expiresAt === null ? 'never' : shownTime(one.expiresAt),
           shownTime(one.createdAt),
           one.lastUsedAt === null ? 'never' : shownTime(one.lastUsedAt),
@@ -130,6 +195,39 @@ async function list({ store: { read }, account }: CommandDeps) {
         "No API key yet; 'posthorn key create NAME' makes one",
       ),
   }
+}
+
+/** How many mails it may hand in, in words. */
+function mailsWords({ perHour, perMinute }: ApiKey): string {
+  const limits = [
+    ...(perHour === null ? [] : [`${shownCount(perHour)}/h`]),
+    ...(perMinute === null ? [] : [`${shownCount(perMinute)}/min`]),
+  ]
+  return limits.join(' ') || 'any number'
+}
+
+/** The limits that are given; `any` for a list takes it away. */
+async function change(deps: CommandDeps, id: string, options: ChangeOptions) {
+  const { id: accountId } = await deps.account()
+  const { name, scope, domain, network, expires } = options
+  const listOrAny = (given: string[] | undefined) =>
+    given?.length === 1 && given[0] === 'any' ? 'any' : given
+  const given = givenTo(operations.updateKey, {
+    name,
+    scope,
+    domains: listOrAny(domain),
+    networks: listOrAny(network),
+    expiresAt: expires && isoTime(expires(deps.clock.now())),
+    ...ratesIn(options),
+  })
+  const changes = { ...limitsIn(given), ...(given.name !== undefined && { name: given.name }) }
+  return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
+    const key = await updateKey(deps, accountId, id, changes)
+    return {
+      json: shownKey(key),
+      say: () => say(`Key "${key.name}" (…${key.last4}) is changed: ${mailsWords(key)} of mails`),
+    }
+  })
 }
 
 /**

@@ -35,11 +35,24 @@ function runList(_options: unknown, command: Command) {
   const plans = plansOf(place)
   if (place.json) return sayJson({ file: plansFile(place.dataDir), ...forMachines(plans) })
   sayTable(
-    ['NAME', 'MAILS A MONTH', 'A DAY', 'DOMAINS', 'WEBHOOKS', 'LOG KEPT', '₦ A MONTH', 'ID'],
+    [
+      'NAME',
+      'MAILS A MONTH',
+      'A DAY',
+      'AN HOUR',
+      'A MINUTE',
+      'DOMAINS',
+      'WEBHOOKS',
+      'LOG KEPT',
+      '₦ A MONTH',
+      'ID',
+    ],
     plans.email.map((p) => [
       p.name,
       shownLimit(p.monthlyLimit),
       p.dailyLimit === null ? '-' : shownLimit(p.dailyLimit),
+      p.perHour === null ? '-' : shownLimit(p.perHour),
+      p.perMinute === null ? '-' : shownLimit(p.perMinute),
       shownLimit(p.domains),
       p.webhooks ? 'yes' : 'no',
       counted(p.retentionDays, 'day'),

@@ -23,6 +23,7 @@ import {
   segmentMethods,
   statsMethods,
   suppressionMethods,
+  surgeMethods,
   templateMethods,
   topicMethods,
   webhookMethods,
@@ -81,6 +82,7 @@ export class Posthorn {
   declare readonly webhooks: ReturnType<typeof webhookMethods>
   declare readonly domains: ReturnType<typeof domainMethods>
   declare readonly keys: ReturnType<typeof keyMethods>
+  declare readonly surges: ReturnType<typeof surgeMethods>
   declare readonly inbox: ReturnType<typeof inboxMethods>
   /** Figures over time. */
   declare readonly stats: ReturnType<typeof statsMethods>
@@ -112,6 +114,7 @@ export class Posthorn {
     this.webhooks = webhookMethods(methods)
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
+    this.surges = surgeMethods(methods)
     this.inbox = inboxMethods(methods)
     this.stats = statsMethods(methods)
     this.plans = { list: methods.part('GET /v1/billing/plans', 'plans') }

@@ -262,8 +262,20 @@ export const domainMethods = ({ part, byId, byIdWithQuery, withBody, byIdWithBod
   delete: byId('DELETE /v1/domains/{id}'),
   /** Looks whether the records are published. */
   verify: byId('POST /v1/domains/{id}/verify'),
+  /** Makes new DKIM keys beside those in use; `atOnce` in their place, as they have leaked. */
+  rotate: byIdWithBody('POST /v1/domains/{id}/rotate'),
   /** What receivers report of mail in its name, by source. */
   dmarc: byIdWithQuery('GET /v1/domains/{id}/dmarc'),
+})
+
+/** Mail that is held as it is far more than usual, to people who never got any. */
+export const surgeMethods = ({ part, byId }: Methods) => ({
+  list: part('GET /v1/surges', 'surges'),
+  get: byId('GET /v1/surges/{id}'),
+  /** Lets it leave; not by a key that has handed it in. */
+  release: byId('POST /v1/surges/{id}/release'),
+  /** It is never sent. */
+  fail: byId('POST /v1/surges/{id}/fail'),
 })
 
 type EventOfBatch = NewEvents['events'][number]

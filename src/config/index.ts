@@ -43,6 +43,12 @@ export {
 export { readSchedule, type Schedule } from './schedule.js'
 export { settings } from './sections.js'
 export {
+  ownSourceAddresses,
+  type SeenAs,
+  seenAddress,
+  seenSourceAddresses,
+} from './seen-as.js'
+export {
   duration,
   flag,
   integer,

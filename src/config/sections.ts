@@ -7,6 +7,7 @@ import { schedules, timeZone } from './jobs.js'
 import { nodeSettings } from './node.js'
 import { oidcSettings } from './oidc.js'
 import { pools } from './pools.js'
+import { seenAsSetting } from './seen-as.js'
 import {
   age,
   command,
@@ -130,6 +131,7 @@ export const settings = {
       each: (item) => isIP(item) !== 0,
       expected: 'a list of IP addresses',
     }),
+    seenAs: seenAsSetting,
     port: port(25),
     ipFamily: oneOf('both', ['both', 'ipv4', 'ipv6']),
     allowPrivateAddresses: flag(false),
@@ -170,11 +172,13 @@ export const settings = {
       pause: percentage('0.5%'),
       minimum: integer(3, 1, 1_000_000),
     },
+    // Of mails an hour to whom an account never mailed; 0: no surge is looked for.
+    surges: { minimum: integer(1_000, 0, 1_000_000_000), times: integer(10, 2, 1_000) },
   },
   keys: {
     remindExpiring: duration('14d', '1d', '90d'),
     remindUnused: duration('180d', '7d', '3650d'),
-    remindDkim: duration('730d', '30d', '3650d'),
+    remindDkim: duration('365d', '30d', '3650d'),
   },
   operator: {
     notify: mailAddress(''),

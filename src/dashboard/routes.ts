@@ -31,6 +31,7 @@ import { type AddedPage, makeShell } from './shell/page.js'
 import { peopleOf } from './shell/people.js'
 import { builtOf, fixedRoutes, staticRoutes } from './shell/static-files.js'
 import { suppressionPages } from './suppression/routes.js'
+import { surgePages } from './surges/routes.js'
 import { teamPages } from './team/routes.js'
 import { makeRenderedPages } from './templates/rendered.js'
 import { templatePages } from './templates/routes.js'
@@ -59,6 +60,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   brandPages(shell.account, deps)
   domainPages(shell.account, deps)
   keyPages(shell.account, deps)
+  surgePages(shell.account, deps)
   testInboxPages(shell.account, { ...deps, followLinks })
   webhookPages(shell.account, { ...deps, allow: deps.webhookTargets })
   // The appliance always gives these; tests of other pages leave them out.

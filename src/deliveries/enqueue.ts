@@ -13,6 +13,7 @@ import {
 } from '../store/index.js'
 import { erasedAlone, suppressedAmong } from '../suppression/index.js'
 import { optedOutAmong } from '../topics/index.js'
+import { never } from './hold.js'
 
 export interface NewDelivery {
   id: number
@@ -24,6 +25,8 @@ export interface NewDelivery {
   class: QueueClass
   dueAt: number
   expiresAt: number
+  /** Held from the beginning: when, and why. */
+  held?: { at: number; reason: string } | undefined
 }
 
 /** The lane of all test mail. No domain has a blank in it, so that no address leads there. */
@@ -34,10 +37,15 @@ export const laneOf = (emailId: string, domain: string): string =>
   isTestId(emailId) && domain !== simulatorDomain ? testLane : domain
 
 const insertQueued = preparedInsertAll('queue')
+// Few ever are, and each column that is bound takes its time.
+const insertHeld = preparedInsertAll('queue')
 
 /** Puts deliveries into the queue; the caller writes the email in the same transaction. */
 export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
-  await insertQueued(tx, deliveries.map(toRow))
+  const held = deliveries.filter((one) => one.held !== undefined)
+  if (held.length === 0) return await insertQueued(tx, deliveries.map(toRow))
+  await insertQueued(tx, deliveries.filter((one) => one.held === undefined).map(toRow))
+  await insertHeld(tx, held.map(toHeldRow))
 }
 
 /** What is not named is null: each value that is bound takes its time. */
@@ -52,6 +60,19 @@ function toRow(delivery: NewDelivery): Insertable<QueueRow> {
     due_at: delivery.dueAt,
     attempts: 0,
     expires_at: delivery.expiresAt,
+  }
+}
+
+/** As `hold` leaves a row: due never, and once it is released when it would have been. */
+function toHeldRow(delivery: NewDelivery): Insertable<QueueRow> {
+  const { held, dueAt } = delivery
+  return {
+    ...toRow(delivery),
+    due_at: never,
+    held_at: held?.at ?? dueAt,
+    held_reason: held?.reason ?? '',
+    held_by: 'surge',
+    held_due_at: dueAt,
   }
 }
 

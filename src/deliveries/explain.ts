@@ -36,7 +36,7 @@ type Gate =
 
 /** What an outbound thread says of the delivery's site at this moment. */
 export interface LiveGate {
-  gate: 'dns' | 'suspended' | 'connections' | 'warm-up' | 'rate' | 'turn' | 'failover'
+  gate: 'dns' | 'hold' | 'suspended' | 'connections' | 'warm-up' | 'rate' | 'turn' | 'failover'
   says: string
   until?: number
 }

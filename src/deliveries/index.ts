@@ -24,6 +24,7 @@ export {
   queueChanges,
   usualReason,
 } from './change.js'
+export { changeHeld } from './change-held.js'
 export {
   type Claim,
   type Claimant,

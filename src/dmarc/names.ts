@@ -1,5 +1,5 @@
 import { type Clock, dayMs, pause } from '../clock/index.js'
-import { allSourceAddresses, type Config } from '../config/index.js'
+import { type Config, seenSourceAddresses } from '../config/index.js'
 import { hostAddresses, type Resolver } from '../dns/index.js'
 import type { Store } from '../store/index.js'
 import type { NameSources } from './sources.js'
@@ -66,7 +66,7 @@ export async function ownAddresses(
   outbound: Config['outbound'],
   resolver: Resolver,
 ): Promise<readonly string[]> {
-  const sources = allSourceAddresses(outbound)
+  const sources = seenSourceAddresses(outbound)
   if (sources.length > 0) return sources
   // Without any the machine sends from whatever its EHLO name leads to.
   const found = await hostAddresses(resolver, outbound.heloName)

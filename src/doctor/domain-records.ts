@@ -4,6 +4,7 @@ import {
   type DnsRecord,
   type Domain,
   listDomains,
+  oldRecords,
   type RecordCheck,
   recordSettings,
   spfMechanisms,
@@ -39,10 +40,15 @@ async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]>
   )
   const findings = records
     .filter(({ purpose }) => purpose !== 'dmarc')
-    .map((record) => ofRecord(domain, record, unsigned))
+    .map((record) =>
+      record.purpose.endsWith('-next')
+        ? ofNext(domain, record)
+        : ofRecord(domain, record, unsigned),
+    )
   const { reportsTo } = recordSettings(deps.config)
   return [
     ...findings,
+    ...ofOld(deps, domain),
     await checkAlignment(deps.resolver, domain, records),
     ...(await checkAuthorisation(deps.resolver, domain.name, reportsTo)),
   ]
@@ -52,6 +58,8 @@ async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]>
 const checkNames: Readonly<Record<DnsRecord['purpose'], string>> = {
   'dkim-rsa': 'dkim',
   'dkim-ed25519': 'dkim',
+  'dkim-rsa-next': 'dkim',
+  'dkim-ed25519-next': 'dkim',
   'return-path-mx': 'return-path',
   'return-path-spf': 'spf',
   dmarc: 'dmarc',
@@ -83,6 +91,26 @@ function ofRecord(domain: Domain, record: RecordCheck, unsigned: boolean): Findi
   const verb = state === 'missing' ? 'publish' : record.hasOthers ? 'keep only' : 'replace it by'
   return judge(wrong, `${verb} ${zoneLine(record)}`)
 }
+
+/** A key that is to come: until its record is seen mail is signed as before. */
+function ofNext({ name }: Domain, record: RecordCheck): Finding {
+  const of = findingsOf('dkim', name)
+  const what = `keys are being replaced: ${record.type} of ${record.host}`
+  if (record.state === 'unknown') return of.lackingDns(what)
+  if (record.state === 'ok') return of.ok(`${what} is there, and signs within minutes`)
+  return of.warn(`${what} is not there yet`, `publish ${zoneLine(record)}`)
+}
+
+/** Records of keys before, which may go. */
+const ofOld = ({ clock }: DoctorDeps, domain: Domain): Finding[] =>
+  oldRecords(domain, clock.now())
+    .filter(({ mayGo }) => mayGo)
+    .map(({ host }) =>
+      findingsOf('dkim', domain.name).warn(
+        `TXT of ${host} is of a key that signs no more, and may go`,
+        `remove the TXT record of ${host}`,
+      ),
+    )
 
 /** Whether the appliance has seen the record too, and so acts on it. */
 function isInUse(domain: Domain, { purpose }: RecordCheck): boolean {

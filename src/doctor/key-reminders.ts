@@ -31,7 +31,7 @@ export async function remindOfKeys(
     }),
     ...old.map(({ name, account_id, created_at }) => {
       const days = daysIn(now - created_at)
-      return `The DKIM keys of ${name} are ${days} old: to have new ones, at a time without mail from it, 'posthorn domain delete ${name} --account ${account_id}', then 'posthorn domain add ${name} --account ${account_id}', and publish its records`
+      return `The DKIM keys of ${name} are ${days} old: 'posthorn domain rotate ${name} --account ${account_id}' makes new ones beside them, and shows the records to publish`
     }),
   ]
   const figures = { expiring: expiring.length, unused: unused.length, oldDkim: old.length }
@@ -76,6 +76,17 @@ const oldDkimKeys = (read: Read, before: number) =>
     .select(({ fn }) => fn.min('dkim_keys.created_at').as('created_at'))
     .where('dkim_keys.verified', '=', 1)
     .where('dkim_keys.created_at', '<', before)
+    // They are being replaced already.
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('dkim_keys as next')
+            .select('next.id')
+            .whereRef('next.domain_id', '=', 'domains.id')
+            .where('next.stage', '=', 'next'),
+        ),
+      ),
+    )
     .groupBy('domains.id')
     .orderBy('domains.name')
     .execute()

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { seenAddress } from '../config/index.js'
 import type { DnsAnswer, Resolver } from '../dns/index.js'
 import type { DoctorDeps } from './finding.js'
 
@@ -14,18 +15,24 @@ export interface FoundSources {
   failed?: string
 }
 
-/** As configured, with those of pools; else the addresses of the EHLO name. */
+/** As configured, as the world sees them, with those of pools; else the addresses of the EHLO name. */
 export async function findSources(
   deps: Pick<DoctorDeps, 'config' | 'resolver'>,
 ): Promise<FoundSources> {
-  const { heloName, ipFamily, sourceAddresses, pools } = deps.config.outbound
+  const { outbound } = deps.config
+  const { heloName, ipFamily, sourceAddresses, pools } = outbound
+  const seen = (address: string) => seenAddress(outbound, address)
   const pooled = Object.values(pools).flatMap(({ sources }) =>
     sources.flatMap((source) =>
-      source.addresses.map((address) => ({ address, heloName: source.heloName ?? heloName })),
+      source.addresses.map((address) => ({
+        address: seen(address),
+        heloName: source.heloName ?? heloName,
+      })),
     ),
   )
   if (sourceAddresses.length > 0) {
-    return { sources: [...sourceAddresses.map((address) => ({ address, heloName })), ...pooled] }
+    const usual = sourceAddresses.map((address) => ({ address: seen(address), heloName }))
+    return { sources: [...usual, ...pooled] }
   }
   const { addresses, ...rest } = await addressesOf(deps.resolver, heloName, ipFamily)
   return { sources: [...addresses.map((address) => ({ address, heloName })), ...pooled], ...rest }

@@ -1,8 +1,9 @@
 import { isoTime } from '../clock/index.js'
-import type { Domain } from './domain.js'
+import type { Domain, DomainKey } from './domain.js'
 import {
   type DnsRecord,
   domainRecords,
+  oldRecords,
   type RecordCheck,
   type RecordSettings,
   zoneFile,
@@ -18,6 +19,12 @@ const asAbove: SetByDomain = { opens: null, clicks: null }
 /** A switch as the API has it. */
 const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
 
+const shownKey = ({ selector, algorithm, verified }: DomainKey) => ({
+  selector,
+  algorithm,
+  verified,
+})
+
 /** A domain as the API and commands show it; without `own` it has set nothing itself, as a new one. */
 export const shownDomain = (domain: Domain, own: SetByDomain = asAbove) => ({
   id: domain.id,
@@ -25,7 +32,8 @@ export const shownDomain = (domain: Domain, own: SetByDomain = asAbove) => ({
   status: domain.status,
   trusted: domain.trusted,
   returnPath: domain.returnPath,
-  dkim: domain.keys.map(({ selector, algorithm, verified }) => ({ selector, algorithm, verified })),
+  dkim: domain.keys.map(shownKey),
+  dkimNext: domain.next.map(shownKey),
   trackOpens: choiceOf(own.opens),
   trackClicks: choiceOf(own.clicks),
   trackingHost: domain.trackingHost,
@@ -52,10 +60,19 @@ export const shownCheck = ({ state, found, advice, ...record }: RecordCheck) => 
   advice,
 })
 
-/** The records to publish. */
-export function toPublish(domain: Domain, settings: RecordSettings) {
+/** The records to publish, and those of keys before. */
+export function toPublish(domain: Domain, settings: RecordSettings, now: number) {
   const records = domainRecords(domain, settings)
-  return { records: records.map(shownRecord), zone: zoneFile(records) }
+  return {
+    records: records.map(shownRecord),
+    zone: zoneFile(records),
+    oldRecords: oldRecords(domain, now).map(({ host, value, mayGoAt, mayGo }) => ({
+      name: host,
+      value,
+      mayGoAt: isoTime(mayGoAt),
+      mayGo,
+    })),
+  }
 }
 
 /** What is answered when it was deleted; `automations` send from it. */

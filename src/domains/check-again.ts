@@ -14,6 +14,7 @@ import {
   stillWanted,
   zoneLine,
 } from './records.js'
+import { forgetGone, takeOver } from './rotate.js'
 import { checkRecords, verifyDomain } from './verify.js'
 
 /** What the job needs; `signal` ends it between two domains. */
@@ -60,6 +61,7 @@ export async function checkDomainsAgain(
     const records = await checkRecords(deps.resolver, domain, deps.settings)
     result.checked++
     if (records.some(({ state }) => state === 'unknown')) result.unanswered++
+    await forgetGone(deps, domain)
     const gone = await store.write(async (tx) => {
       // The look has taken seconds: what was changed meanwhile must not be written back as it was.
       const now = await domainById(tx, accountId, id).catch(unlessGone)
@@ -142,6 +144,8 @@ async function conclude(
   }
   await keepLook(tx, domain.id, { at: now, records })
   await use(tx, domain, records, gone)
+  const hosts = records.filter(({ state }) => state === 'ok').map(({ host }) => host)
+  await takeOver(tx, domain, { hosts, now })
   await tx.updateTable('domains').set({ checked_at: now }).where('id', '=', domain.id).execute()
   const about = { kind: 'domain-record', key: domain.id, now } as const
   if (gone.length > 0) await notice(tx, { ...about, ...wordsOf(seen, gone) })
@@ -154,7 +158,7 @@ async function conclude(
  * it.
  */
 function isInUse(domain: Domain, purpose: Purpose): boolean {
-  if (purpose === 'dmarc') return false
+  if (purpose === 'dmarc' || purpose.endsWith('-next')) return false
   if (purpose === 'tracking') return domain.trackingHostReady
   if (purpose === 'dkim-rsa') return true
   if (purpose === 'dkim-ed25519')
@@ -184,8 +188,10 @@ async function use(
     .where('id', '=', domain.id)
     .execute()
   for (const key of domain.keys) {
-    if (key.algorithm !== 'ed25519-sha256') continue
-    const verified = stands(key.verified, 'dkim-ed25519')
+    // An RSA key signs on, and one that has replaced another at once begins when its record is there.
+    const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519'
+    const found = stands(key.verified, purpose)
+    const verified = purpose === 'dkim-rsa' ? Math.max(found, Number(key.verified)) : found
     await tx.updateTable('dkim_keys').set({ verified }).where('id', '=', key.id).execute()
   }
 }
@@ -194,6 +200,8 @@ async function use(
 const consequences: Readonly<Record<Purpose, string>> = {
   'dkim-rsa': 'Its mail goes on, but nobody can check its signature, and many refuse or junk it.',
   'dkim-ed25519': 'Its mail is signed only by its RSA key.',
+  'dkim-rsa-next': '',
+  'dkim-ed25519-next': '',
   'return-path-mx': "Bounces of its mail come by the appliance's own return path.",
   'return-path-spf': "Bounces of its mail come by the appliance's own return path.",
   tracking: 'Links in its mail lead by the host of the appliance.',

@@ -12,7 +12,18 @@ import {
   refusal,
   shape,
 } from '../contract/index.js'
-import { closed, maybe, oneOf, orNull, table, text, time, uuid, words } from '../fields/index.js'
+import {
+  closed,
+  flag,
+  maybe,
+  oneOf,
+  orNull,
+  table,
+  text,
+  time,
+  uuid,
+  words,
+} from '../fields/index.js'
 
 export const domain = byId('domain', 'sending domain')
 const name = text('The name of the domain in lower case, as A-labels (`xn--…`)', {
@@ -25,6 +36,15 @@ const trackOpens = oneOf(
   'Whether opens are tracked; `default`: as the account has it, and in transactional mail not, unless the account says `on`',
 )
 const trackClicks = oneOf(choices, 'Whether clicks are tracked; `default`: as the account has it')
+const keysOf = (description: string) => ({
+  type: 'array',
+  description,
+  items: closed({
+    selector: text('The selector: the first part of the name of its DNS record'),
+    algorithm: { type: 'string', enum: ['rsa-sha256', 'ed25519-sha256'] },
+    verified: { type: 'boolean', description: 'Whether mail is signed with this key' },
+  }),
+})
 // What a list shows; the detail adds the records, which are long.
 const known = {
   id: uuid('The id of the domain, which never changes'),
@@ -42,14 +62,8 @@ const known = {
     type: 'boolean',
     description: 'Whether bounces come back to a host of the domain itself',
   },
-  dkim: {
-    type: 'array',
-    items: closed({
-      selector: text('The selector: the first part of the name of its DNS record'),
-      algorithm: { type: 'string', enum: ['rsa-sha256', 'ed25519-sha256'] },
-      verified: { type: 'boolean', description: 'Whether mail is signed with this key' },
-    }),
-  },
+  dkim: keysOf('Its keys'),
+  dkimNext: keysOf('Keys that sign in their place once their records are seen in the DNS'),
   trackOpens,
   trackClicks,
   trackingHost: orNull(text('The host of the domain for tracked links; null when it has none')),
@@ -63,7 +77,16 @@ const known = {
 const record = {
   purpose: {
     type: 'string',
-    enum: ['dkim-rsa', 'dkim-ed25519', 'return-path-mx', 'return-path-spf', 'dmarc', 'tracking'],
+    enum: [
+      'dkim-rsa',
+      'dkim-ed25519',
+      'dkim-rsa-next',
+      'dkim-ed25519-next',
+      'return-path-mx',
+      'return-path-spf',
+      'dmarc',
+      'tracking',
+    ],
   },
   type: { type: 'string', enum: ['TXT', 'MX', 'CNAME'] },
   name: text('The whole name of the record, without a dot at the end'),
@@ -78,6 +101,7 @@ const example = {
   trusted: false,
   returnPath: false,
   dkim: [{ selector: 'ph1a2b3cr', algorithm: 'rsa-sha256', verified: false }],
+  dkimNext: [],
   trackOpens: 'default',
   trackClicks: 'default',
   trackingHost: null,
@@ -100,11 +124,24 @@ const detail = {
   ...example,
   records: [wanted],
   zone: `${wanted.name}. 3600 IN TXT "${wanted.value}"\n`,
+  oldRecords: [],
 }
 const withRecords = {
   ...known,
   records: { type: 'array', items: closed(record), description: 'The records to publish' },
   zone: text('The same records as lines of a zone file'),
+  oldRecords: {
+    type: 'array',
+    description: 'The records of keys that signed before, until they were seen to be gone',
+    items: closed({
+      name: record.name,
+      value: text('Its value'),
+      mayGoAt: time(
+        'From when on it may go: seven days after the last mail that its key has signed',
+      ),
+      mayGo: { type: 'boolean', description: 'Whether it may go now' },
+    }),
+  },
 }
 // A 422 with the name of the field, and not the validator's 400: whether a text is a domain name is judged by the rules
 // of `domains`, after the shape of the body.
@@ -256,6 +293,49 @@ export const verifyDomain = operation('POST /v1/domains/:id/verify', {
   }),
 })
 
+// A POST: a repeat with the same key makes no other keys.
+export const rotateDomain = operation('POST /v1/domains/:id/rotate', {
+  id: 'rotateDomain',
+  may: 'full',
+  audit: 'domain.rotate',
+  of: domain,
+  body: shape(
+    'Rotation',
+    table({
+      atOnce: maybe(
+        flag(
+          'True, as the key in use has leaked: it signs no more and is forgotten at once, and mail has no signature of the domain before the new records are seen',
+        ),
+        '`false`',
+      ),
+    }),
+  ),
+  says: () => ({
+    summary: 'Replace the DKIM keys of a domain',
+    description:
+      'New keys are made beside those in use, and the answer has their records to publish. Once those are seen in the DNS mail is signed with them, and the private keys before them are forgotten; nothing waits meanwhile.',
+    examples: { 'In good time': {}, 'As the key has leaked': { atOnce: true } },
+    answers: [
+      answer('New keys are made', 'DomainDetail', withRecords, {
+        ...detail,
+        dkimNext: [{ selector: 'ph4d5e6fr', algorithm: 'rsa-sha256', verified: false }],
+      }),
+    ],
+    refusals: [
+      refusal(
+        'conflict',
+        'New keys wait for their records already',
+        'New keys of example.com wait for their records already; publish those, or replace the keys at once',
+      ),
+      refusal(
+        'rate_limit_exceeded',
+        'Too many key pairs are being made',
+        'Too many domains are being added; try again in a moment',
+      ),
+    ],
+  }),
+})
+
 export const deleteDomain = operation('DELETE /v1/domains/:id', {
   id: 'deleteDomain',
   may: 'full',
@@ -310,6 +390,14 @@ export const domains: Contract = {
     description:
       'The domains that an account sends from: the DNS records to publish, and whether they are there.',
   },
-  operations: [listDomains, addDomain, getDomain, updateDomain, verifyDomain, deleteDomain],
+  operations: [
+    listDomains,
+    addDomain,
+    getDomain,
+    updateDomain,
+    verifyDomain,
+    rotateDomain,
+    deleteDomain,
+  ],
   shapes: () => ({ Domain: closedOf(known) }),
 }

@@ -42,13 +42,22 @@ export interface Domain {
   createdAt: number
   verifiedAt: number | null
   checkedAt: number | null
-  keys: {
-    id: string
-    selector: string
-    algorithm: DkimKeyRow['algorithm']
-    publicKey: string
-    verified: boolean
-  }[]
+  /** That sign, or will once their records are seen for the first time. */
+  keys: DomainKey[]
+  /** That sign once their records are seen, in the place of the others. */
+  next: DomainKey[]
+  /** That signed before; their records are still listed. */
+  past: (DomainKey & { mayGoAt: number })[]
+}
+
+/** The public half of a key. */
+export interface DomainKey {
+  id: string
+  selector: string
+  algorithm: DkimKeyRow['algorithm']
+  publicKey: string
+  verified: boolean
+  createdAt: number
 }
 
 /** How a domain is added; `alongside` is written with it. */
@@ -86,20 +95,13 @@ export async function addDomain(
   const trusted = options.trust === true
   const id = store.ids.uuid()
   const now = clock.now()
-  // One stem for both, so that a person sees that they belong together.
-  const stem = `ph${randomBytes(4).toString('hex').slice(0, 6)}`
+  const stem = newStem()
   const refuse = (read: Read) => refuseDomain(read, accountId, ascii, options.plans)
   // Before anything that takes time: a refusal costs two look-ups.
   await refuse(store.read)
   const keyOf = (algorithm: DkimAlgorithm, pair: DkimKeyPair): DkimKeyRow => ({
-    id: store.ids.uuid(),
-    domain_id: id,
-    selector: `${stem}${algorithm === 'rsa-sha256' ? 'r' : 'e'}`,
-    algorithm,
-    private_key: key.seal(pair.privateKeyPem, sealPurpose(id)),
-    public_key: pair.publicKeyBase64,
+    ...keyRow({ id: store.ids.uuid(), domainId: id, stem, now, key }, algorithm, pair),
     verified: trusted ? 1 : 0,
-    created_at: now,
   })
   const row: DomainRow = {
     id,
@@ -132,12 +134,43 @@ export async function addDomain(
     return toDomain(row, keys)
   }
   if (options.rsaPair !== undefined) return await add(options.rsaPair)
-  return await inTurn(accountId, async () => {
+  return await makePairInTurn(accountId, async () => {
     // Of the same request sent many times at once one was served meanwhile.
     await refuse(store.read)
     return await add(await generateDkimKeyPair('rsa-sha256'))
   })
 }
+
+/** Makes key pairs for an account, when it is its turn. */
+export const makePairInTurn = <T>(accountId: string, make: () => Promise<T>): Promise<T> =>
+  inTurn(accountId, make)
+
+/** Begins the selectors of a domain's two keys: one for both, so that a person sees that they belong together. */
+export const newStem = () => `ph${randomBytes(4).toString('hex').slice(0, 6)}`
+
+/** A new key, of which no record was seen yet. */
+export const keyRow = (
+  {
+    id,
+    domainId,
+    stem,
+    now,
+    key,
+  }: { id: string; domainId: string; stem: string; now: number; key: ApplianceKey },
+  algorithm: DkimAlgorithm,
+  pair: DkimKeyPair,
+) => ({
+  id,
+  domain_id: domainId,
+  selector: `${stem}${algorithm === 'rsa-sha256' ? 'r' : 'e'}`,
+  algorithm,
+  private_key: key.seal(pair.privateKeyPem, sealPurpose(domainId)),
+  public_key: pair.publicKeyBase64,
+  verified: 0,
+  created_at: now,
+  stage: 'current' as const,
+  may_go_at: null,
+})
 
 /** A 409 for a domain that is there, and a 403 where the account may add none. */
 async function refuseDomain(
@@ -244,6 +277,7 @@ const keysOf = (read: Read, domainIds: readonly string[]) =>
 
 /** A row with its keys, without their private halves. */
 function toDomain(row: DomainRow, keys: DkimKeyRow[]): Domain {
+  const keysAt = (stage: DkimKeyRow['stage']) => keys.filter((key) => key.stage === stage)
   return {
     id: row.id,
     name: row.name,
@@ -255,12 +289,17 @@ function toDomain(row: DomainRow, keys: DkimKeyRow[]): Domain {
     createdAt: row.created_at,
     verifiedAt: row.verified_at,
     checkedAt: row.checked_at,
-    keys: keys.map((key) => ({
-      id: key.id,
-      selector: key.selector,
-      algorithm: key.algorithm,
-      publicKey: key.public_key,
-      verified: key.verified === 1,
-    })),
+    keys: keysAt('current').map(toKey),
+    next: keysAt('next').map(toKey),
+    past: keysAt('past').map((key) => ({ ...toKey(key), mayGoAt: key.may_go_at ?? 0 })),
   }
 }
+
+const toKey = (key: DkimKeyRow): DomainKey => ({
+  id: key.id,
+  selector: key.selector,
+  algorithm: key.algorithm,
+  publicKey: key.public_key,
+  verified: key.verified === 1,
+  createdAt: key.created_at,
+})

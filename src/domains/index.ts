@@ -10,6 +10,7 @@ export {
   addDomain,
   checkedName,
   type Domain,
+  type DomainKey,
   domainById,
   findDomain,
   listDomains,
@@ -20,6 +21,8 @@ export {
   type DnsRecord,
   dmarcMailbox,
   domainRecords,
+  type OldRecord,
+  oldRecords,
   type RecordCheck,
   type RecordSettings,
   recordSettings,
@@ -29,12 +32,14 @@ export {
   zoneFile,
   zoneLine,
 } from './records.js'
+export { checkRotations, rotateDomain } from './rotate.js'
 export {
   domainsAbove,
   findSenderDomain,
   hasVerifiedDomain,
   isReturnPathHost,
   oldestVerifiedDomain,
+  signingKeyIds,
   signingKeys,
   verifiedDomains,
 } from './sending.js'

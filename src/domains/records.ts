@@ -1,11 +1,27 @@
 import { isIP } from 'node:net'
-import { allSourceAddresses, type Config, type PoolsSettings } from '../config/index.js'
+import {
+  type Config,
+  type PoolsSettings,
+  type SeenAs,
+  seenSourceAddresses,
+} from '../config/index.js'
 import { dkimRecord } from '../dkim/index.js'
-import type { Domain } from './domain.js'
+import type { Domain, DomainKey } from './domain.js'
+
+/** What a record is for; `-next`: of keys that are to come. */
+export type RecordPurpose =
+  | 'dkim-rsa'
+  | 'dkim-ed25519'
+  | 'dkim-rsa-next'
+  | 'dkim-ed25519-next'
+  | 'return-path-mx'
+  | 'return-path-spf'
+  | 'dmarc'
+  | 'tracking'
 
 /** A record to publish. `host` is the full name, without a trailing dot. */
 export interface DnsRecord {
-  purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc' | 'tracking'
+  purpose: RecordPurpose
   type: 'TXT' | 'MX' | 'CNAME'
   host: string
   /** For MX: preference and host, as in a zone file. */
@@ -29,6 +45,8 @@ export interface RecordSettings {
   heloName: string
   sourceAddresses: readonly string[]
   pools?: PoolsSettings
+  /** Behind 1:1 NAT: what the world sees of an address that mail leaves from. */
+  seenAs?: SeenAs
   /** Where the public listener is reached; the default is the EHLO name. */
   publicHost?: string
   /** Where receivers send what they count about DMARC; undefined: nobody listens. */
@@ -55,18 +73,16 @@ export const returnPathHost = (domain: string) => `bounce.${domain}`
 /** The records that make mail from the domain authentic (`notes/mta.md` §1, 16 and 17). */
 export function domainRecords(domain: Domain, settings: RecordSettings): DnsRecord[] {
   const host = returnPathHost(domain.name)
-  const dkim = domain.keys.map((key): DnsRecord => {
-    const rsa = key.algorithm === 'rsa-sha256'
-    return {
-      purpose: rsa ? 'dkim-rsa' : 'dkim-ed25519',
-      type: 'TXT',
-      host: `${key.selector}._domainkey.${domain.name}`,
-      value: dkimRecord({ algorithm: key.algorithm, publicKeyBase64: key.publicKey }),
-      required: rsa,
-    }
-  })
   return [
-    ...dkim,
+    ...domain.keys.map((key) => ({
+      ...keyRecord(domain, key),
+      required: key.algorithm === 'rsa-sha256',
+    })),
+    ...domain.next.map((key): DnsRecord => {
+      const record = keyRecord(domain, key)
+      const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa-next' : 'dkim-ed25519-next'
+      return { ...record, purpose }
+    }),
     {
       purpose: 'return-path-mx',
       type: 'MX',
@@ -85,6 +101,41 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
     ...trackingRecord(domain, settings),
   ]
 }
+
+/** The record of a key. Until the next one signs nothing depends on it. */
+function keyRecord(domain: Pick<Domain, 'name'>, key: DomainKey): DnsRecord {
+  const { algorithm, publicKey, selector } = key
+  return {
+    purpose: algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519',
+    type: 'TXT',
+    host: `${selector}._domainkey.${domain.name}`,
+    value: dkimRecord({ algorithm, publicKeyBase64: publicKey }),
+    required: false,
+  }
+}
+
+/** A record of a key that signs no more: it stays until mail that it has signed has arrived. */
+export interface OldRecord {
+  host: string
+  value: string
+  mayGoAt: number
+  mayGo: boolean
+}
+
+/** The records of the domain's keys before, those that may go first. */
+export const oldRecords = (domain: Domain, now: number): OldRecord[] =>
+  domain.past
+    .map((key) => {
+      const { host, value } = keyRecord(domain, key)
+      return { host, value, mayGoAt: key.mayGoAt, mayGo: key.mayGoAt <= now }
+    })
+    .sort((a, b) => a.mayGoAt - b.mayGoAt)
+
+/** The key whose record stands at this host. */
+export const keyAt = (domain: Domain, host: string): DomainKey | undefined =>
+  [...domain.keys, ...domain.next].find(
+    ({ selector }) => host === `${selector}._domainkey.${domain.name}`,
+  )
 
 /**
  * Which of the looked-up records are still those that the domain wants, as a look takes seconds: meanwhile somebody may
@@ -122,7 +173,7 @@ export function spfMechanisms(settings: RecordSettings): string[] {
   const { heloName, sourceAddresses } = settings
   // Those of pools come beside the usual ones, which may be whatever the EHLO name resolves to.
   const usual = sourceAddresses.length === 0 ? [`a:${heloName}`] : []
-  const named = allSourceAddresses(settings).map((address) => `ip${isIP(address)}:${address}`)
+  const named = seenSourceAddresses(settings).map((address) => `ip${isIP(address)}:${address}`)
   return [...usual, ...named]
 }
 

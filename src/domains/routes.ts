@@ -11,6 +11,7 @@ import * as operations from './contract.js'
 import { deleteDomain } from './delete.js'
 import { addDomain, type Domain, type DomainDeps, domainById, listDomains } from './domain.js'
 import type { RecordSettings } from './records.js'
+import { rotateDomain } from './rotate.js'
 import { setTrackingHost } from './tracking-host.js'
 import { verifyDomain } from './verify.js'
 
@@ -45,7 +46,7 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
     shownDomain(domain, await deps.switchesOf(read, domain.id))
   const detail = async (domain: Domain) => ({
     ...(await shown(domain)),
-    ...toPublish(domain, settings),
+    ...toPublish(domain, settings, deps.clock.now()),
   })
 
   serve(api, operations.listDomains, async ({ account }) => {
@@ -61,7 +62,7 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
   serve(api, operations.addDomain, async ({ account, body, remember }) => {
     const answer = (domain: Domain) => ({
       ...shownDomain(domain),
-      ...toPublish(domain, settings),
+      ...toPublish(domain, settings, deps.clock.now()),
     })
     const added = await addDomain(deps, account.accountId, body.name, {
       plans: deps.plans,
@@ -93,6 +94,24 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
     const { domain, records } = await verifyDomain({ ...deps, resolver }, accountId, name)
     return { ...(await shown(domain)), records: records.map(shownCheck) }
   })
+
+  serve(
+    api,
+    operations.rotateDomain,
+    async ({ account: { accountId }, params, body, remember }) => {
+      const { id, name } = await domainById(read, accountId, params.id)
+      const switches = await deps.switchesOf(read, id)
+      const answer = (domain: Domain) => ({
+        ...shownDomain(domain, switches),
+        ...toPublish(domain, settings, deps.clock.now()),
+      })
+      const rotated = await rotateDomain(deps, accountId, name, {
+        atOnce: body.atOnce === true,
+        alongside: (tx, domain) => remember(tx, answer(domain)),
+      })
+      return answer(rotated)
+    },
+  )
 
   serve(api, operations.deleteDomain, async ({ account: { accountId }, params: { id } }) => {
     const { name } = await domainById(read, accountId, id)

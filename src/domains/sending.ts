@@ -112,7 +112,19 @@ interface SigningKeys {
   domainName: string
   returnPathHost: string | undefined
   keys: DkimKey[]
+  /** Of the keys; others are there once a key was replaced. */
+  ids: string[]
 }
+
+/** The ids of the keys that sign now, in the order of `signingKeys`: they tell whether those are still the ones. */
+export const signingKeyIds = prepared<{ domainId: string }, { id: string }>((db, { domainId }) =>
+  db
+    .selectFrom('dkim_keys')
+    .select('id')
+    .where('domain_id', '=', domainId)
+    .where('verified', '=', 1)
+    .orderBy('algorithm', 'desc'),
+)
 
 /**
  * What signing mail from a domain takes, undefined when it was deleted; the keys are unsealed here, so
@@ -139,6 +151,7 @@ export async function signingKeys(
   return {
     domainName: domain.name,
     returnPathHost: domain.return_path === 1 ? returnPathHost(domain.name) : undefined,
+    ids: rows.map(({ id }) => id),
     keys: rows.map((row) =>
       makeDkimKey({
         domain: domain.name,

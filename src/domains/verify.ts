@@ -6,11 +6,13 @@ import { keepLook } from './look.js'
 import {
   type DnsRecord,
   domainRecords,
+  keyAt,
   type RecordCheck,
   type RecordSettings,
   spfMechanisms,
   stillWanted,
 } from './records.js'
+import { forgetGone, takeOver } from './rotate.js'
 import { checkTrackingHost } from './tracking-host.js'
 
 /** The domain as it then stands, and each record. */
@@ -75,7 +77,11 @@ export async function verifyDomain(
         return isAlone ? 0 : Number(was)
       return states.includes('unknown') ? Number(was) : 1
     }
-    const rsa = stands(domain.status === 'verified', state('dkim-rsa'))
+    // A key that was replaced at once, as it had leaked, is published a little later: mail goes on meanwhile.
+    const isReplaced =
+      domain.status === 'verified' &&
+      domain.keys.some(({ algorithm, verified }) => algorithm === 'rsa-sha256' && !verified)
+    const rsa = isReplaced ? 1 : stands(domain.status === 'verified', state('dkim-rsa'))
     await tx
       .updateTable('domains')
       .set({
@@ -99,7 +105,10 @@ export async function verifyDomain(
         .where('id', '=', key.id)
         .execute()
     }
+    const seen = looked.filter(({ state }) => trusted || state === 'ok')
+    await takeOver(tx, domain, { hosts: seen.map(({ host }) => host), now })
   })
+  await forgetGone(deps, before)
   return { domain: await findDomain(store.read, accountId, name), records }
 }
 
@@ -161,18 +170,18 @@ function isOfKind({ purpose }: DnsRecord, value: string): boolean {
  */
 function isGood(
   domain: Domain,
-  { purpose, value: wanted }: DnsRecord,
+  { purpose, host, value: wanted }: DnsRecord,
   found: string,
   settings: RecordSettings,
 ): boolean {
   switch (purpose) {
     case 'dkim-rsa':
-    case 'dkim-ed25519': {
-      const algorithm = purpose === 'dkim-rsa' ? 'rsa-sha256' : 'ed25519-sha256'
-      const key = domain.keys.find((candidate) => candidate.algorithm === algorithm)
-      return (
-        key !== undefined && publishesDkimKey(found, { algorithm, publicKeyBase64: key.publicKey })
-      )
+    case 'dkim-ed25519':
+    case 'dkim-rsa-next':
+    case 'dkim-ed25519-next': {
+      const key = keyAt(domain, host)
+      if (key === undefined) return false
+      return publishesDkimKey(found, { algorithm: key.algorithm, publicKeyBase64: key.publicKey })
     }
     case 'return-path-mx':
       return found.split(' ')[1] === wanted.split(' ')[1]?.toLowerCase()

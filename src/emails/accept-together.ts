@@ -1,13 +1,23 @@
-import { type AccountBilling, checkSending, countTogether, readBilling } from '../billing/index.js'
+import {
+  type AccountBilling,
+  checkSending,
+  countHandedIn,
+  countTogether,
+  type HandedInCount,
+  type HandingKey,
+  readBilling,
+} from '../billing/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import { isRemote, isTestId, type Tx } from '../store/index.js'
+import { brakeSurge } from '../surges/index.js'
 import { findTopic } from '../topics/index.js'
 import { type EmailDeps, oncePerDeps } from './deps.js'
+import { watchAccount } from './handing-key.js'
 import { insertEmails, ringOf } from './insert.js'
 import { type MailDraft, type PreparedEmail, prepareEmails } from './prepare.js'
-import { enterIfLate } from './recipient-index.js'
+import { enterIfLate, neverMailed } from './recipient-index.js'
 import { noSenders, type Senders, verifiedDomainId } from './sender.js'
 
 /** What one request hands in, to be accepted as a whole. */
@@ -16,6 +26,8 @@ export interface Acceptance {
   drafts: readonly MailDraft[]
   isBatch: boolean
   now: number
+  /** Absent: no key has handed them in. */
+  by?: HandingKey | undefined
   /** Runs in the same transaction, after the mails are written. */
   alongside: (tx: Tx) => Promise<void>
   /** Called when the drafts are let go of. */
@@ -109,11 +121,20 @@ async function writeAll(
       ...one,
     }
   })
-  const refusals = await countTogether(tx, counts)
+  // Test mail goes nowhere, and counts with none that does.
+  const handedIn = await countHandedIn(
+    tx,
+    counts.filter(({ isTest }) => !isTest),
+  )
+  const within = counts.filter((count) => !handedIn.refusals.has(count))
+  const refusals = await countTogether(tx, within)
+  if (refusals.size > 0) await handedIn.takeBack(tx, [...refusals.keys()])
+  const accepted = within.filter((count) => !refusals.has(count))
+  await brake(deps, tx, { accepted, handedIn })
   for (const count of counts) {
-    outcomes.set(count.request, refusals.get(count) ?? announcementOf(count.emails))
+    const refusal = handedIn.refusals.get(count) ?? refusals.get(count)
+    outcomes.set(count.request, refusal ?? announcementOf(count.emails))
   }
-  const accepted = counts.filter((count) => !refusals.has(count))
   const emails = accepted.map((count) => count.emails)
   await insertEmails(deps, tx, emails)
   await enterIfLate(tx, deps.clock, emails.flat())
@@ -122,6 +143,36 @@ async function writeAll(
   if (isRemote(tx)) await Promise.all(accepted.map(({ alongside }) => alongside(tx)))
   else for (const { alongside } of accepted) await alongside(tx)
   return requests.map((request) => outcomes.get(request) ?? announcementOf([]))
+}
+
+const remembered = oncePerDeps(() => new Map<string, { hour: number; usual: number }>())
+
+type Counted = Acceptance & { billing: AccountBilling; emails: PreparedEmail[]; isTest: boolean }
+
+/** Marks whose deliveries of these mails are to be held, as they are of a surge: of most accounts one comparison. */
+async function brake(
+  deps: EmailDeps,
+  tx: Tx,
+  { accepted, handedIn }: { accepted: readonly Counted[]; handedIn: Pick<HandedInCount, 'hours'> },
+): Promise<void> {
+  const settings = deps.surges
+  if (settings.minimum === 0) return
+  for (const [accountId, hour] of handedIn.hours) {
+    const least = settings.minimum / 2
+    const own = accepted.filter((one) => one.accountId === accountId && !one.isTest)
+    const [first] = own
+    if (first === undefined || (first.billing.surgeId === null && hour.mails < least)) continue
+    watchAccount(deps, accountId)
+    const requests = own.map(({ by, emails }) => ({
+      by,
+      recipients: emails.map(({ recipients }) => recipients),
+    }))
+    const { billing, now } = first
+    const using = { settings, neverMailed, ids: deps.store.ids, remembered: remembered(deps) }
+    const held = await brakeSurge(tx, using, { billing, hour, now, requests })
+    if (held !== undefined)
+      for (const { emails } of own) for (const email of emails) email.held = held
+  }
 }
 
 const announcementOf = (emails: readonly PreparedEmail[]): Announcement => ({

@@ -1,4 +1,9 @@
-import { type AccountBilling, checkSending, refuseBeyondStorage } from '../billing/index.js'
+import {
+  type AccountBilling,
+  checkSending,
+  type HandingKey,
+  refuseBeyondStorage,
+} from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
 import { bytesToStore } from '../contents/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
@@ -35,7 +40,7 @@ export async function acceptEmail(
   accountId: string,
   input: SendRequest,
   alongside: Alongside<AcceptedEmail> = async () => {},
-  how: HowAccepted = {},
+  { by, ...how }: HowAccepted & { by?: HandingKey } = {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()
   const { billing, senders } = await standingOf(deps, accountId, input.type)
@@ -51,6 +56,7 @@ export async function acceptEmail(
       drafts: [draft],
       isBatch: false,
       now,
+      by,
     }),
   )
   const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
@@ -98,6 +104,8 @@ interface BatchInput {
   items: (SendInput | ApiError)[]
   /** Each of the mails has these beside its own: given once, and decoded once. */
   attachments?: readonly unknown[] | undefined
+  /** Absent: no key hands them in. */
+  by?: HandingKey
   /** They came by a test key. */
   isTest?: boolean
   /** Called once nothing of them is held but what waits for the disk. */
@@ -111,7 +119,7 @@ interface BatchInput {
 export async function acceptBatch(
   deps: EmailDeps,
   accountId: string,
-  { items, attachments, letGo, isTest = false }: BatchInput,
+  { items, attachments, by, letGo, isTest = false }: BatchInput,
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
@@ -149,6 +157,7 @@ export async function acceptBatch(
       drafts,
       isBatch: true,
       now,
+      by,
       letGo,
     }),
   )

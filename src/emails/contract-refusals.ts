@@ -153,8 +153,33 @@ export const marketingRefusals: RefusalExample[] = [
   ),
 ]
 
+/** The limits of an hour and a minute; what has no such fields is the limit of requests, which is every route's. */
+const rateRefusal = refusal(
+  'rate_limit_exceeded',
+  "The mails of this hour or minute are used up, those of the plan or the key's own",
+  '500 of the 500 mails that this key may hand in within an hour are used; the count starts again at 2026-11-21T13:00:00.000Z',
+  {
+    shape: 'MailRateExceeded',
+    fields: {
+      limit: count('How many mails may be handed in within that time'),
+      used: count('How many of them are used'),
+      per: { type: 'string', enum: ['hour', 'minute'], description: 'Within which time' },
+      of: { type: 'string', enum: ['plan', 'key'], description: 'Whose limit it is' },
+      resetsAt: time('When the count starts again; `Retry-After` has the seconds until then'),
+    },
+    example: {
+      limit: 500,
+      used: 500,
+      per: 'hour',
+      of: 'key',
+      resetsAt: '2026-11-21T13:00:00.000Z',
+    },
+  },
+)
+
 /** The caps, as a single mail meets them. */
 export const quotaRefusals: RefusalExample[] = [
+  rateRefusal,
   refusal(
     'monthly_quota_exceeded',
     "The month's mails are used up",
@@ -191,6 +216,12 @@ export const quotaRefusals: RefusalExample[] = [
 
 /** The caps, as a batch meets them: all of its mails are counted together before any of them is queued. */
 export const batchQuotaRefusals: RefusalExample[] = [
+  refusal(
+    'rate_limit_exceeded',
+    'The mails of this hour or minute do not suffice',
+    'The batch has 20 mails (one for each recipient), and 5 can be sent now. 495 of the 500 mails that this key may hand in within an hour are used; the count starts again at 2026-11-21T13:00:00.000Z',
+    { shape: 'MailRateOfBatch', fields: canSend, example: { canSend: 5 } },
+  ),
   refusal(
     'monthly_quota_exceeded',
     "The month's mails do not suffice",

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/index.js'
 import type { Backlog, ClassName, StreamDue } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
+import type { SurgeSettings } from '../surges/index.js'
 import type { Renderer } from '../templates/index.js'
 import type { AttachmentRules } from './attachments.js'
 
@@ -20,6 +21,8 @@ export interface EmailDeps {
   /** Deliveries that may wait at once; beyond it sends are refused with 503. */
   maxQueued: number
   attachments: AttachmentRules
+  /** From when on mail to whom an account never mailed is held. */
+  surges: SurgeSettings
   /** How long a delivery is tried before it is given up, in ms. */
   retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
 }

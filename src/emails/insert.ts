@@ -129,12 +129,14 @@ const insertTagRows = prepared<{ json: string }, unknown>((db, { json }) =>
 /** What the outbound threads have to hear of these mails. */
 export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
   return emails.flatMap((email) =>
-    email.recipients.map(({ domain }) => ({
-      lane: laneOf(email.row.id, domain),
-      class: classOf(email),
-      accountId: email.row.account_id,
-      dueAt: email.dueAt,
-    })),
+    email.recipients
+      .filter(({ address }) => email.held === undefined || !email.held.addresses.has(address))
+      .map(({ domain }) => ({
+        lane: laneOf(email.row.id, domain),
+        class: classOf(email),
+        accountId: email.row.account_id,
+        dueAt: email.dueAt,
+      })),
   )
 }
 
@@ -142,7 +144,7 @@ const classOf = ({ row }: PreparedEmail) => classOfMail({ type: row.type, stepId
 
 /** A row of the queue for each recipient, as each has its own fate. */
 function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
-  const { row, recipients, dueAt } = email
+  const { row, recipients, dueAt, held } = email
   return recipients.map((recipient) => ({
     id: deps.store.ids.serial(),
     emailId: row.id,
@@ -152,6 +154,9 @@ function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
     class: classOf(email),
     dueAt,
     expiresAt: dueAt + deps.retry[classNameOf(classOf(email))].maxAge,
+    held: held?.addresses.has(recipient.address)
+      ? { at: row.created_at, reason: held.reason }
+      : undefined,
   }))
 }
 

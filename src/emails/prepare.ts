@@ -4,6 +4,7 @@ import { ApiError, messageOf } from '../errors/index.js'
 import { refuseInexact } from '../json/index.js'
 import { isTextCut, type Mailbox } from '../mime/index.js'
 import { type EmailRow, type MailTag, type Tx, writeExtras } from '../store/index.js'
+import type { HeldMail } from '../surges/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
 import type { AskedAttachment } from './attachment-fields.js'
@@ -31,6 +32,8 @@ export interface PreparedEmail {
   /** Who gets it, and who must not (`suppression`). */
   recipients: Mailbox[]
   suppressed: Mailbox[]
+  /** Whose deliveries wait from the beginning, and why: they are of a surge. */
+  held?: HeldMail | undefined
   /** When its deliveries fall due. */
   dueAt: number
 }

@@ -158,6 +158,59 @@ const entriesOn = prepared<
     .limit(limit),
 )
 
+/**
+ * Which of the addresses the account never mailed, as far as its log goes: nothing that was entered for them has left.
+ * `before`: as it was at that time. Costs a search an address and day that the log has.
+ */
+export async function neverMailed(
+  tx: Tx,
+  accountId: string,
+  addresses: Iterable<string>,
+  before?: number,
+): Promise<Set<string>> {
+  const open = new Map<number, string[]>()
+  for (const address of addresses) {
+    const key = keyOf(accountId, addressKey(address))
+    open.set(key, [...(open.get(key) ?? []), address])
+  }
+  const until = before === undefined ? lastUuid : firstUuidAt(before)
+  const days = await tx
+    .selectFrom('recipient_entries')
+    .select(({ fn }) => [
+      fn.min<number | null>('day').as('first'),
+      fn.max<number | null>('day').as('last'),
+    ])
+    .executeTakeFirst()
+  for (let day = days?.last ?? -1; day >= (days?.first ?? 0) && open.size > 0; day--) {
+    const keys = [...open.keys()].map((key) => [key])
+    const mailed = await mailedOn(tx, { day, until, json: JSON.stringify(keys) })
+    for (const { key } of mailed) open.delete(key)
+  }
+  return new Set([...open.values()].flat())
+}
+
+// No id of a time is behind it.
+const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Those of the keys that have an entry of that day whose mail has left. */
+const mailedOn = prepared<{ day: number; until: string; json: string }, { key: number }>(
+  (db, { day, until, json }) =>
+    db
+      .selectFrom(db.selectFrom(rowsOf(json)).select(cell(0, 'integer').as('key')).as('asked'))
+      .select('asked.key')
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('recipient_entries')
+            .innerJoin('emails', 'emails.id', 'recipient_entries.email_id')
+            .select('recipient_entries.key')
+            .where('recipient_entries.day', '=', day)
+            .whereRef('recipient_entries.key', '=', 'asked.key')
+            .where('recipient_entries.email_id', '<', until)
+            .where('emails.sent_at', 'is not', null),
+        ),
+      ),
+)
+
 /** The addresses of all its recipients, whatever the field, as they are compared. */
 export function recipientsIn({ to_list, extras }: Pick<IndexedMail, 'to_list' | 'extras'>) {
   const { cc = [], bcc = [] } = readExtras(extras) ?? {}

@@ -14,6 +14,7 @@ import { cancelScheduled } from './change.js'
 import * as operations from './contract.js'
 import type { EmailDeps } from './deps.js'
 import { foreignFields, ownFields, refuseForeignFields } from './foreign-fields.js'
+import { handingKey } from './handing-key.js'
 import { emailsAnswer } from './list.js'
 import { readEmail } from './read.js'
 import { batchBody, type SendInput, sendBody, ussdBody } from './send-body.js'
@@ -42,7 +43,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
         account.accountId,
         body,
         (tx, email) => remember(tx, sendAnswer(email)),
-        howOf(account),
+        { by: handingKey(deps, account), ...howOf(account) },
       )
       return sendAnswer(accepted)
     },
@@ -56,7 +57,8 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
       refuseForeignFields(body, ofBatch)
       // Emptied as well: what is read is let go of as soon as the mails are drafted.
       const items = body.emails.splice(0).map((item) => itemOf(item, account))
-      const input = { items, attachments: body.attachments, letGo, ...howOf(account) }
+      const by = handingKey(deps, account)
+      const input = { items, attachments: body.attachments, by, letGo, ...howOf(account) }
       const { ids } = await acceptBatch(deps, account.accountId, input, (tx, { ids }) =>
         remember(tx, batchAnswer(ids)),
       )
@@ -162,5 +164,6 @@ async function acceptUssd(
     (await findByPhone(deps.store.read, accountId, phoneNumber ?? '', deps.defaultCountry)).email
   const { from, subject, html, text, replyTo, metadata } = mail
   const input = { from, to: recipient, subject, html, text, replyTo, metadata }
-  return await acceptEmail(deps, accountId, input, alongside, howOf(account))
+  const by = handingKey(deps, account)
+  return await acceptEmail(deps, accountId, input, alongside, { by, ...howOf(account) })
 }

@@ -20,6 +20,7 @@ export const noticeKinds = {
   'parked-reports': 'returned mail could not be read',
   'queue-stuck': 'mail is due and does not leave',
   retention: 'old data cannot be deleted, or goes early',
+  surge: 'an account hands in far more mail than usual, and the rest is held',
   thread: 'a thread of Posthorn starts again and again',
   webhook: 'a webhook is switched off',
 } as const

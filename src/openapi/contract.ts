@@ -16,6 +16,7 @@ import { testInbox } from '../sandbox/contract.js'
 import { segments } from '../segments/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
+import { surges } from '../surges/contract.js'
 import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
@@ -72,6 +73,7 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [webhooks],
   [domains, dmarc],
   [keys],
+  [surges],
   [testInbox],
   [stats],
   [billing],

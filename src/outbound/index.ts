@@ -18,6 +18,14 @@ export {
   type Scope,
   wayInWords,
 } from './egress/index.js'
+export {
+  endOrders,
+  giveOrder,
+  openOrders,
+  orderInWords,
+  pastOrders,
+  type SiteOrder,
+} from './orders/index.js'
 export { type Outbound, openOutbound, type ThreadStanding } from './outbound.js'
 export {
   type ExplainedSite,

@@ -26,6 +26,7 @@ import { makeConnectionSlots } from './connections/index.js'
 import type { OutboundDeps } from './deps.js'
 import { openWays } from './egress/index.js'
 import { openShaping } from './open-shaping.js'
+import { makeOrders } from './orders/index.js'
 import { makeEgressPools, makeRoutes } from './routing/index.js'
 import type { ShapingData } from './shaping/index.js'
 import { shutDown } from './shut-down.js'
@@ -72,6 +73,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     () => admission.rationCame(),
     egress.refused,
   )
+  const orders = await makeOrders(deps, () => admission.standAnew())
   const routes = makeRoutes(deps, shaping)
   const composing = makeComposingRoom(clock, () => claims.turnSoon())
   const admission: Admission = makeAdmission({
@@ -82,6 +84,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     composing,
     ...routes,
     poolOf: makeEgressPools(config),
+    orders,
     shaping,
     egress,
     relays,
@@ -132,6 +135,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     scan: scan.scan,
     reshape: admission.reshape,
     async retry(names) {
+      await orders.refresh()
       await admission.tryNow(names === 'all' ? names : names.filter(scan.isMine))
       await scan.scan()
     },
@@ -149,7 +153,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
           runs,
           ahead,
           sessions: [attempts.connections, ...(relays === undefined ? [] : [relays])],
-          last: [attempts, ...(tlsCount === undefined ? [] : [tlsCount]), ways, learned],
+          last: [orders, attempts, ...(tlsCount === undefined ? [] : [tlsCount]), ways, learned],
         },
         graceMs,
       ),

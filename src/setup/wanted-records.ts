@@ -73,6 +73,8 @@ function listenerRecords({ outbound, inbound }: Config, host: string): WantedRec
 const purposes = {
   'dkim-rsa': 'DKIM',
   'dkim-ed25519': 'DKIM, Ed25519',
+  'dkim-rsa-next': 'DKIM, next key',
+  'dkim-ed25519-next': 'DKIM, next Ed25519 key',
   'return-path-mx': 'return path',
   'return-path-spf': 'SPF',
   dmarc: 'DMARC',

@@ -38,6 +38,10 @@ import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { automationDates } from './migrations/0183-automation-dates.js'
 import { severalNodes } from './migrations/0190-several-nodes.js'
+import { handedIn } from './migrations/0200-handed-in.js'
+import { surges } from './migrations/0201-surges.js'
+import { siteOrders } from './migrations/0202-site-orders.js'
+import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
@@ -89,6 +93,10 @@ const migrations: Record<string, Migration> = {
   '0182-why-left-by': whyLeftBy,
   '0183-automation-dates': automationDates,
   '0190-several-nodes': severalNodes,
+  '0200-handed-in': handedIn,
+  '0201-surges': surges,
+  '0202-site-orders': siteOrders,
+  '0203-dkim-rotation': dkimRotation,
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
 }

@@ -5,6 +5,7 @@ import {
   refuseBeyondScope,
   refuseOtherDomain,
 } from '../accounts/index.js'
+import type { HandingKey } from '../billing/index.js'
 import { type Clock, hourMs } from '../clock/index.js'
 import type { TrustedNetwork } from '../config/index.js'
 import { liesWithin } from '../dns/index.js'
@@ -16,6 +17,8 @@ import { refusalOf } from './replies.js'
 /** Who hands mail in, and what they may. */
 export interface Client {
   accountId: string
+  /** Whose limits of an hour and a minute hold, and which a surge would be told of. */
+  by(): HandingKey | undefined
   /** What the session log shows of its key. */
   last4: string | null
   /** Its key is a test key: its mail goes to the test inbox. */
@@ -59,6 +62,7 @@ export function makeClients(deps: ClientDeps) {
       let principal = await check()
       return {
         accountId: principal.accountId,
+        by: () => principal,
         last4: password.slice(-4),
         // As the key is at the moment of the mail.
         get isTest() {
@@ -94,6 +98,7 @@ export function makeClients(deps: ClientDeps) {
       })
       return {
         accountId: account.id,
+        by: () => undefined,
         last4: null,
         isTest: false,
         fixedFrom: entry.from,

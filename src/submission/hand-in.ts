@@ -68,13 +68,15 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     ...(said.replyTo.length === 0 ? {} : { replyTo: said.replyTo }),
     ...(said.subject === '' ? {} : { subject: said.subject }),
   } satisfies SendInput
+  const by = client.by()
+  const how = { isTest, ...(by !== undefined && { by }) }
   const acceptKnown = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
     if (ownHeaders.template !== undefined) {
       const composed = { ...input, ...forTemplate(said, envelope.to, handed.arrived) }
-      return await acceptEmail(deps.emails, accountId, composed, alongside, { isTest })
+      return await acceptEmail(deps.emails, accountId, composed, alongside, how)
     }
     const raw = await rawMessageOf(deps.emails, said, handed)
-    return await acceptEmail(deps.emails, accountId, { ...input, raw }, alongside, { isTest })
+    return await acceptEmail(deps.emails, accountId, { ...input, raw }, alongside, how)
   }
   const accept: typeof acceptKnown = async (alongside) => {
     const accepted = await acceptKnown(alongside)

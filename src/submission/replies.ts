@@ -49,8 +49,11 @@ export function refusalOf(error: ApiError): Refusal {
   // The fields have other names here than in the API, whose words these are.
   const words = error.message.replace(/^(?:scheduledAt|topicId)\b/, headerOf)
   const text = `${words}${more(error)}`
+  // Of mails, and not of requests: the session may go on, as other recipients' mail may be taken sooner.
+  const isOfMails = error.code === 'rate_limit_exceeded' && 'per' in error.fields
+  const reply = isOfMails ? '452 4.7.1' : replies[error.code]
   // RFC 5321 §4.2: a reply is ASCII.
-  return new Refusal(`${replies[error.code]} ${asciiLine(text)}`)
+  return new Refusal(`${reply} ${asciiLine(text)}`)
 }
 
 /**
@@ -69,5 +72,7 @@ function more({ code, fields }: ApiError): string {
     const names = fields.verifiedDomains.join(', ')
     return names === '' ? '; it has no verified domain' : `; verified are: ${names}`
   }
-  return typeof fields.resetsAt === 'string' ? `; it ends at ${fields.resetsAt}` : ''
+  return code !== 'rate_limit_exceeded' && typeof fields.resetsAt === 'string'
+    ? `; it ends at ${fields.resetsAt}`
+    : ''
 }

@@ -1,4 +1,5 @@
 import { certificatesOf } from '../app/certificates.js'
+import { surgeSettings } from '../app/surges.js'
 import { runThread, type ThreadContext } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { openSubmission } from '../submission/index.js'
@@ -30,6 +31,7 @@ async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
     maxQueued: outbound.maxQueued,
     retry: outbound.retry,
     defaultCountry: contacts.defaultCountry,
+    surges: surgeSettings(data.config),
     // A message brings its own, within its own size.
     attachments: { maxBytes: 0, maxCount: 0, fetchFile: noFiles },
     dir: data.dataDir,

@@ -51,6 +51,7 @@ export async function fillQueue(dataDir: string, filling: Filling): Promise<numb
     },
     backlog: joinBacklog(makeBacklogMemory()),
     maxQueued: Number.POSITIVE_INFINITY,
+    surges: { minimum: 0, times: 10 },
     ring: () => {},
     retry: outbound.retry,
   }

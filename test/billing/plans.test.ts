@@ -80,6 +80,8 @@ t.test('GET /v1/billing/plans answers anybody with the email plans', async (t) =
     id: plans.email[0]?.id,
     name: 'Free',
     monthlyLimit: 3_000,
+    perHour: null,
+    perMinute: null,
     priceNaira: 0,
     paymentProviderPlanCode: null,
     retentionDays: 7,

@@ -106,7 +106,7 @@ t.test('a key is shown once, listed by its end and deleted by its id', async (t)
   t.match(
     list.stdout,
     new RegExp(
-      `^${made.id}  web   …${made.last4} +full +anywhere +never +\\d{4}.* UTC  never$`,
+      `^${made.id}  web   …${made.last4} +full +anywhere +any number +never +\\d{4}.* UTC  never$`,
       'm',
     ),
   )

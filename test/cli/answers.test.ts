@@ -109,9 +109,38 @@ t.test('topics and keys', async (t) => {
   t.same(alike(key), alike(other))
   t.same(await answerOf('key list'), await asked('GET', '/v1/keys'))
   t.same(
+    alike(await answerOf('key change', key.id, '--per-hour', '9', '--network', 'any')),
+    alike(await asked('PATCH', `/v1/keys/${other.id}`, { perHour: 9, networks: 'any' })),
+  )
+  t.same(
     alike(await answerOf('key delete', key.id, '--yes')),
     alike(await asked('DELETE', `/v1/keys/${other.id}`)),
   )
+})
+
+t.test('surges', async (t) => {
+  const surge = async () => {
+    const id = store.ids.uuid()
+    const times = { decided_at: null, ended_at: null, began_at: Date.now() + 60_000 }
+    const numbers = { usual: 1, most: 10, mails: 11, held: 2, announced: 1 }
+    const row = { account_id: accountId, sources: '[]', decision: null, decided_by: null }
+    await store.write((tx) =>
+      tx
+        .insertInto('surges')
+        .values({ ...times, ...numbers, ...row, id })
+        .execute(),
+    )
+    return id
+  }
+  t.same(await answerOf('surge list'), await asked('GET', '/v1/surges'))
+  for (const verb of ['release', 'fail'] as const) {
+    const [one, other] = [await surge(), await surge()]
+    const by = { decidedBy: 'whoever' }
+    t.same(
+      alike({ ...(await answerOf(`surge ${verb}`, one, '--yes')), ...by }),
+      alike({ ...(await made(`/v1/surges/${other}/${verb}`, {})), ...by }),
+    )
+  }
 })
 
 t.test('the test inbox', async (t) => {
@@ -299,6 +328,10 @@ t.test('domains, and what receivers report of them', async (t) => {
   t.same(
     alike(await answerOf('domain verify', 'cli-twin.test')),
     alike(await made(`${path}/verify`, {})),
+  )
+  t.same(
+    alike(await answerOf('domain rotate', 'cli-twin.test')),
+    alike(await made(`${path}/rotate`, {})),
   )
   t.same(await answerOf('dmarc', 'api-twin.test'), await asked('GET', `${path}/dmarc`))
   t.same(

@@ -302,8 +302,16 @@ export const methods: Methods = {
   },
   'DELETE /v1/domains/{id}': { ask: ({ domains }, { ids }) => domains.delete(first(ids)) },
   'POST /v1/domains/{id}/verify': { ask: ({ domains }, { ids }) => domains.verify(first(ids)) },
+  'POST /v1/domains/{id}/rotate': {
+    ask: ({ domains }, { ids, body }) => domains.rotate(first(ids), body),
+  },
   'GET /v1/domains/{id}/dmarc': { ask: ({ domains }, { ids }) => domains.dmarc(first(ids)) },
   'GET /v1/stats': { ask: ({ stats }) => stats.get() },
+
+  'GET /v1/surges': { ask: ({ surges }) => surges.list(), field: 'surges' },
+  'GET /v1/surges/{id}': { ask: ({ surges }, { ids }) => surges.get(first(ids)) },
+  'POST /v1/surges/{id}/release': { ask: ({ surges }, { ids }) => surges.release(first(ids)) },
+  'POST /v1/surges/{id}/fail': { ask: ({ surges }, { ids }) => surges.fail(first(ids)) },
 
   'GET /v1/keys': { ask: ({ keys }) => keys.list(), field: 'keys' },
   'POST /v1/keys': { ask: ({ keys }, { body }) => keys.create(body) },

@@ -1,5 +1,7 @@
 // Thorough: every operation of the document is asked for, and its answer held against it; other tests of the contract do so for theirs.
 // Issue 'The transactional contract' 10: the OpenAPI document is what the appliance does.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t, { type Test } from 'tap'
 import { createKey } from '../../src/accounts/index.js'
@@ -30,11 +32,31 @@ import { eventually } from '../support/eventually.js'
 import { management, managementAnew, managementAnswers } from '../support/management.js'
 import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { RawConnection, type RawResponse } from '../support/raw-http.js'
+import { makeTempDir } from '../support/store.js'
 
 // Not far from the threads' own clock, or what is scheduled would be due already.
 const clock = new FakeClock(Date.now())
 const env = { POSTHORN_WEBHOOKS_ALLOW: '127.0.0.1' }
-const posthorn = await startPosthorn(t, { clock, env })
+const dataDir = makeTempDir(t)
+// A plan with every limit that there is.
+const usualPlans = readFileSync(packageFile('config/plans.toml'), 'utf8')
+writeFileSync(
+  join(dataDir, 'plans.toml'),
+  `${usualPlans}
+[[email]]
+id = "019a9b10-0000-7000-8000-0000000000ff"
+name = "Slow"
+monthly_mails = 3_000
+daily_cap = false
+per_hour = 1
+price_naira = 0
+retention_days = 7
+domains = 1
+webhooks = true
+features = []
+`,
+)
+const posthorn = await startPosthorn(t, { clock, env, dataDir })
 const contract = await contractOf(posthorn.url)
 const document: Document = (await posthorn.call('GET', '/v1/openapi.json', { key: null })).json
 const nobody = '01900000-0000-7000-8000-000000000000'
@@ -189,6 +211,7 @@ const misshapen = {
   suppressions: 1,
   senderName: 1,
   label: 1,
+  atOnce: 1,
   revision: 1,
   step: 1,
 }
@@ -1214,6 +1237,13 @@ t.test('what an account may not do', async (t) => {
   const range = { body: { from: 1, to: 2 } }
   await answers(t, `POST /v1/webhooks/${hook.id}/deliveries/replay`, range, 409, 'conflict')
 
+  const slow = loadPlans(join(dataDir, 'plans.toml')).email.find(({ name }) => name === 'Slow')
+  if (slow === undefined) throw new Error('There is no such plan')
+  await write((tx) => setPlan(tx, id, slow))
+  for (const one of [...sending, testing]) {
+    await ask(one)
+    await answers(t, one, {}, 429, 'rate_limit_exceeded')
+  }
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
   const second = { body: { name: 'second.test' } }
   await answers(t, 'POST /v1/domains', second, 403, 'plan_limit_exceeded')

@@ -37,5 +37,8 @@ t.test('keys that expire soon, are not used or are old are named with what to do
   clock.jump(550 * dayMs)
   const later = await remind()
   t.equal(later.figures?.oldDkim, 1)
-  t.match(later.problems?.at(-1), /DKIM keys of shop\.test are 731 days old.*'posthorn domain add/)
+  t.match(
+    later.problems?.at(-1),
+    /DKIM keys of shop\.test are 731 days old.*'posthorn domain rotate/,
+  )
 })

@@ -37,6 +37,7 @@ async function inGap(t: Test) {
     defaultCountry: 'NG',
     retry,
     maxQueued,
+    surges: { minimum: 0, times: 10 },
     ring: () => {},
     store: changedBeforeWrite(rig.store, change),
   })

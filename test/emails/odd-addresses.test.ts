@@ -25,6 +25,7 @@ t.test(
       defaultCountry: 'NG',
       retry,
       maxQueued,
+      surges: { minimum: 0, times: 10 },
       ring: () => {},
     }
     const to = ['a..b@docomo.ne.jp', 'c@d_e.test', 'f@g.test']

@@ -29,6 +29,7 @@ async function open(t: Test) {
     defaultCountry: 'NG',
     retry,
     maxQueued,
+    surges: { minimum: 0, times: 10 },
     ring: () => {},
   }
   return {

@@ -108,7 +108,8 @@ function openModel(seed: number) {
     composing: { isCrowded: () => false },
     findRoute: async (lane) => routeOf(lane),
     forgetRoutes() {},
-    poolOf: () => pool,
+    poolOf: Object.assign(() => pool, { named: () => undefined }),
+    orders: { of: () => ({}) },
     onOpened: () => {
       opened = true
     },

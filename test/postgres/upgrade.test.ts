@@ -10,8 +10,12 @@ const skip = noPostgres ?? false
 
 /** What the last migrations have made, taken away again. */
 const undo = `
-  drop table broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due, identities;
+  drop table broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
+    handed_in, surges, site_orders, identities;
   alter table sessions drop column came_by;
+  alter table api_keys drop column per_hour, drop column per_minute;
+  alter table subscriptions drop column surge_id, drop column unbraked_until;
+  alter table dkim_keys drop column stage, drop column may_go_at;
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left;

@@ -233,6 +233,30 @@ t.test('a test key’s caps are the plan’s, and counted for themselves', async
   t.equal((await send(posthorn.apiKey)).status, 200)
 })
 
+t.test('whatever becomes of its row, test mail does not leave', async (t) => {
+  const { mx, posthorn, key } = await start(t)
+  const { store, call, until } = posthorn
+  const scheduledAt = new Date(Date.now() + 3_600_000).toISOString()
+  const body = { ...mail, to: 'bob@example.org', scheduledAt }
+  const { json } = await call('POST', '/v1/emails/send', { key, body })
+  await store.write((tx) =>
+    tx
+      .updateTable('queue')
+      .set({ lane: 'example.org', due_at: 0 })
+      .where('email_id', '=', json.id)
+      .execute(),
+  )
+  // Another key's mail rings for that lane.
+  const real = await ended(posthorn, posthorn.apiKey, { to: 'ann@example.org' })
+  t.equal(real.status, 'delivered')
+  const { recipients } = await until(json.id, ({ status }) => status === 'failed')
+  t.match(recipients[0]?.reply, /mail of a test key/)
+  t.same(
+    mx.messages.flatMap(({ to }) => to),
+    ['ann@example.org'],
+  )
+})
+
 t.test('by SMTP a test key is one too', async (t) => {
   const mx = await fakeMx(t)
   const posthorn = await startSubmission(t, directTo(mx))

@@ -11,7 +11,7 @@ import {
   liveFigures,
   type RunsFilter,
 } from '../../src/automations/index.js'
-import { changedAccounts } from '../../src/billing/index.js'
+import { changedAccounts, forgetHandedIn } from '../../src/billing/index.js'
 import {
   archivedCampaigns,
   campaignsBetween,
@@ -48,6 +48,7 @@ import {
 import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
+import { openOrders } from '../../src/outbound/orders/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
 import {
@@ -73,6 +74,7 @@ import {
   suppress,
   suppressFailing,
 } from '../../src/suppression/index.js'
+import { announceSurges, finishDecided, surgesOf } from '../../src/surges/index.js'
 import { listTasks, liveTasks } from '../../src/tasks/index.js'
 import {
   addEndpoint,
@@ -216,6 +218,11 @@ t.test('every index is used by a statement', async (t) => {
   await write((tx) => saveSts(tx, 'one.test', policy))
   await isTlsReport(store.read, { accountId: applianceAccountId, emailId: 'm' })
   await changedAccounts(store.read, {})
+  await write((tx) => forgetHandedIn(tx, 0))
+  await surgesOf(store.read, accountId, { limit: 1 })
+  await announceSurges({ ...deps, mail: async () => {} }, never)
+  await finishDecided({ ...deps, land: rig.land }, never)
+  await openOrders(store.read, 0)
   await announceDisabled(deps, never)
   const { protection: settings } = loadConfig({ env: {} })
   await announceOnce({ ...deps, settings }, never)

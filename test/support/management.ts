@@ -54,7 +54,13 @@ export const management: Record<string, object | undefined> = {
   [`GET /v1/domains/${nobody}/dmarc`]: undefined,
   [`PATCH /v1/domains/${nobody}`]: { trackOpens: 'off' },
   [`POST /v1/domains/${nobody}/verify`]: undefined,
+  [`POST /v1/domains/${nobody}/rotate`]: { atOnce: true },
   [`DELETE /v1/domains/${nobody}`]: undefined,
+
+  'GET /v1/surges': undefined,
+  [`GET /v1/surges/${nobody}`]: undefined,
+  [`POST /v1/surges/${nobody}/release`]: undefined,
+  [`POST /v1/surges/${nobody}/fail`]: undefined,
 }
 
 interface Given {
@@ -70,7 +76,11 @@ export async function managementAnew(
   if (one.includes('/templates')) return await templateAnew(posthorn, one, round)
   if (one.includes('/webhooks/')) return await webhookAnew(posthorn, one)
   if (one === 'POST /v1/domains') return [one, { body: { name: `round${round}.test` } }]
-  if (one.includes('/domains/')) return [one.replace(nobody, await domainOf(posthorn)), {}]
+  if (one.includes('/domains/')) {
+    const given = one.endsWith('/rotate') ? { body: { atOnce: true } } : {}
+    return [one.replace(nobody, await domainOf(posthorn)), given]
+  }
+  if (one.includes('/surges/')) return [one.replace(nobody, await surgeOf(posthorn)), {}]
   return [one, {}]
 }
 
@@ -123,6 +133,46 @@ async function deliveryTo({ store, accountId }: Posthorn, endpointId: string): P
   return id
 }
 
+/** A surge about which nobody has decided, of another key. */
+async function surgeOf(
+  { store, accountId }: Posthorn,
+  { keyId = nobody, beganAt = Date.now() + 1_000 } = {},
+): Promise<string> {
+  const id = store.ids.uuid()
+  const row = { usual: 1, most: 10, mails: 11, held: 2, announced: 1 }
+  await store.write((tx) =>
+    tx
+      .insertInto('surges')
+      .values({
+        ...row,
+        id,
+        account_id: accountId,
+        began_at: beganAt,
+        sources: JSON.stringify([{ keyId, address: '192.0.2.1', mails: 2 }]),
+        decision: null,
+        decided_at: null,
+        decided_by: null,
+        ended_at: null,
+      })
+      .execute(),
+  )
+  return id
+}
+
+async function surgeAnswers(t: Test, { answers, clock, posthorn }: Deps): Promise<void> {
+  const beganAt = clock.now() + 1_000
+  const at = `/v1/surges/${await surgeOf(posthorn, { beganAt })}`
+  await answers(t, 'GET /v1/surges', {}, 200)
+  await answers(t, `GET ${at}`, {}, 200)
+  await answers(t, `POST ${at}/release`, {}, 200)
+  await answers(t, `POST ${at}/release`, {}, 409, 'conflict')
+  const other = `/v1/surges/${await surgeOf(posthorn, { beganAt })}`
+  await answers(t, `POST ${other}/fail`, {}, 200)
+  await answers(t, `POST ${other}/fail`, {}, 409, 'conflict')
+  const early = `/v1/surges/${await surgeOf(posthorn, { beganAt: 1 })}`
+  await answers(t, `POST ${early}/release`, {}, 403, 'forbidden')
+}
+
 async function domainOf(posthorn: Posthorn): Promise<string> {
   const { json } = await posthorn.call('GET', '/v1/domains')
   return json.domains.find((domain: { name: string }) => domain.name === 'sender.test').id
@@ -146,6 +196,7 @@ export async function managementAnswers(t: Test, deps: Deps): Promise<void> {
   await webhookAnswers(t, deps)
   await keyAnswers(t, deps)
   await domainAnswers(t, deps)
+  await surgeAnswers(t, deps)
 }
 
 async function suppressionAnswers(t: Test, { answers }: Deps): Promise<void> {
@@ -278,6 +329,8 @@ async function domainAnswers(t: Test, { answers, posthorn }: Deps): Promise<void
   await answers(t, `PATCH ${at}`, { body: { trackingHost: 'links.new.test' } }, 200)
   await answers(t, `PATCH ${at}`, { body: { trackingHost: 'links' } }, 422, 'validation_error')
   await answers(t, `POST ${at}/verify`, {}, 200)
+  await answers(t, `POST ${at}/rotate`, { body: {} }, 200)
+  await answers(t, `POST ${at}/rotate`, { body: {} }, 409, 'conflict')
   await answers(t, `GET ${at}/dmarc?days=7`, {}, 200)
   await answers(t, `GET ${at}/dmarc?days=0`, {}, 400)
   await answers(t, `DELETE ${at}`, {}, 200)

@@ -229,6 +229,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
           renderer: noRenderer,
           backlog,
           maxQueued: 1_000_000,
+          surges: { minimum: 0, times: 10 },
           ring: (due) => outbound?.ring(due),
           retry: config.retry,
         },

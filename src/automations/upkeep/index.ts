@@ -27,4 +27,5 @@ export {
   orderTakeOut,
   type TakeOuts,
   type TakeOutTask,
+  takeOutsUnderWay,
 } from './take-out.js'

@@ -122,6 +122,17 @@ export async function lastTakeOut(
   throw new ApiError('not_found', 'Nobody was taken out of this automation by one request lately')
 }
 
+/** Those of an automation that are under way or paused. */
+export async function takeOutsUnderWay(
+  read: Read,
+  { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
+): Promise<{ id: number; says: string }[]> {
+  const live = (await liveTasks(read, kind)) as unknown as TakeOutTask[]
+  return live
+    .filter(({ accountId, detail }) => accountId === account_id && detail.automationId === id)
+    .map((task) => ({ id: task.id, says: task.detail.says }))
+}
+
 async function refuseMany(read: Read, accountId: string): Promise<void> {
   const live = await liveTasks(read, kind)
   if (live.filter((one) => one.accountId === accountId).length < mostLive) return

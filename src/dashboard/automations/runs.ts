@@ -4,6 +4,7 @@ import {
   findRuns,
   type Run,
   readDefinition,
+  takeOutsUnderWay,
 } from '../../automations/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -26,6 +27,8 @@ interface RunsView extends AutomationFrame, BesidePages {
   runs: { page: string; who: string; says: string; version: string; began: Moment }[]
   /** Whether people of this list can be in it still, so that they can be taken out. */
   mayCancel: boolean
+  /** Work that takes people out, under way. */
+  takingOut: { says: string; page: string }[]
   /** Where all that fit are taken out. */
   cancel: string
   /** Where those of them who are in it can be moved. */
@@ -54,6 +57,7 @@ export async function showRuns(
     return { page: runs, nextCursor: next ?? null }
   })
   const choices = await runChoices(read, found, { definition, book, asked })
+  const tasks = await takeOutsUnderWay(read, found)
   const zone = person.timeZone ?? 'UTC'
   const says = await sentences(deps, found, rows, { book, zone, now })
   const view: RunsView = {
@@ -71,6 +75,7 @@ export async function showRuns(
       began: moment(run.startedAt, now),
     })),
     mayCancel: frame.mayWrite && isOfLive && found.running + found.waiting > 0,
+    takingOut: tasks.map(({ id, says }) => ({ says, page: `${frame.base}/tasks/${id}` })),
     cancel: linkTo(`${path}/cancel`, filters),
     move: linkTo(`${frame.page}/move`, filters),
     isShort: older !== undefined && rows.length < perPage,

@@ -18,6 +18,7 @@ import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
 import { type RecordView, recordView } from './record-view.js'
+import { type RotationView, rotatePages, rotationView } from './rotation.js'
 import { type StateView, stateOf } from './state.js'
 import { switchPages, type TrackingView, trackingView } from './tracking.js'
 
@@ -33,6 +34,7 @@ interface OneDomainView {
   looked: Moment | undefined
   records: RecordView[]
   zone: string
+  rotation: RotationView
   policy: PolicyView
   tracking: TrackingView
   /** Where a mail is sent from it to whoever looks; undefined: not by this role, or not yet. */
@@ -70,6 +72,7 @@ export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void 
     })
     return redirect(`${base}/domains/${name}`, { flash, audit })
   })
+  rotatePages(pages, deps, show)
   switchPages(pages, deps, show)
 }
 
@@ -102,6 +105,7 @@ async function oneDomainView(
     looked: at === null ? undefined : moment(at, now),
     records: records.map((record) => recordView(domain, record)),
     zone: zoneFile(records),
+    rotation: rotationView(domain, now),
     policy: policyOf(dmarc?.seen, settings.reportsTo),
     tracking: trackingView(domain, await domainSwitches(read, domain.id)),
     testUrl: mayTest ? `${base}/emails/new?${test}` : undefined,

@@ -29,6 +29,14 @@ const words: Readonly<Record<DnsRecord['purpose'], { title: string; why: string 
     title: 'DKIM key (Ed25519)',
     why: 'A second, shorter signature, for receivers that know it.',
   },
+  'dkim-rsa-next': {
+    title: 'Next DKIM key (RSA)',
+    why: 'Signs in the place of the key before it, once this record is seen. Keep the record of that key beside it.',
+  },
+  'dkim-ed25519-next': {
+    title: 'Next DKIM key (Ed25519)',
+    why: 'The same for the second, shorter signature.',
+  },
   'return-path-mx': {
     title: 'Return path: MX',
     why: 'Brings bounces back here under the domain’s own name.',

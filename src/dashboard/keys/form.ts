@@ -1,4 +1,4 @@
-import { array, enums, type Infer, string, type } from 'superstruct'
+import { array, defaulted, enums, type Infer, string, type } from 'superstruct'
 import { keyScopes } from '../../accounts/index.js'
 import { beginOfDay, isoTime } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -13,6 +13,9 @@ export const keyFields = {
   networks: string(),
   /** A day, or empty. */
   expiresAt: string(),
+  /** Numbers, or empty. */
+  perHour: defaulted(string(), ''),
+  perMinute: defaulted(string(), ''),
 }
 
 const Fields = type(keyFields)
@@ -27,11 +30,22 @@ export function givenIn(form: Infer<typeof Fields>) {
     domains: domains.length === 0 ? 'any' : domains,
     networks: networks.length === 0 ? 'any' : networks,
     expiresAt: form.expiresAt === '' ? 'never' : isoTime(dayOf(form.expiresAt)),
+    perHour: mailsIn('perHour', form.perHour),
+    perMinute: mailsIn('perMinute', form.perMinute),
   } as const
 }
 
 /** What stands in a text, however it is separated. */
 const wordsOf = (text: string) => text.split(/[\s,;]+/).filter((word) => word !== '')
+
+/** How many mails, as people write numbers: 10,000. */
+function mailsIn(field: string, text: string): number | 'any' {
+  const digits = text.replace(/[\s,_]/g, '')
+  if (digits === '') return 'any'
+  if (/^\d{1,10}$/.test(digits)) return Number(digits)
+  const message = 'How many mails is a whole number, or empty for any number'
+  throw new ApiError('validation_error', message, { status: 422, fields: { field } })
+}
 
 /** The begin of a day, UTC: the key ends with the day before it. */
 function dayOf(text: string): number {

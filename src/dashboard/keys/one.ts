@@ -23,7 +23,15 @@ interface OneKeyView {
   base: string
   accountId: string
   key: KeyView
-  values: { name: string; scope: string; domains: string[]; networks: string; expiresAt: string }
+  values: {
+    name: string
+    scope: string
+    domains: string[]
+    networks: string
+    expiresAt: string
+    perHour: string
+    perMinute: string
+  }
   scopes: typeof scopes
   domains: string[] | undefined
   /** What its deletion means. */
@@ -57,6 +65,8 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
         domains: [...(key.domains ?? [])],
         networks: key.networks?.join('\n') ?? '',
         expiresAt: shown.expires.day,
+        perHour: String(key.perHour ?? ''),
+        perMinute: String(key.perMinute ?? ''),
       },
       domains: await domainBoxes(store.read, account.id),
       deletion: deletionOf(key, shown, isLast),

@@ -14,6 +14,8 @@ export interface KeyView {
   /** What it may do, in words. */
   may: string
   from: string
+  /** How many mails it may hand in, in words. */
+  mails: string
   expires: { text: string; isOver: boolean; day: string }
   created: Moment
   lastUsed: Moment | undefined
@@ -30,12 +32,21 @@ export function keyView(key: ApiKey, now: number): KeyView {
     scope,
     may: domains === null ? scopeWords[scope] : withDomains(scope, domains),
     from: networks === null ? 'anywhere' : listed(networks),
+    mails: mailsWords(key),
     expires: { text: textOf(expiresAt, now), isOver: expiresAt !== null && expiresAt <= now, day },
     created: moment(key.createdAt, now),
     lastUsed: key.lastUsedAt === null ? undefined : moment(key.lastUsedAt, now),
   }
 }
 
+/** How many mails the key may hand in. */
+export function mailsWords({ perHour, perMinute }: Pick<ApiKey, 'perHour' | 'perMinute'>): string {
+  const shown = [
+    ...(perHour === null ? [] : [`${perHour.toLocaleString('en-GB')} an hour`]),
+    ...(perMinute === null ? [] : [`${perMinute.toLocaleString('en-GB')} a minute`]),
+  ]
+  return shown.join(', ') || 'any number'
+}
 const withDomains = (scope: ApiKey['scope'], domains: readonly string[]) =>
   `Sends ${scope === 'test' ? 'test mail' : 'mail'} from ${listed(domains)}`
 

@@ -1,13 +1,17 @@
 import { listAccounts } from '../../accounts/index.js'
 import { countHeld } from '../../automations/index.js'
 import { listPaused } from '../../broadcasts/index.js'
+import { auditOf } from '../../contract/index.js'
 import { listWaiting, lookForWaiting } from '../../deliveries/index.js'
 import { pageOf } from '../../store/index.js'
+import * as operations from '../../surges/contract.js'
+import { decideSurge, findAnySurge, openSurges } from '../../surges/index.js'
 import { countSetAside } from '../../webhooks/index.js'
-import { page } from '../shell/answer.js'
+import { page, redirect } from '../shell/answer.js'
 import { listOf } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
+import { surgeView } from '../surges/view.js'
 import type { OperatorPageDeps } from './deps.js'
 import { countOf } from './queue.js'
 
@@ -16,6 +20,21 @@ const perPage = 50
 /** `/operator/held`: all that waits until somebody decides; as `posthorn queue held`. */
 export function heldPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/held', 'operator.read', (visit) => heldPage(deps, visit))
+  const { store, clock } = deps
+  for (const [name, operation, decision] of [
+    ['release', operations.releaseSurge, 'released'],
+    ['fail', operations.failSurge, 'failed'],
+  ] as const) {
+    const deciding = { action: 'operator.write', sudo: true } as const
+    pages.post(`/surges/:id/${name}`, deciding, async ({ params, person }) => {
+      const { id, held, accountId } = await findAnySurge(store.read, params.id ?? '')
+      const by = `the operator ${person.name}`
+      await store.write((tx) => decideSurge(tx, id, { decision, by, now: clock.now() }))
+      const flash = decision === 'released' ? 'What was held leaves' : 'What was held is given up'
+      const audit = auditOf(operation, { target: id, detail: { held, accountId } })
+      return redirect('/operator/held', { flash, audit })
+    })
+  }
 }
 
 /** Deliveries a page at a time; campaigns, runs of automations and webhooks on each page. */
@@ -36,6 +55,7 @@ async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may
     await countHeld(read),
     await countSetAside(read),
   ]
+  const surges = await openSurges(read, perPage)
   const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
   const view = {
     now,
@@ -51,6 +71,10 @@ async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may
       why: held?.reason ?? '',
     })),
     ...beside,
+    surges: surges.map((surge) => ({
+      ...surgeView(surge, now),
+      account: names.get(surge.accountId) ?? surge.accountId,
+    })),
     campaigns: campaigns.slice(0, perPage).map((one) => ({
       id: one.id,
       accountId: one.account_id,

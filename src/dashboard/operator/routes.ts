@@ -16,6 +16,7 @@ import { parkedPages } from './parked.js'
 import { queuePages } from './queue.js'
 import { queueChangePages } from './queue-change.js'
 import { settingsPages } from './settings.js'
+import { siteOrderPages } from './site-orders.js'
 import { sitePages } from './sites.js'
 import { userPages } from './users.js'
 
@@ -30,6 +31,7 @@ export function operatorPages(pages: OperatorPages, deps: OperatorPageDeps): voi
   queueChangePages(pages, deps)
   heldPages(pages, deps)
   sitePages(pages, deps)
+  siteOrderPages(pages, deps)
   failoverPages(pages, deps)
   inboundPages(pages, deps)
   parkedPages(pages, deps)

@@ -5,6 +5,7 @@ import { settingName } from '../../config/index.js'
 import { changeWaiting, lookForWaiting } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
 import { linkTo } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
@@ -12,7 +13,6 @@ import type { OperatorPageDeps } from './deps.js'
 
 /** Where mail goes: what limits it, what was learned, how warm the sources are; as `posthorn shaping show`. */
 export function sitePages(pages: OperatorPages, deps: OperatorPageDeps): void {
-  pages.get('/sites', 'operator.read', (visit) => listPage(deps, visit))
   pages.get('/sites/show', 'operator.read', (visit) => sitePage(deps, visit))
   pages.post(
     '/sites/retry',
@@ -24,7 +24,11 @@ export function sitePages(pages: OperatorPages, deps: OperatorPageDeps): void {
 /**
  * The sites that are busy now, those of which something was learned, and how warm our sources are.
  */
-async function listPage(deps: OperatorPageDeps, { now }: OperatorVisit): Promise<PageAnswer> {
+export async function listPage(
+  deps: OperatorPageDeps,
+  { now, may, fields }: OperatorVisit,
+  faults: Faults,
+): Promise<PageAnswer> {
   const { store, config, running } = deps
   // Loaded here and not at the start: all of `outbound` comes along, which costs the main thread
   // memory.
@@ -60,6 +64,29 @@ async function listPage(deps: OperatorPageDeps, { now }: OperatorVisit): Promise
       today: limit === null ? '–' : `${sent} of ${limit}`,
     })),
     warmUpOff: config.outbound.warmUp === 'off',
+    faults,
+    mayChange: may('operator.write'),
+    pools: [
+      { value: '', label: 'It waits' },
+      ...['default', ...Object.keys(config.outbound.pools)].map((name) => ({
+        value: name,
+        label: `It leaves from the pool ${name}`,
+      })),
+    ],
+    values: {
+      site: fields.get('site') ?? '',
+      pool: fields.get('pool') ?? '',
+      lasts: fields.get('lasts') ?? '2h',
+      why: fields.get('why') ?? '',
+    },
+    orders: (await outbound.openOrders(store.read, now)).map((one) => ({
+      id: String(one.id),
+      site: one.site,
+      what: one.kind === 'hold' ? 'waits' : `from the pool ${one.pool}`,
+      until: one.until,
+      why: one.why,
+      by: one.given_by,
+    })),
   }
   return page('operator/sites', view, { title: 'Sites', wide: true })
 }

@@ -37,6 +37,7 @@ export function needsOf({ base, may }: Visit, known: Known): Need[] {
   }
   return [
     ...stops(known, lookAt),
+    ...surgeOf(known.billing, may('keys.read') ? to('See what is held', '/surges') : undefined),
     ...warnings(known, lookAt),
     ...capsOf(known.usage, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
     ...domainsOf(known.domains, to),
@@ -78,6 +79,18 @@ function stops(
   }
   return needs
 }
+
+/** Far more mail than usual, of which the rest is held. */
+const surgeOf = ({ surgeId }: AccountBilling, action: Need['action']): Need[] =>
+  surgeId === null
+    ? []
+    : [
+        {
+          tone: 'bad',
+          says: 'Far more mail than usual was handed in, to people who never got any from this account. The rest of it is held until an owner decides.',
+          action,
+        },
+      ]
 
 /** Before a pause: the rates of now call for a warning. */
 function warnings(

@@ -49,7 +49,7 @@ export const accountPlaces: readonly NavigationGroup[] = [
     label: 'Connect',
     entries: [
       { label: 'Domains', path: '/domains', action: 'domains.read' },
-      { label: 'API keys', path: '/keys', action: 'keys.read' },
+      { label: 'API keys', path: '/keys', action: 'keys.read', also: ['/surges'] },
       { label: 'Test inbox', path: '/inbox', action: 'emails.read' },
       { label: 'Webhooks', path: '/webhooks', action: 'webhooks.read' },
       { label: 'Events', path: '/events', action: 'automations.read' },

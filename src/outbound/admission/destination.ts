@@ -1,5 +1,6 @@
 import { isRecent } from '../../clock/index.js'
 import type { Egress, Relays } from '../egress/index.js'
+import { type OrdersInForce, orderInWords } from '../orders/index.js'
 import { type EgressPools, isDnsSite, simulatorSite, testInboxSite } from '../routing/index.js'
 import type { Shaping, SiteName } from '../shaping/index.js'
 import { serverOf } from './connection-shares.js'
@@ -10,16 +11,26 @@ import { type Lane, type Stream, secondOf } from './waiting.js'
 /** What decides where a stream stands in line. */
 export interface DestinationOptions {
   poolOf: EgressPools
+  /** What the operator has ordered for a site or a domain. */
+  orders: Pick<OrdersInForce, 'of'>
   shaping: Shaping
   egress: Pick<Egress, 'wayTo'>
   /** Undefined: there is no smart host. */
   relays: Relays | undefined
 }
 
-/** At which path a stream stands in line: at its site's, or on the failover way at the smart hosts'. */
-export function makePathFinder({ poolOf, shaping, egress, relays }: DestinationOptions) {
+/**
+ * At which path a stream stands in line: at its site's, or on the failover way at the smart hosts'. What the operator holds
+ * stands at a path of its own, whose gate is closed until the order ends and all streams stand anew.
+ */
+export function makePathFinder({ poolOf, orders, shaping, egress, relays }: DestinationOptions) {
   return ({ accountId, class: of, lane }: Stream, site: SiteName): PathTo => {
-    const pool = poolOf(accountId, of)
+    const { hold, pool: named } = orders.of({ lane: lane.name, accountId, class: of }, site)
+    if (hold !== undefined) {
+      const held = { gate: 'hold', until: hold.until, why: orderInWords(hold) } as const
+      return { key: `held ${hold.id}`, site: site.key, open: () => ({ take: () => held }) }
+    }
+    const pool = (named === undefined ? undefined : poolOf.named(named)) ?? poolOf(accountId, of)
     // Whatever the way out is, these stay inside.
     const isOwn = site === simulatorSite || site === testInboxSite
     const isTurned = !isOwn && egress.wayTo(site.key, lane.name) === 'failover'

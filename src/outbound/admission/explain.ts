@@ -24,6 +24,10 @@ export function explainGate(
     const says = `Mail to ${lane.name} goes by ${smartHostsSite}: ${waits}`
     return { gate: 'failover', says, ...(held?.until != null && { until: held.until }) }
   }
+  // The order says for whom and until when by itself.
+  if (held?.gate === 'hold') {
+    return { gate: 'hold', says: held.why, ...(held.until === null ? {} : { until: held.until }) }
+  }
   if (held !== undefined) {
     const says = `${wordsOf[held.gate]} ${siteInWords(path.site)}: ${held.why}`
     return { gate: held.gate, says, ...(held.until === null ? {} : { until: held.until }) }
@@ -50,4 +54,5 @@ const wordsOf = {
   connections: 'All connections are in use to',
   'warm-up': 'The warm-up of the source address holds mail to',
   rate: 'The rate is used up for',
+  hold: 'The operator holds mail to',
 } as const

@@ -5,7 +5,7 @@ import { attachmentsOf } from '../../contents/index.js'
 import type { ReturnPaths } from '../../deliveries/index.js'
 import type { DkimKey } from '../../dkim/index.js'
 import { type Signer, signMessageAsync, type ToSign } from '../../dkim/index.js'
-import { signingKeys } from '../../domains/index.js'
+import { signingKeyIds, signingKeys } from '../../domains/index.js'
 import {
   type ComposedMessage,
   composeMessage,
@@ -41,13 +41,22 @@ export type Composer = (delivery: RecipientCopy) => Promise<SignedMessage>
 /** A domain's DKIM keys, unsealed, and its own host for bounces. */
 interface Signing {
   keys: DkimKey[]
+  ids: string[]
   returnPathHost: string | undefined
 }
 
-// How long unsealed keys are kept: long enough to unseal a key once for thousands of mails, short
-// enough that a rotation is seen.
+// How long unsealed keys are kept: long enough to unseal a key once for thousands of mails.
 const signingTtlMs = 60_000
+// A key that has leaked signs no more within a second: so often it is asked whether the keys are still these.
+const sameKeysMs = 1_000
 const maxCachedDomains = 1_000
+
+interface CachedSigning {
+  signing: Promise<Signing | undefined>
+  /** When the keys were unsealed, and when it was last asked whether they are still the ones. */
+  at: number
+  askedAt: number
+}
 
 /** Composes and signs. The same mail gets the same bytes on every attempt but for the signatures' time. */
 export function makeComposer(
@@ -58,17 +67,27 @@ export function makeComposer(
   const { find, plainContentFor, decorate } = makeMailContent(deps)
   const attached = makeAttached(deps.store.read)
   const submitted = makeSubmitted(deps.store.read)
-  const cached = new Map<string, { signing: Promise<Signing | undefined>; at: number }>()
+  const cached = new Map<string, CachedSigning>()
 
   const signing = (domainId: string): Promise<Signing | undefined> => {
     const now = deps.clock.now()
     const known = cached.get(domainId)
-    if (known !== undefined && isRecent(known.at, now, signingTtlMs)) return known.signing
+    if (known !== undefined && isRecent(known.askedAt, now, sameKeysMs)) return known.signing
+    const isOld = known === undefined || !isRecent(known.at, now, signingTtlMs)
     // Found once, also for the hundreds of mails that begin at the same moment.
-    const found = signingKeys(deps.store.read, deps.key, domainId)
-    keepNewest(cached, domainId, { signing: found, at: now }, maxCachedDomains)
+    const found = isOld ? anew(domainId) : unlessOthers(domainId, known.signing)
+    const at = isOld ? now : known.at
+    keepNewest(cached, domainId, { signing: found, at, askedAt: now }, maxCachedDomains)
     found.catch(() => cached.delete(domainId))
     return found
+  }
+  const anew = (domainId: string) => signingKeys(deps.store.read, deps.key, domainId)
+  /** The same as before, or what it takes now where other keys sign. */
+  const unlessOthers = async (domainId: string, before: Promise<Signing | undefined>) => {
+    const known = await before
+    const ids = await signingKeyIds(deps.store.read, { domainId })
+    const isSame = known?.ids.length === ids.length && ids.every(({ id }, i) => id === known.ids[i])
+    return isSame ? known : await anew(domainId)
   }
 
   /** All that is known before the signatures. In a function of its own, so that what the mail says is not held while they are made. */

@@ -1,6 +1,6 @@
 import { counted } from '../../amounts/index.js'
 import { dayMs, hourMs, utcTime } from '../../clock/index.js'
-import { allSourceAddresses, type Config } from '../../config/index.js'
+import { allSourceAddresses, type Config, ownSourceAddresses } from '../../config/index.js'
 import { type MxRoute, type Resolver, routeToMx } from '../../dns/index.js'
 import type { Read } from '../../store/index.js'
 import {
@@ -48,7 +48,7 @@ export function routeOfDomain(
   return routeToMx(resolver, domain, {
     random: Math.random,
     allowPrivate: outbound.allowPrivateAddresses,
-    ownAddresses: allSourceAddresses(outbound),
+    ownAddresses: ownSourceAddresses(outbound),
     ipFamily: outbound.ipFamily,
   })
 }

@@ -20,7 +20,11 @@ export interface EgressPool {
 }
 
 /** Which pool an account's mail of a class leaves from: the account's, else the class's, else `default`. */
-export type EgressPools = (accountId: string, of: QueueClass) => EgressPool
+export interface EgressPools {
+  (accountId: string, of: QueueClass): EgressPool
+  /** Undefined: the settings have none of that name (any more). */
+  named(name: string): EgressPool | undefined
+}
 
 /** Reads the pools of the settings. A source's weight is how many turns it has in a round. */
 export function makeEgressPools(
@@ -30,16 +34,21 @@ export function makeEgressPools(
   const byDefault: EgressPool = { name: 'default', turns: [sourceOf(usual, config.heloName)] }
   const byAccount = new Map<string, EgressPool>()
   const byClass = new Map<string, EgressPool>()
+  const byName = new Map([[byDefault.name, byDefault]])
   for (const [name, { sources, accounts, classes }] of Object.entries(config.pools)) {
     const turns = sources.flatMap(({ addresses, heloName = config.heloName, weight }) => {
       const source = sourceOf(addresses, heloName)
       return Array.from({ length: weight }, () => source)
     })
-    for (const account of accounts) byAccount.set(account, { name, turns })
-    for (const of of classes) byClass.set(of, { name, turns })
+    const pool = { name, turns }
+    byName.set(name, pool)
+    for (const account of accounts) byAccount.set(account, pool)
+    for (const of of classes) byClass.set(of, pool)
   }
   const names = Object.keys(queueClass)
-  return (accountId, of) => byAccount.get(accountId) ?? byClass.get(names[of] ?? '') ?? byDefault
+  const poolOf = (accountId: string, of: QueueClass) =>
+    byAccount.get(accountId) ?? byClass.get(names[of] ?? '') ?? byDefault
+  return Object.assign(poolOf, { named: (name: string) => byName.get(name) })
 }
 
 /** The names of all sources that mail may leave from, by which limits and warm-up count. */

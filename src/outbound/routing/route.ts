@@ -1,6 +1,6 @@
 import { keepNewest } from '../../bounded/index.js'
 import { isRecent } from '../../clock/index.js'
-import { allSourceAddresses } from '../../config/index.js'
+import { ownSourceAddresses } from '../../config/index.js'
 import { testLane } from '../../deliveries/index.js'
 import { type MxHost, routeToMx } from '../../dns/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
@@ -105,7 +105,7 @@ function toMx(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   const options = {
     random: deps.random,
     allowPrivate: config.allowPrivateAddresses,
-    ownAddresses: allSourceAddresses(config),
+    ownAddresses: ownSourceAddresses(config),
     ipFamily: config.ipFamily,
   }
   const known = new Map<string, { route: MailRoute; at: number; uses: number }>()

@@ -43,6 +43,9 @@ const apiKeys = table(
     domains: text().orNull(),
     networks: text().orNull(),
     expires_at: integer().orNull(),
+    /** How many mails it may hand in within a clock hour, and a minute; null: any number. */
+    per_hour: integer().orNull(),
+    per_minute: integer().orNull(),
   },
   {
     indexes: {

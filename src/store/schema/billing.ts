@@ -18,6 +18,10 @@ const subscriptions = table(
     revision: integer(),
     /** The revision up to which its runs that were blocked have been looked at again. */
     woken_revision: integer(),
+    /** The surge that nobody has decided about yet: until then mail to whom it never mailed is held. */
+    surge_id: text().orNull(),
+    /** An operator or owner has let a surge go: until then none is looked for. */
+    unbraked_until: integer().orNull(),
   },
   {
     indexes: {
@@ -43,4 +47,25 @@ const usage = table(
   { primaryKey: ['account_id', 'period'] },
 )
 
-export const billingTables = [subscriptions, usage] as const
+/** Mails that were handed in by an account, or by one of its keys, within one clock hour or minute. */
+const handedIn = table(
+  'handed_in',
+  {
+    /** The id of the account, or of the key. */
+    holder: text(),
+    /** How long the time is, in ms. */
+    span: integer(),
+    /** When it begins. */
+    at: integer(),
+    mails: integer(),
+    /** Of an hour that was looked at for a surge: how many of them went to whom the account never mailed; else null. */
+    fresh: integer().orNull(),
+  },
+  {
+    primaryKey: ['holder', 'span', 'at'],
+    isClustered: true,
+    indexes: { handed_in_old: ['span', 'at', 'holder'] },
+  },
+)
+
+export const billingTables = [subscriptions, usage, handedIn] as const

@@ -7,8 +7,8 @@ import { integer, type RowOf, table, text } from './table.js'
  */
 export type LastCause = 'in-doubt' | 'no-domain' | 'tls-policy'
 
-/** Who holds a delivery: its campaign is paused; it is overdue, of a backup, or met a fault of ours. */
-export type HeldBy = 'operator' | 'campaign' | 'overdue' | 'restore' | 'fault'
+/** Who holds a delivery: its campaign is paused; it is overdue, of a backup, met a fault of ours, or is of a surge. */
+export type HeldBy = 'operator' | 'campaign' | 'overdue' | 'restore' | 'fault' | 'surge'
 
 /**
  * The hot table: a row a delivery that is still waiting. It moves to `deliveries` when it ends.

@@ -35,6 +35,8 @@ const domains = table(
 
 export interface DomainRow extends RowOf<typeof domains> {}
 
+type DkimStage = 'current' | 'next' | 'past'
+
 const dkimKeys = table(
   'dkim_keys',
   {
@@ -42,18 +44,24 @@ const dkimKeys = table(
     domain_id: text().references('domains', 'cascade'),
     selector: text(),
     algorithm: text<'rsa-sha256' | 'ed25519-sha256'>(),
-    /** PEM, sealed with the appliance key. */
+    /** PEM, sealed with the appliance key; empty once the key is past. */
     private_key: blob(),
     /** The `p=` value of the record. */
     public_key: text(),
     /** 1 once its record was seen in the DNS (or the domain is trusted): only then it signs. */
     verified: integer(),
     created_at: integer(),
+    /** `next`: signs once its record is seen; `past`: signs no more, and its record may go. */
+    stage: text<DkimStage>().default('current'),
+    /** Of a past one: from when on its record may go. */
+    may_go_at: integer().orNull(),
   },
   { unique: [['domain_id', 'selector']] },
 )
 
-export interface DkimKeyRow extends RowOf<typeof dkimKeys> {}
+export interface DkimKeyRow extends Omit<RowOf<typeof dkimKeys>, 'stage'> {
+  stage: DkimStage
+}
 
 /** What the last look at a domain's records found. */
 const domainLooks = table('domain_looks', {

@@ -1,3 +1,4 @@
+import type { QueueClass } from '../queue-class.js'
 import { integer, type RowOf, table, text } from './table.js'
 
 /** How far a source address has come with its warm-up; days since the epoch, UTC. */
@@ -73,4 +74,40 @@ const egressUnreached = table(
   { primaryKey: ['site', 'account_id'], isClustered: true },
 )
 
-export const outboundTables = [sources, siteStates, mtaSts, egress, egressUnreached] as const
+/** An operator's word on mail to a site or a recipients' domain, which ends by itself. */
+const siteOrders = table(
+  'site_orders',
+  {
+    id: integer().numberedKey('rising'),
+    /** It waits; or it leaves from another pool. */
+    kind: text<'hold' | 'pool'>(),
+    /** A recipients' domain as A-label, a site's key, or a provider of shaping.toml; lower case. */
+    site: text(),
+    /** Of a move: the pool, and whose mail of which class alone; null: all of it. */
+    pool: text().orNull(),
+    account_id: text().orNull(),
+    class: integer<QueueClass>().orNull(),
+    why: text(),
+    given_by: text(),
+    given_at: integer(),
+    until: integer(),
+    /** When somebody ended it before its time. */
+    ended_at: integer().orNull(),
+  },
+  {
+    indexes: {
+      site_orders_open: { on: ['until', 'id'], where: (row) => row('ended_at', 'is', null) },
+    },
+  },
+)
+
+export interface SiteOrderRow extends RowOf<typeof siteOrders> {}
+
+export const outboundTables = [
+  sources,
+  siteStates,
+  mtaSts,
+  egress,
+  egressUnreached,
+  siteOrders,
+] as const

@@ -110,10 +110,45 @@ const protectionAudit = table(
 
 export interface ProtectionAuditRow extends RowOf<typeof protectionAudit> {}
 
+/** A flood of mail to whom an account never mailed, of which the rest is held until somebody decides. */
+const surges = table(
+  'surges',
+  {
+    id: text().primaryKey(),
+    account_id: text(),
+    began_at: integer(),
+    /** Mails of an hour: what the account had usually, from which number on it was a surge, and what it had then. */
+    usual: integer(),
+    most: integer(),
+    mails: integer(),
+    /** How many deliveries were held. */
+    held: integer(),
+    /** JSON: which keys handed in what was held, and from where; see `SurgeSource`. */
+    sources: text(),
+    decision: text<'released' | 'failed'>().orNull(),
+    decided_at: integer().orNull(),
+    decided_by: text().orNull(),
+    /** When all that was held had left or failed. */
+    ended_at: integer().orNull(),
+    /** 1 once the operator and the owners were told. */
+    announced: integer(),
+  },
+  {
+    indexes: {
+      surges_account: ['account_id', 'id'],
+      surges_unended: { on: ['id'], where: (row) => row('ended_at', 'is', null) },
+      surges_unannounced: { on: ['id'], where: (row) => row('announced', '=', 0) },
+    },
+  },
+)
+
+export interface SurgeRow extends RowOf<typeof surges> {}
+
 export const protectionTables = [
   protection,
   protectionHours,
   protectionProviders,
   protectionAddresses,
   protectionAudit,
+  surges,
 ] as const

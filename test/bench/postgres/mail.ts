@@ -118,6 +118,7 @@ async function open(store: Store) {
     defaultCountry: 'NG',
     retry: outbound.retry,
     maxQueued: outbound.maxQueued,
+    surges: { minimum: 0, times: 10 },
     ring: () => {},
   }
   const { accountId } = rig

@@ -262,6 +262,16 @@ t.test('all that fit leave; the log says who did what', async (t) => {
   t.match(task, /Taking people out of “Greeting &lt;b&gt;”/)
   t.match(task, /1 of 1[\s\S]*at “Wait 1 day 12 hours”/)
   t.match(await call('GET', `/v1/automations/${id}/cancel`), { state: 'done', cancelled: 1 })
+  const underWay = async (state: 'paused' | 'done', endedAt: number | null) => {
+    const change = { state, ended_at: endedAt }
+    await store.write((tx) =>
+      tx.updateTable('tasks').set(change).where('kind', '=', 'runs').execute(),
+    )
+  }
+  await underWay('paused', null)
+  t.match((await owner.get(`${page}/runs`)).text, /People are being taken out: at “Wait 1 day 12/)
+  await underWay('done', 1)
+  t.notMatch((await owner.get(`${page}/runs`)).text, /People are being taken out/)
   t.equal((await owner.post(`${page}/archive`, {})).status, 303)
   t.match((await owner.get(page)).text, /Archived/)
   const log = (await owner.get(`${base}/audit`)).text

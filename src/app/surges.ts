@@ -1,0 +1,71 @@
+import { forgetHandedIn } from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { Backlog, StreamDue } from '../deliveries/index.js'
+import { insertNotice } from '../emails/index.js'
+import type { LandEvents } from '../events/index.js'
+import type { Log } from '../log/index.js'
+import type { Store } from '../store/index.js'
+import {
+  announceSurges,
+  finishDecided,
+  type SurgeMail,
+  type SurgeSettings,
+} from '../surges/index.js'
+import type { Chore } from './housekeeping.js'
+
+/** In the sandbox nothing leaves, and whoever tries it out sends what they like. */
+export const surgeSettings = ({ protection, outbound }: Config): SurgeSettings =>
+  outbound.route === 'sandbox' ? { ...protection.surges, minimum: 0 } : protection.surges
+
+interface Deps {
+  store: Store
+  clock: Clock
+  log: Log
+  config: Config
+  backlog: Backlog
+  land: LandEvents
+  ring: (due: readonly StreamDue[]) => void
+  /** The outbound threads look through the queue. */
+  look: () => void
+}
+
+/** Tells of surges, and carries out what was decided about them. */
+export function surgeChores(deps: Deps): Chore[] {
+  const { store, clock, log, config, backlog, land, ring, look } = deps
+  const { retry } = config.outbound
+  const { from } = config.operator
+  let posted: StreamDue[] = []
+  const mail = async (tx: Parameters<typeof insertNotice>[1], to: SurgeMail) => {
+    const made = await insertNotice({ store, retry }, tx, { ...to, from, now: clock.now() })
+    if (made !== undefined) posted.push(...made.due)
+  }
+  return [
+    {
+      name: 'notices of surges',
+      of: 'chores',
+      everyMs: 5_000,
+      async run(signal) {
+        try {
+          await announceSurges({ store, clock, log, mail }, signal)
+        } finally {
+          backlog.change(posted.length)
+          ring(posted)
+          posted = []
+        }
+      },
+    },
+    {
+      name: 'surges that somebody has decided about',
+      of: 'chores',
+      everyMs: 1_000,
+      run: (signal) => finishDecided({ store, clock, log, land, look }, signal),
+    },
+    {
+      name: 'counts of hours and minutes that are over',
+      of: 'chores',
+      everyMs: 600_000,
+      run: () => store.write((tx) => forgetHandedIn(tx, clock.now())),
+    },
+  ]
+}

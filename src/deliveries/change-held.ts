@@ -1,0 +1,52 @@
+import { type Clock, pause } from '../clock/index.js'
+import { messageOf } from '../errors/index.js'
+import type { LandEvents } from '../events/index.js'
+import type { Log } from '../log/index.js'
+import { firstSerialAt, type HeldBy, type Store, writeApart } from '../store/index.js'
+import { queueChanges } from './change.js'
+
+// Some ms of writing each, and a rest between them, as in `select.ts`.
+const idsPerWrite = 500
+const breatheMs = 30
+// What cannot be changed is looked over at each slice, and is told.
+const mostFaulty = 500
+
+/**
+ * Releases, or gives up, what is held of an account by one cause and was accepted before `until`, in short transactions.
+ * A slice is the first rows of an index that they leave by the change, so that a million cost no more a slice than a thousand.
+ * Resolves with whether nothing is left.
+ */
+export async function changeHeld(
+  deps: { store: Store; clock: Clock; log: Log; land: LandEvents },
+  { accountId, heldBy, until }: { accountId: string; heldBy: HeldBy; until: number },
+  { name, reason }: { name: 'release' | 'fail'; reason: string },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { store, clock, log, land } = deps
+  const faulty: number[] = []
+  for (;;) {
+    if (signal?.aborted) return false
+    const rows = await store.read
+      .selectFrom('queue')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .where('held_at', 'is not', null)
+      .where('held_by', '=', heldBy)
+      .where('id', '<', firstSerialAt(until))
+      .$if(faulty.length > 0, (query) => query.where('id', 'not in', faulty))
+      .limit(idsPerWrite)
+      .execute()
+    if (rows.length === 0) return true
+    const ids = rows.map(({ id }) => id)
+    const { faults, left, cause } = await writeApart(store.write, ids, (tx, some) =>
+      queueChanges[name].apply(tx, some, { reason, land, now: clock.now() }),
+    )
+    if (left.length > 0) throw cause
+    for (const { item, error } of faults) {
+      faulty.push(item)
+      log.error({ delivery: item, cause: messageOf(error) }, 'A held delivery cannot be changed')
+    }
+    if (faulty.length > mostFaulty) return true
+    await pause(clock, breatheMs)
+  }
+}

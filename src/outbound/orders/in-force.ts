@@ -1,0 +1,75 @@
+import { type Clock, repeat } from '../../clock/index.js'
+import { messageOf } from '../../errors/index.js'
+import { type Log, makeSeldom } from '../../log/index.js'
+import type { QueueClass, Store } from '../../store/index.js'
+import type { SiteName } from '../shaping/index.js'
+import { openOrders, type SiteOrder } from './site-order.js'
+
+/** What is ordered for the mail of one stream. */
+export interface SiteOrdersOf {
+  hold?: SiteOrder | undefined
+  /** The name of the pool that it leaves from. */
+  pool?: string | undefined
+}
+
+/** What is in force now, as a thread knows it. */
+export interface OrdersInForce {
+  of(
+    mail: { lane: string; accountId: string; class: QueueClass },
+    site: Pick<SiteName, 'key' | 'provider'>,
+  ): SiteOrdersOf
+  /** Reads them anew now. */
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+// An order is obeyed, and ends, within as long.
+const everyMs = 2_000
+
+const nothing: SiteOrdersOf = {}
+
+/** Reads the orders now and every two seconds; `onChange`: others are in force than before. */
+export async function makeOrders(
+  { store, clock, log }: { store: Pick<Store, 'read'>; clock: Clock; log: Log },
+  onChange: () => void,
+): Promise<OrdersInForce> {
+  let inForce: readonly SiteOrder[] = await openOrders(store.read, clock.now())
+  const seldom = makeSeldom(clock)
+  const refresh = async () => {
+    const before = inForce
+    inForce = await openOrders(store.read, clock.now())
+    const isSame =
+      before.length === inForce.length && before.every(({ id }, i) => id === inForce[i]?.id)
+    if (!isSame) onChange()
+  }
+  const looks = repeat(clock, async () => {
+    await refresh().catch((error: unknown) =>
+      seldom(() => log.error({ cause: messageOf(error) }, 'Orders for sites could not be read')),
+    )
+    return everyMs
+  })
+  return {
+    of(mail, site) {
+      if (inForce.length === 0) return nothing
+      const own = inForce.filter((order) => isMeant(order, mail, site))
+      return {
+        hold: own.find(({ kind }) => kind === 'hold'),
+        // The newest of several.
+        pool:
+          own.filter(({ kind }) => kind === 'pool').sort((a, b) => b.id - a.id)[0]?.pool ??
+          undefined,
+      }
+    },
+    refresh,
+    close: async () => void (await looks.stop()),
+  }
+}
+
+const isMeant = (
+  { site, account_id: account, class: of }: SiteOrder,
+  mail: { lane: string; accountId: string; class: QueueClass },
+  { key, provider }: Pick<SiteName, 'key' | 'provider'>,
+): boolean =>
+  (site === mail.lane || site === key || site === provider) &&
+  (account === null || account === mail.accountId) &&
+  (of === null || of === mail.class)

@@ -1,0 +1,15 @@
+/**
+ * An operator's word on mail to a site or a recipients' domain: it waits, or leaves from another pool, until a time. What must
+ * hold: mail that comes meanwhile is under it too, each thread knows of it within seconds, it ends by itself whoever runs, and
+ * where there is none it costs one comparison a stream that gets in line.
+ */
+export { makeOrders, type OrdersInForce, type SiteOrdersOf } from './in-force.js'
+export {
+  endOrders,
+  giveOrder,
+  type NewOrder,
+  openOrders,
+  orderInWords,
+  pastOrders,
+  type SiteOrder,
+} from './site-order.js'

@@ -1,0 +1,260 @@
+import {
+  type AccountBilling,
+  type HandingKey,
+  type HourOfAccount,
+  setFresh,
+  setSurge,
+  usualHour,
+} from '../billing/index.js'
+import { keepNewest } from '../bounded/index.js'
+import { hourMs } from '../clock/index.js'
+import type { Mailbox } from '../mime/index.js'
+import { simulatorDomain } from '../simulator/index.js'
+import { firstUuidAt, type Ids, storedTexts, type Tx } from '../store/index.js'
+import type { SurgeSource } from './surge.js'
+
+/** `[protection.surges]`. */
+export interface SurgeSettings {
+  /** Mails an hour below which nothing is a surge; 0: no surge is looked for. */
+  readonly minimum: number
+  /** How many times as many as usual. */
+  readonly times: number
+}
+
+/** Mails that an account hands in at once. */
+export interface Braked {
+  by: HandingKey | undefined
+  recipients: readonly (readonly Mailbox[])[]
+}
+
+/** What an account hands in, in the transaction that accepts it. */
+interface Standing {
+  billing: AccountBilling
+  /** These mails are counted in it. */
+  hour: HourOfAccount
+  now: number
+  requests: readonly Braked[]
+}
+
+interface BrakeDeps {
+  ids: Pick<Ids, 'uuid'>
+  settings: SurgeSettings
+  neverMailed: (
+    tx: Tx,
+    accountId: string,
+    addresses: Iterable<string>,
+    before?: number,
+  ) => Promise<Set<string>>
+  /** What was found usual of an account, for as long as the hour lasts. */
+  remembered: Map<string, { hour: number; usual: number }>
+}
+
+/** Who is not mailed until somebody decides, and why. */
+export interface HeldMail {
+  reason: string
+  addresses: ReadonlySet<string>
+}
+
+/**
+ * Tells whose mail of these is to be held; undefined, at the price of a comparison, as long as the account hands in no more than
+ * `settings.minimum` within the hour. Beyond it what is usual is looked up, and beyond ten times that every recipient.
+ *
+ * | | mail to whom it has mailed | mail to whom it never mailed |
+ * | --- | --- | --- |
+ * | up to the number | goes | goes |
+ * | more than the number of the second kind: a surge | goes | is held |
+ * | a surge waits for a decision | goes | is held, whatever the hour |
+ * | released less than a day ago | goes | goes |
+ */
+export async function brakeSurge(
+  tx: Tx,
+  deps: BrakeDeps,
+  standing: Standing,
+): Promise<HeldMail | undefined> {
+  const { billing, hour, now, requests } = standing
+  const { minimum, times } = deps.settings
+  const { accountId, surgeId, unbrakedUntil } = billing
+  if (minimum === 0) return undefined
+  if (surgeId === null) {
+    if (hour.mails <= minimum || (unbrakedUntil !== null && now < unbrakedUntil)) return undefined
+    const began = now - (now % hourMs)
+    const usual = await rememberedUsual(tx, deps, accountId, began)
+    const most = Math.max(minimum, times * usual)
+    if (hour.mails <= most) return undefined
+    const addresses = await freshAmong(tx, deps, accountId, requests)
+    const before = hour.fresh ?? (await freshBefore(tx, deps, standing, began))
+    const fresh = before + countOf(requests, addresses)
+    await setFresh(tx, { accountId, hour: began, fresh })
+    if (fresh <= most) return undefined
+    const id = deps.ids.uuid()
+    const sources = addSources([], requests, addresses)
+    await openSurge(tx, { id, accountId, now, usual, most, mails: hour.mails, sources })
+    return { reason: reasonOf(id), addresses }
+  }
+  const addresses = await freshAmong(tx, deps, accountId, requests)
+  if (addresses.size > 0) await addHeld(tx, surgeId, requests, addresses)
+  return { reason: reasonOf(surgeId), addresses }
+}
+
+// Accounts that are beyond the least number of mails within one hour.
+const mostRemembered = 1_000
+
+/** An account that hands in much all day is looked up once an hour. */
+async function rememberedUsual(
+  tx: Tx,
+  { remembered }: BrakeDeps,
+  accountId: string,
+  hour: number,
+): Promise<number> {
+  const known = remembered.get(accountId)
+  if (known?.hour === hour) return known.usual
+  const usual = await usualHour(tx, accountId, hour)
+  keepNewest(remembered, accountId, { hour, usual }, mostRemembered)
+  return usual
+}
+
+/** What `queue show` says of what is held; the id leads to the rest. */
+const reasonOf = (id: string) => `far more mail to new recipients than usual (surge ${id})`
+
+/** Those of the recipients whom the account never mailed. The simulator's are nobody. */
+async function freshAmong(
+  tx: Tx,
+  { neverMailed }: BrakeDeps,
+  accountId: string,
+  requests: readonly Braked[],
+): Promise<Set<string>> {
+  const asked = new Set<string>()
+  for (const { recipients } of requests) {
+    for (const { address, domain } of recipients.flat()) {
+      if (domain !== simulatorDomain) asked.add(address)
+    }
+  }
+  return await neverMailed(tx, accountId, asked)
+}
+
+const countOf = (requests: readonly Braked[], addresses: ReadonlySet<string>) =>
+  requests.reduce(
+    (sum, { recipients }) =>
+      sum + recipients.flat().filter(({ address }) => addresses.has(address)).length,
+    0,
+  )
+
+// Of an hour's mails so many are looked at, evenly spread, and the rest is taken for the same.
+const sampled = 200
+// An index alone is read: 10 ms, once an hour of an account that is far beyond its usual.
+const mostSeen = 50_000
+
+/** About how many mails of the hour, up to these, went to whom the account had not mailed before it. */
+async function freshBefore(
+  tx: Tx,
+  { neverMailed }: BrakeDeps,
+  { billing: { accountId }, hour, requests }: Standing,
+  began: number,
+): Promise<number> {
+  const now = requests.reduce((sum, { recipients }) => sum + recipients.flat().length, 0)
+  const mails = await tx
+    .selectFrom('emails')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('id', '>=', firstUuidAt(began))
+    .orderBy('id', 'desc')
+    .limit(mostSeen)
+    .execute()
+  const step = Math.max(1, Math.floor(mails.length / sampled))
+  const ids = mails.filter((_, i) => i % step === 0).map(({ id }) => id)
+  if (ids.length === 0) return 0
+  const rows = await tx.selectFrom('emails').select('to_list').where('id', 'in', ids).execute()
+  const addresses = rows.flatMap(({ to_list }) => addressesIn(to_list))
+  const fresh = await neverMailed(tx, accountId, new Set(addresses), began)
+  const share = addresses.filter((one) => fresh.has(one)).length / Math.max(1, addresses.length)
+  return Math.round(share * (hour.mails - now))
+}
+
+/** Of `Name <address>` or an address. */
+const addressesIn = (toList: string): string[] =>
+  (storedTexts(toList) ?? []).map((text) => /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text)
+
+async function openSurge(
+  tx: Tx,
+  surge: {
+    id: string
+    accountId: string
+    now: number
+    usual: number
+    most: number
+    mails: number
+    sources: readonly SurgeSource[]
+  },
+): Promise<void> {
+  const { id, accountId, now, usual, most, mails, sources } = surge
+  await tx
+    .insertInto('surges')
+    .values({
+      id,
+      usual,
+      most,
+      mails,
+      account_id: accountId,
+      began_at: now,
+      held: mailsOf(sources),
+      sources: JSON.stringify(sources),
+      decision: null,
+      decided_at: null,
+      decided_by: null,
+      ended_at: null,
+      announced: 0,
+    })
+    .execute()
+  await setSurge(tx, accountId, { surgeId: id })
+}
+
+/** Adds what is held now to the surge. */
+async function addHeld(
+  tx: Tx,
+  surgeId: string,
+  requests: readonly Braked[],
+  addresses: ReadonlySet<string>,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('surges')
+    .select('sources')
+    .where('id', '=', surgeId)
+    .executeTakeFirst()
+  if (row === undefined) return
+  const sources = addSources(JSON.parse(row.sources) as SurgeSource[], requests, addresses)
+  await tx
+    .updateTable('surges')
+    .set({ sources: JSON.stringify(sources), held: mailsOf(sources) })
+    .where('id', '=', surgeId)
+    .execute()
+}
+
+const mailsOf = (sources: readonly SurgeSource[]) =>
+  sources.reduce((sum, { mails }) => sum + mails, 0)
+
+// A thief may come from thousands of addresses: what is beyond these is one entry of no key and no address.
+const mostSources = 20
+
+function addSources(
+  known: readonly SurgeSource[],
+  requests: readonly Braked[],
+  addresses: ReadonlySet<string>,
+): SurgeSource[] {
+  const sources = known.map((one) => ({ ...one }))
+  for (const request of requests) {
+    const mails = countOf([request], addresses)
+    if (mails === 0) continue
+    const given = { keyId: request.by?.keyId ?? null, address: request.by?.address() ?? '' }
+    const alike = (keyId: string | null, address: string) =>
+      sources.find((one) => one.keyId === keyId && one.address === address)
+    const found = alike(given.keyId, given.address)
+    if (found !== undefined) found.mails += mails
+    else if (sources.length < mostSources) sources.push({ ...given, mails })
+    else {
+      const rest = alike(null, '')
+      if (rest !== undefined) rest.mails += mails
+      else sources.push({ keyId: null, address: '', mails })
+    }
+  }
+  return sources
+}

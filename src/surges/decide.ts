@@ -1,0 +1,95 @@
+import { findKey, type Principal } from '../accounts/index.js'
+import { setSurge } from '../billing/index.js'
+import { type Clock, dayMs } from '../clock/index.js'
+import { changeHeld } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import type { LandEvents } from '../events/index.js'
+import type { Log } from '../log/index.js'
+import { settled } from '../notices/index.js'
+import type { Read, Store, SurgeRow, Tx } from '../store/index.js'
+import { findAnySurge, type Surge } from './surge.js'
+
+/** What becomes of what is held: it leaves, or fails. */
+export type SurgeDecision = NonNullable<SurgeRow['decision']>
+
+// By then the hours of the surge are among what is usual.
+const unbrakedMs = dayMs
+
+/** Why what was held has failed, which its senders are told. */
+const givenUp = 'it was part of a surge of mail to new recipients that was given up'
+
+/**
+ * Decides about a surge, in a write of the caller's; throws a 404, and a 409 where somebody has decided before. What is held
+ * follows in the background (`finishDecided`).
+ */
+export async function decideSurge(
+  tx: Tx,
+  surgeId: string,
+  { decision, by, now }: { decision: SurgeDecision; by: string; now: number },
+): Promise<Surge> {
+  const { accountId, id, decision: before } = await findAnySurge(tx, surgeId)
+  if (before !== null) {
+    throw new ApiError('conflict', `Somebody has decided about this surge before: it is ${before}`)
+  }
+  await tx
+    .updateTable('surges')
+    .set({ decision, decided_at: now, decided_by: by.slice(0, 200) })
+    .where('id', '=', id)
+    .execute()
+  const unbrakedUntil = decision === 'released' ? now + unbrakedMs : null
+  await setSurge(tx, accountId, { surgeId: null, unbrakedUntil })
+  await settled(tx, { kind: 'surge', key: accountId, now })
+  return await findAnySurge(tx, id)
+}
+
+/** Carries out what was decided, and what a kill has broken off. */
+export async function finishDecided(
+  deps: {
+    store: Store
+    clock: Clock
+    log: Log
+    land: LandEvents
+    /** Much may be due at once: the outbound threads are to look through the queue. */
+    look?: () => void
+  },
+  signal?: AbortSignal,
+): Promise<void> {
+  const { store, clock, log, look = () => {} } = deps
+  const rows = await store.read
+    .selectFrom('surges')
+    .selectAll()
+    .where('decision', 'is not', null)
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .limit(10)
+    .execute()
+  for (const { id, account_id: accountId, decision, decided_at: decidedAt } of rows) {
+    const name = decision === 'released' ? 'release' : 'fail'
+    // What was held in the very millisecond of the decision is of this surge too.
+    const until = (decidedAt ?? clock.now()) + 1
+    const which = { accountId, heldBy: 'surge', until } as const
+    const isDone = await changeHeld(deps, which, { name, reason: givenUp }, signal)
+    if (decision === 'released') look()
+    if (!isDone) return
+    const now = clock.now()
+    await store.write((tx) =>
+      tx.updateTable('surges').set({ ended_at: now }).where('id', '=', id).execute(),
+    )
+    log.info({ accountId, surgeId: id, decision }, 'A surge is over')
+  }
+}
+
+/**
+ * Throws a 403 where the key that asks for a release has handed in what is held, or was made after it began: a thief who has
+ * a full key would release his own mail, or make another key that does.
+ */
+export async function refuseOwnKey(read: Read, surge: Surge, by: Principal): Promise<void> {
+  const { createdAt } = await findKey(read, by.accountId, by.keyId)
+  const isOwn = surge.sources.some(({ keyId }) => keyId === by.keyId)
+  if (!isOwn && createdAt < surge.beganAt) return
+  const why = isOwn ? 'has handed in what is held' : 'was made after the surge began'
+  throw new ApiError(
+    'forbidden',
+    `This key ${why}, so it cannot release it; use an older key, or the dashboard`,
+  )
+}
