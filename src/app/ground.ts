@@ -63,7 +63,13 @@ export interface Ground extends ApplianceOptions {
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
   /** This appliance as one of those that may be over the database; renewed by its signs of life. */
-  ownNode: { held: Holding; joins: boolean; isOnServer: boolean }
+  ownNode: {
+    held: Holding
+    joins: boolean
+    isOnServer: boolean
+    /** Called with each sign of life. */
+    heard?: (held: Holding) => void
+  }
 }
 
 /**
@@ -107,7 +113,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   await rememberKey(store, key, database)
   // It has none before it was given one.
   if (comer.joins && isOnServer) noteOthers(turns, othersBits([]))
-  const ownNode = {
+  const ownNode: Ground['ownNode'] = {
     held: taken ?? (await takeFile(store, turns, comer)),
     joins: comer.joins,
     isOnServer,
@@ -116,6 +122,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const { meter } = metrics
   const onHolding = (held: Holding) => {
     ownNode.held = held
+    ownNode.heard?.(held)
   }
   if (isOnServer) {
     // From now on, and until all else is closed: a start may take longer than the lease.

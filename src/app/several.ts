@@ -35,6 +35,8 @@ export function severalChores(
   hooks: DutyHooks,
 ): Chore[] {
   if (!ground.ownNode.isOnServer) return []
+  // At once: who waits for a node to drain goes by its sign of life.
+  ground.ownNode.heard = ({ isDraining }) => work.backlog.setDraining(isDraining)
   return [
     {
       name: 'nodes that are gone',
@@ -53,7 +55,6 @@ async function takeOver(
 ): Promise<void> {
   for (const name of await endSilent(store, ownNode.held))
     log.warn({ node: name }, 'A node has given no sign of life for 10 seconds: others take over')
-  backlog.setDraining(ownNode.held.isDraining)
   if (ownNode.held.isDraining) return
   const { leaving, rank, of } = await nodesThatLeave(store)
   const takeFrom = async (node: LeavingNode) => {

@@ -137,7 +137,11 @@ async function runChange(
       return nodes.find((one) => one.name === node)
     }
     let standing = await look()
-    while (options.wait && standing?.state === 'draining' && standing.queued > 0) {
+    const before = standing?.beat ?? 0
+    // What it takes in until it has heard is to be taken over too.
+    const isToWait = (one: typeof standing) =>
+      one?.state === 'draining' && (one.queued > 0 || one.beat <= before)
+    while (options.wait && isToWait(standing)) {
       await pause(systemClock, waitEveryMs)
       standing = await look()
     }

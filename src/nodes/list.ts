@@ -7,6 +7,8 @@ export interface NodeStanding {
   name: string
   number: number
   epoch: number
+  /** How many signs of life it has given; with each it hears whether it is to drain. */
+  beat: number
   version: string
   /**
    * `up`; `draining`: it gives up its mail and takes none; `silent`: its lease has run out, and nobody has taken over yet;
@@ -48,6 +50,7 @@ export async function listNodes(
         name: row.name,
         number: row.number,
         epoch: row.epoch,
+        beat: row.beat,
         version: row.version,
         state: isFile ? 'file' : stateOf(row),
         joins: row.joins === 1,

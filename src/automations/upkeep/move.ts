@@ -261,7 +261,13 @@ const beginAnew = prepared<{ ids: string; now: number }, UpdateResult>((db, { id
     .set((eb) => ({
       status: 'running',
       due_at: eb.case().when('held_at', 'is', null).then(now).else(eb.ref('due_at')).end(),
-      held_due_at: eb.case().when('held_at', 'is', null).then(null).else(now).end(),
+      // Not `null`: PostgreSQL would take the time beside it for a text.
+      held_due_at: eb
+        .case()
+        .when('held_at', 'is', null)
+        .then(eb.ref('held_due_at'))
+        .else(now)
+        .end(),
       wait_event: null,
       entered_at: null,
       woken_by: null,
