@@ -1,15 +1,16 @@
 import { brandOf } from '../../accounts/index.js'
 import type { Store } from '../../store/index.js'
 import { type Renderer, type TemplateFault, tryCompile } from '../../templates/index.js'
+import { finishedPart } from './finished.js'
 import { type TypedDocument, tryDocument } from './form.js'
 
-/** The HTML of what is typed; without it a fault, or none where the cards tell what is wrong. Throws a 503. */
+/** The HTML of what is typed, without cards that are not finished; without it a fault, or none where the cards tell what is wrong. Throws a 503. */
 export async function htmlOfTyped(
   { store, renderer }: { store: Pick<Store, 'read'>; renderer: Renderer },
   accountId: string,
   typed: TypedDocument,
 ): Promise<{ html: string } | { html: undefined; fault: TemplateFault | undefined }> {
-  const document = tryDocument(typed)
+  const document = tryDocument(finishedPart(typed, undefined).document)
   if (document === undefined) return { html: undefined, fault: undefined }
   const brand = (await brandOf(store.read, accountId)).colours
   const made = await tryCompile(renderer, { accountId, document, brand })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type BlockDocument, type BlockType, blockDocument, maxBlocks } from '../../blocks/index.js'
 import { check, ShapeError, structOf } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
@@ -184,8 +185,36 @@ export function documentFaults(typed: TypedDocument): Record<string, string> {
     return {}
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    return Object.fromEntries(error.issues.map(({ path, message }) => [path[0] ?? '', message]))
+    const isNew = (name: string) => {
+      const [, ...place] = name.split('.')
+      const last = place.findLastIndex((part) => /^\d+$/.test(part))
+      const [at = -1, ...within] = place.slice(0, last + 1).map(Number)
+      const block =
+        within.length < 2
+          ? typed.blocks[at]
+          : listAt(typed.blocks, [at, ...within])?.[within[1] ?? -1]
+      return block !== undefined && isAsAdded(block)
+    }
+    return Object.fromEntries(
+      error.issues
+        .map(({ path, message }) => [path[0] ?? '', message] as const)
+        // Who has just added a card has done nothing wrong yet.
+        .filter(([name]) => !isNew(name)),
+    )
   }
+}
+
+/** Whether a card is still as it was added, and cannot be kept like that: it waits for an address, say. */
+export const isAsAdded = (block: TypedBlock): boolean =>
+  isDeepStrictEqual(filled(block), filled({ type: block.type, ...newBlock[block.type] })) &&
+  tryDocument({ blocks: [block], rest: {} }) === undefined
+
+/** The same without what a form sends of fields that are empty. */
+export function filled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(filled)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([, part]) => part !== '' && part !== undefined)
+  return Object.fromEntries(kept.map(([name, part]) => [name, filled(part)]))
 }
 
 /** `blocks.3.columns.0.1.text` is asked for as `b.3.0.1.text`, an item of a list by its list, `width` as `look.width`. */

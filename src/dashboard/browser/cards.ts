@@ -21,7 +21,7 @@ export function keepCards(form: HTMLFormElement, taken: (page: Document) => void
   })
   form.addEventListener('submit', (event) => {
     const { submitter } = event
-    if (!(submitter instanceof HTMLButtonElement) || submitter.name !== 'do') return
+    if (!(submitter instanceof HTMLButtonElement) || !isOfCards(form, submitter)) return
     event.preventDefault()
     // Before others, who take a form that is sent for one that is over.
     event.stopImmediatePropagation()
@@ -42,6 +42,12 @@ export function keepCards(form: HTMLFormElement, taken: (page: Document) => void
   sortable(form)
 }
 
+/** Whether a button changes the cards alone: their own, and those of layouts while there are cards. */
+const isOfCards = (form: HTMLFormElement, { name, value }: HTMLButtonElement): boolean =>
+  name === 'do' ||
+  (form.querySelector(part) !== null &&
+    (name === 'layout' || (name === 'replace' && value.startsWith('layout:'))))
+
 const lookMs = 50
 
 /** Waits until what was typed is kept: what is asked for next has the revision that comes of it. */
@@ -60,6 +66,9 @@ async function bring(
   if (there === null || made === null) throw new Error('log in again, in another tab')
   const typing = typedInto(there)
   there.replaceWith(made)
+  // The layouts, or the question whether one is to take the place of what is written.
+  const begin = page.getElementById('begin')
+  if (begin !== null) document.getElementById('begin')?.replaceWith(begin)
   document.getElementById('faults')?.remove()
   const faults = page.getElementById('faults')
   if (faults !== null) form.before(faults)

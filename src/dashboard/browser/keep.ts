@@ -14,6 +14,8 @@ export function keepDraft(form: HTMLFormElement): void {
   let isKeeping = false
   let isOver = false
   let isTyped = false
+  // Something of what the page shows is not kept.
+  let isOpen = false
 
   const plan = () => {
     clearTimeout(timer)
@@ -27,6 +29,7 @@ export function keepDraft(form: HTMLFormElement): void {
     form.ariaBusy = 'true'
     isTyped = false
     told.textContent = 'Keeping it…'
+    let isWhole = false
     try {
       const answer = await fetch(form.dataset.keep ?? form.action, {
         method: 'POST',
@@ -34,6 +37,7 @@ export function keepDraft(form: HTMLFormElement): void {
       })
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       told.textContent = answer.ok ? taken(form, answer, page) : refusal(page)
+      isWhole = told.textContent === 'Kept'
       // Somebody else has changed it: only a person can say what is to become of it.
       isOver = !answer.ok && page.querySelector('form[data-newer]') !== null
     } catch {
@@ -41,19 +45,48 @@ export function keepDraft(form: HTMLFormElement): void {
     } finally {
       isKeeping = false
       form.ariaBusy = null
+      isOpen = isTyped || !isWhole
       if (isTyped) plan()
     }
   }
   form.addEventListener('input', (event) => {
     if (isNamed(event.target) && unkept.has(event.target.name)) return
     isTyped = true
+    isOpen = true
     if (!isOver) told.textContent = ''
     plan()
   })
   form.addEventListener('submit', () => {
     isOver = true
+    isOpen = false
     clearTimeout(timer)
   })
+  addEventListener('beforeunload', (event) => {
+    if (isOpen) event.preventDefault()
+  })
+  // The page's own link leads to what is kept, so what is not is saved first.
+  document.addEventListener('click', (event) => {
+    const { target } = event
+    const link = target instanceof Element ? target.closest('.page-head .buttons a') : null
+    const save = form.querySelector<HTMLButtonElement>('button[name=next][value=send]')
+    if (link === null || save === null || !isOpen || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    void whenKept(() => isKeeping).then(() => {
+      if (isOpen) form.requestSubmit(save)
+      else location.assign((link as HTMLAnchorElement).href)
+    })
+  })
+  // A page that came with what was typed, which nobody may type on.
+  if (form.dataset.unsaved !== undefined && form.dataset.newer === undefined) {
+    isOpen = true
+    plan()
+  }
+}
+
+const lookMs = 50
+
+async function whenKept(isKeeping: () => boolean): Promise<void> {
+  while (isKeeping()) await new Promise((done) => setTimeout(done, lookMs))
 }
 
 const isNamed = (target: EventTarget | null): target is HTMLInputElement | HTMLSelectElement =>
@@ -86,7 +119,11 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
       const to = button.getAttribute('formaction') ?? ''
       button.setAttribute('formaction', `${action}${to.slice(before.length)}`)
     }
+  } else if (form.dataset.unsaved !== undefined) {
+    // A page that was made of what was typed is the draft's own from now on, also when it is loaded anew.
+    history.replaceState(null, '', answer.url)
   }
+  delete form.dataset.unsaved
   form.setAttribute('action', action)
   form.dataset.preview = made.dataset.preview ?? ''
   const [there, fresh] = [revisionOf(form), revisionOf(made)]
@@ -94,8 +131,9 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
   for (const part of ['[data-counted]', '.page-head .buttons']) {
     const [there, fresh] = [document.querySelector(part), page.querySelector(part)]
     if (there !== null && fresh !== null) there.replaceWith(fresh)
+    else if (fresh !== null) document.querySelector('.page-head')?.append(fresh)
   }
-  return 'Kept'
+  return page.querySelector('p.notice[role=status]')?.textContent?.trim() || 'Kept'
 }
 
 /** Why it was refused, as the page says it. */

@@ -4,7 +4,7 @@ import { type Broadcast, blocksOf } from '../../broadcasts/index.js'
 import type { Form } from '../../http/index.js'
 import { findTemplate } from '../../templates/index.js'
 import { firstBlocks } from '../blocks/fields.js'
-import { documentIn, type TypedDocument, typedOf } from '../blocks/form.js'
+import { documentIn, filled, type TypedDocument, typedOf } from '../blocks/form.js'
 import { type Html, html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
@@ -102,29 +102,25 @@ function isWritten(typed: TypedDocument | undefined, text: string): boolean {
 
 const plain = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-/** The same without what a form sends of fields that are empty. */
-function filled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(filled)
-  if (typeof value !== 'object' || value === null) return value
-  const kept = Object.entries(value).filter(([, part]) => part !== '' && part !== undefined)
-  return Object.fromEntries(kept.map(([name, part]) => [name, filled(part)]))
-}
-
-/** The layouts that a new campaign can begin with, and the question whether one may take the place of what is written. */
+/** The layouts that a campaign can begin with, and the question whether one may take the place of what is written. */
 export function beginPart(
   { document, asks }: Begun,
   { change, isNew }: { change: string; isNew: boolean },
 ): Html | undefined {
-  if (!isNew) return undefined
   const to = `${change}#begin`
   if (asks !== undefined) {
     return html`<div class="notice begin" id="begin" role="alert"><p>${asks.title} would take the place of ${
       document === undefined ? 'the HTML' : 'the blocks'
-    } that you have written below.</p><p class="buttons"><button name="replace" value="${asks.pressed}" formaction="${to}" formnovalidate>Put it in their place</button> <button formaction="${to}" formnovalidate>Keep what I have</button></p></div>`
+    } that you have written below.</p><p class="buttons"><button name="replace" value="${asks.pressed}" formaction="${to}" formnovalidate>Put it in their place</button> <button name="layout" value="" formaction="${to}" formnovalidate>Keep what I have</button></p></div>`
   }
-  if (document === undefined) return html`<div id="begin"></div>`
-  return html`<div class="quiet begin" id="begin"><p>Begin with one of these. It takes the place of the blocks below, and of nothing else.</p><p class="buttons">${layouts.map(
+  if (document === undefined) return isNew ? html`<div id="begin"></div>` : undefined
+  const says = 'It takes the place of the blocks below, and of nothing else.'
+  const offered = html`<p class="buttons">${layouts.map(
     ({ title, name }) =>
       html`<button name="layout" value="${name}" formaction="${to}" formnovalidate>${title}</button>`,
-  )}</p></div>`
+  )}</p>`
+  // Whoever has written something seldom begins anew, and has the cards at hand.
+  return isWritten(document, '')
+    ? html`<details class="quiet begin" id="begin"><summary>Begin anew with a layout</summary><p>${says}</p>${offered}</details>`
+    : html`<div class="quiet begin" id="begin"><p>Begin with one of these. ${says}</p>${offered}</div>`
 }

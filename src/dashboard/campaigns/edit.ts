@@ -35,6 +35,8 @@ import { campaignName, shown } from './words.js'
 export interface EditCampaignView {
   base: string
   title: string
+  /** It shows what was typed, which the draft does not have: to be checked and sent it is saved first. */
+  isUnsaved: boolean
   /** Undefined while it is not kept yet. */
   page: string | undefined
   action: string
@@ -136,6 +138,7 @@ export async function editPage(
   const view: EditCampaignView = {
     base,
     title: draft === undefined ? 'New campaign' : campaignName(draft),
+    isUnsaved: wasTyped && draft !== undefined,
     page: here,
     action: here ?? `${base}/campaigns/new`,
     previewAction: change,

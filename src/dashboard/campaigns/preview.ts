@@ -4,6 +4,7 @@ import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import { asTags, stranger } from '../../templates/index.js'
 import { htmlOfTyped } from '../blocks/compiled.js'
+import { finishedPart } from '../blocks/finished.js'
 import { type TypedDocument, tryDocument } from '../blocks/form.js'
 import { gmailClipBytes } from '../sandbox/mail-check.js'
 import { mostLookedAt } from './content-checks.js'
@@ -53,7 +54,7 @@ export async function campaignPreview(
     const fault = 'fault' in made ? made.fault?.message : undefined
     return { fault, mail: undefined, whose }
   }
-  const blocks = typed.document && tryDocument(typed.document)
+  const blocks = typed.document && tryDocument(finishedPart(typed.document, undefined).document)
   const draft = { ...typed, html: made.html, blocks }
   if (draft.html.trim() === '') return { fault: undefined, mail: undefined, whose }
   try {

@@ -2,6 +2,7 @@ import { object, optional, string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
+  blocksOf,
   changeDraft,
   createBroadcast,
   findBroadcast,
@@ -12,8 +13,8 @@ import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { formWith } from '../../http/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
-import { besideCards } from '../blocks/faulty-card.js'
-import { documentIn } from '../blocks/form.js'
+import { savedOrKept } from '../blocks/finished.js'
+import type { TypedDocument } from '../blocks/form.js'
 import { file, type PageAnswer, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -62,21 +63,25 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     maxBodyBytes: maxBodyBytes + maxFilesBytes(deps),
   } as const
   pages.post('/campaigns/new', { ...making, again: showNew }, async (visit) => {
-    const { form, base, person, fields, now } = visit
+    const { form, base, person, now } = visit
     const zone = person.timeZone ?? 'UTC'
-    const document = documentIn(fields)
-    const { scheduledAt, ...given } = givenBy(form, { zone, now, document })
-    const whole = {
-      ...given,
-      name: given.name || undefined,
-      topicId: given.topicId || undefined,
-      scheduledAt: scheduledAt || undefined,
-    }
-    const options = { draft: true }
     const billing = await billingOf(visit)
-    const made = await besideCards(() => createBroadcast(withExpand(deps), billing, whole, options))
+    const make = async (document: TypedDocument | undefined) => {
+      const { scheduledAt, ...given } = givenBy(form, { zone, now, document })
+      const whole = {
+        ...given,
+        name: given.name || undefined,
+        topicId: given.topicId || undefined,
+        scheduledAt: scheduledAt || undefined,
+      }
+      return await createBroadcast(withExpand(deps), billing, whole, { draft: true })
+    }
+    const { kept: made, flash } = await savedOrKept(visit, make, {
+      before: null,
+      saved: 'The draft is saved',
+    })
     return redirect(`${base}/campaigns/${made.id}${pageAfter[form.next ?? ''] ?? ''}`, {
-      ...(form.next !== 'keep' && { flash: 'The draft is saved' }),
+      ...(flash !== undefined && { flash }),
       audit: auditOf(operations.createBroadcast, { target: made.id }),
     })
   })
@@ -92,13 +97,17 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const draft = await findBroadcast(read, visit.account.id, params.id ?? '')
     const zone = person.timeZone ?? 'UTC'
     const attachments = await filesAfter(deps, draft, fields)
-    const typed = givenBy(form, { zone, now, document: documentIn(fields), draft })
-    const given = attachments === undefined ? typed : { ...typed, attachments }
     const revision = Number(form.over ?? form.revision)
     const billing = await billingOf(visit)
-    const changed = await besideCards(() =>
-      changeDraft(withExpand(deps), billing, params.id ?? '', given, { revision }),
-    )
+    const change = async (document: TypedDocument | undefined) => {
+      const typed = givenBy(form, { zone, now, document, draft })
+      const given = attachments === undefined ? typed : { ...typed, attachments }
+      return await changeDraft(withExpand(deps), billing, params.id ?? '', given, { revision })
+    }
+    const { kept: changed, flash } = await savedOrKept(visit, change, {
+      before: blocksOf(draft),
+      saved: 'Saved',
+    })
     const isKeptOn =
       form.next === 'keep' && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
     const audit = auditOf(operations.updateBroadcast, { target: changed.id })
@@ -111,7 +120,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     // The same form goes on to what sends the test, which may be refused when the draft is saved.
     if (form.next === 'test') return redirect(`${here}/test`, { keepsForm: true, audit })
     return redirect(`${here}${pageAfter[form.next ?? ''] ?? ''}`, {
-      ...(form.next !== 'keep' && { flash: 'Saved' }),
+      ...(flash !== undefined && { flash }),
       ...(!isKeptOn && { audit }),
     })
   })

@@ -16,7 +16,7 @@ import { ApiError } from '../../errors/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { blockCards } from '../blocks/cards.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
-import { besideCards } from '../blocks/faulty-card.js'
+import { savedOrKept } from '../blocks/finished.js'
 import {
   checkedDocument,
   documentFaults,
@@ -41,6 +41,8 @@ import { campaignName, shown } from './words.js'
 type Version = NonNullable<BroadcastInput['variants']>[number]
 
 interface VersionContentView {
+  /** It shows what was typed, which is not saved. */
+  isUnsaved: boolean
   id: string
   page: string
   versions: string
@@ -85,28 +87,31 @@ export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps)
     again: show,
   } as const
   pages.post(at, writing, async (visit) => {
-    const { account, base, form, fields } = visit
+    const { account, base, form } = visit
     const { draft, variants, test, version } = await versionIn(deps, visit)
     const { key = '' } = version
-    const content = contentGiven(form, documentIn(fields), version)
-    const given = {
-      variants: variants.map((one) => (one.key === key ? written(one, content) : one)),
-      variantTest: test,
-    }
-    check(given, structOf(operations.draftChanges))
     const billing = await readBilling(read, deps.plans, account.id)
     const revision = Number(form.revision)
-    await besideCards(
-      () => changeDraft(withExpand(deps), billing, draft.id, given, { revision }),
-      `variants.${variants.indexOf(version)}.`,
-    )
-    const versions = `${base}/campaigns/${draft.id}/versions`
+    const write = async (document: TypedDocument | undefined) => {
+      const content = contentGiven(form, document, version)
+      const given = {
+        variants: variants.map((one) => (one.key === key ? written(one, content) : one)),
+        variantTest: test,
+      }
+      check(given, structOf(operations.draftChanges))
+      await changeDraft(withExpand(deps), billing, draft.id, given, { revision })
+    }
     const isTaken = form.next === 'as-draft'
+    const { flash } = await savedOrKept(visit, write, {
+      before: version.blocks ?? blocksOf(draft),
+      saved: isTaken ? `Version ${key} has the content of the draft` : `Version ${key} is saved`,
+      within: `variants.${variants.indexOf(version)}.`,
+    })
+    const versions = `${base}/campaigns/${draft.id}/versions`
     const isKept = form.next === 'keep'
     const isKeptOn = isKept && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
-    const done = isTaken ? `Version ${key} has the content of the draft` : `Version ${key} is saved`
     return redirect(isTaken ? versions : `${versions}/${key}`, {
-      ...(!isKept && { flash: done }),
+      ...(flash !== undefined && { flash }),
       ...(!isKeptOn && { audit: auditOf(operations.updateBroadcast, { target: draft.id }) }),
     })
   })
@@ -197,6 +202,7 @@ async function showContent(
   const { key = '' } = version
   const here = `${versions}/${key}`
   const view: VersionContentView = {
+    isUnsaved: wasTyped,
     id: draft.id,
     page: here,
     versions,

@@ -1,0 +1,124 @@
+// Thorough, turn 2: a browser writes campaigns whose blocks change as a whole, or are not finished.
+import t, { type Test } from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { packageFile } from '../../src/config/index.js'
+import { logIn } from '../support/log-in.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { missing } from '../support/tools.js'
+import { buildScripts, launch, open } from './open.js'
+
+const skip = missing('chromium')
+
+async function newCampaign(t: Test) {
+  buildScripts()
+  const posthorn = await startPosthorn(t)
+  const { url, accountId, store } = posthorn
+  const plans = loadPlans(packageFile('config/plans.toml'))
+  const plan = findPlan(plans.marketing, 'Marketing Plus')
+  await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+  const { cookie } = await logIn(posthorn, accountId, 'owner')
+  const [name = '', value = ''] = cookie.split('=')
+  const { page, errors } = await open(t, await launch(t), 1280)
+  await page.context().addCookies([{ name, value, url }])
+  await page.goto(`${url}/a/${accountId}/campaigns/new`)
+  const status = page.locator('[data-kept]')
+  const kept = status.getByText('Kept', { exact: true })
+  const stored = async () => {
+    const [row] = await store.read.selectFrom('broadcasts').selectAll().execute()
+    return { subject: row?.subject, blocks: row?.blocks ?? '', id: row?.id }
+  }
+  const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click()
+  return { page, errors, status, kept, stored, press, cookie, url, accountId }
+}
+
+t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip }, async (t) => {
+  const { page, errors, kept, stored, press, cookie, url, accountId } = await newCampaign(t)
+  await page.getByLabel('Subject').fill('Autumn')
+  // Return presses no layout.
+  await page.getByLabel('Subject').press('Enter')
+  await page.waitForLoadState()
+  t.notMatch(await page.locator('#block-0').innerHTML(), 'The name of your newsletter')
+  await page.goto(`${url}/a/${accountId}/campaigns/new`)
+  await page.getByLabel('Subject').fill('Autumn')
+  await kept.waitFor()
+  await press('Digest')
+  await page.locator('#block-0').getByText('This week, in five minutes').waitFor()
+  await kept.waitFor()
+  t.match((await stored()).blocks, 'This week, in five minutes')
+  // At once, before it is kept.
+  await press('Welcome')
+  await page.locator('input[value*="good to have you"]').waitFor()
+  await page.getByRole('link', { name: 'Check and send' }).click()
+  await page.waitForURL(/\/send$/)
+  t.match(
+    (await stored()).blocks,
+    'Three things to begin with',
+    'what is checked is what was shown',
+  )
+
+  const here = `${url}/a/${accountId}/campaigns/${(await stored()).id}`
+  await page.goto(here)
+  await page.getByLabel('Words', { exact: true }).nth(1).fill('Own words')
+  await kept.waitFor()
+  await page.reload()
+  await page.getByText('Begin anew with a layout').click()
+  await press('Digest')
+  await press('Keep what I have')
+  await page.getByText('Begin anew with a layout').click()
+  t.match((await stored()).blocks, 'Own words')
+  await press('Digest')
+  await press('Put it in their place')
+  await page.locator('#block-0').getByText('This week, in five minutes').waitFor()
+  await kept.waitFor()
+  t.notMatch((await stored()).blocks, 'Own words')
+  t.same(errors, [])
+
+  // Without script, what is shown is to be saved before it is checked.
+  const form = new URLSearchParams({ from: 'a@x.test', document: '{}', layout: 'event' })
+  const headers = { cookie, origin: url }
+  const sent = await fetch(`${here}/preview`, { method: 'POST', headers, body: form })
+  const shown = await sent.text()
+  t.match(shown, 'The name of your event')
+  t.notMatch(shown, 'Check and send</a>')
+})
+
+t.test('a card that is not finished holds up nothing else', { skip }, async (t) => {
+  const { page, errors, kept, status, stored, press } = await newCampaign(t)
+  const card = (at: number) => page.locator(`#block-${at}`)
+  await page.getByLabel('Subject').fill('Autumn')
+  await kept.waitFor()
+  await card(0).getByLabel('Then').last().selectOption('picture')
+  await card(0).getByRole('button', { name: 'Add', exact: true }).last().click()
+  await page.locator('#block-1 legend', { hasText: 'Picture' }).waitFor()
+  t.notMatch(
+    await card(1).textContent(),
+    'got "https://"',
+    'who has just added it did nothing wrong',
+  )
+  await page.getByLabel('Subject').fill('Winter')
+  await status.getByText('Kept, but for what is not finished: Picture 2').waitFor()
+  t.match(await stored(), { subject: 'Winter' })
+  await page.getByLabel('Words', { exact: true }).nth(1).fill('Snow {{ firstName')
+  await status.getByText('not finished: Picture 2, Text 3').waitFor()
+  t.match((await stored()).blocks, 'Write here what you have to say', 'the card stays as it was')
+  await page.getByLabel('Words', { exact: true }).nth(1).fill('Snow falls')
+  await status.getByText(/not finished: Picture 2$/).waitFor()
+  t.match((await stored()).blocks, 'Snow falls')
+  await page.locator('#preview').getByText('Autumn').waitFor({ state: 'detached' })
+  t.match(await page.locator('#preview').textContent(), 'Snow falls')
+  const asked = page.waitForEvent('dialog')
+  const leaving = page.getByRole('link', { name: '← Campaigns' }).click()
+  const dialog = await asked
+  t.equal(dialog.type(), 'beforeunload', 'who leaves is told')
+  await dialog.dismiss()
+  await leaving
+  await page.getByRole('link', { name: 'Check and send' }).click()
+  await card(1).getByText('got "https://"').waitFor()
+  t.notMatch(page.url(), /send$/)
+  await press('Remove: Picture 2')
+  await kept.waitFor()
+  t.same(
+    errors.filter((error) => !/422/.test(error)),
+    [],
+  )
+})
