@@ -6,8 +6,7 @@ import { createSegment, listSegments } from '../segments/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { copiedSubjectMark } from './content.js'
 import { duplicateBroadcast } from './duplicate.js'
-import { ruleOfPeople } from './people-rule.js'
-import type { PeopleAsked } from './report-people.js'
+import { type AskedByRule, ruleOfPeople } from './people-rule.js'
 
 /**
  * A draft like a campaign, to the people behind a number of its report: they become a segment, or are the one that was
@@ -18,7 +17,7 @@ export async function draftToPeople(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
   billing: AccountBilling,
   id: string,
-  { asked, name }: { asked: PeopleAsked; name: string },
+  { asked, name }: { asked: AskedByRule; name: string },
 ): Promise<{ draft: Broadcast; segmentId: string }> {
   checkSending(billing, 'marketing')
   const found = await findBroadcast(deps.store.read, billing.accountId, id)
@@ -33,7 +32,7 @@ export async function draftToPeople(
 }
 
 /** Throws a 400 where no rule says who they are. */
-export function requireRuleOfPeople(broadcast: Broadcast, asked: PeopleAsked): Rule {
+export function requireRuleOfPeople(broadcast: Broadcast, asked: AskedByRule): Rule {
   const rule = ruleOfPeople(broadcast, asked)
   if (rule !== undefined) return rule
   throw new ApiError('validation_error', 'No segment can be made of these people')

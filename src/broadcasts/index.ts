@@ -56,7 +56,7 @@ export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf, spanOfOwnTime } from './own-time.js'
 export { paceOf, type SendWindow } from './pace.js'
-export { ruleOfPeople } from './people-rule.js'
+export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
 export { alikeVersions, draftVersions } from './put-variants.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
@@ -82,6 +82,7 @@ export {
   cancelBroadcast,
   cancelRest,
   leftToCancel,
+  neverSent,
   pauseBroadcast,
   resumeBroadcast,
   stopBroadcast,

@@ -11,7 +11,7 @@ import { isNobody, type Whom, whomOf } from './whom.js'
  */
 export function ruleOfPeople(
   broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
-  { who, link, reason, why }: PeopleAsked,
+  { who, link, reason, why }: AskedByRule,
 ): Rule | undefined {
   if ((link ?? reason ?? why) !== undefined) return undefined
   const did = (what: (typeof asFields)[number] | 'sent' | 'delivered', value: boolean): Rule => ({
@@ -24,9 +24,18 @@ export function ruleOfPeople(
   const { sent_at } = broadcast
   if (who === 'sent' || who === 'delivered') return sent_at === null ? undefined : did(who, true)
   const whom = whomOf(broadcast)
+  if (who === 'not_sent') {
+    if (sent_at === null || isNobody(whom)) return undefined
+    return { all: [...audienceOf(whom, isoTime(sent_at)), did('sent', false)] }
+  }
   if (who !== 'not_opened' && who !== 'not_clicked') return undefined
   if (sent_at === null || isNobody(whom)) return undefined
-  const mailed = mailedOf(whom, isoTime(sent_at))
+  const at = isoTime(sent_at)
+  const mailed = audienceOf(whom, at, {
+    field: 'engagement.lastSentAt',
+    operator: 'gte',
+    value: at,
+  })
   const opened = who === 'not_opened' ? [did('opened', false)] : []
   return { all: [...mailed, ...opened, did('clicked', false)] }
 }
@@ -35,16 +44,26 @@ export function ruleOfPeople(
 const asFields = ['opened', 'clicked', 'left', 'complained', 'unreached'] as const
 
 /**
- * Who was in an audience at a time. Of lists it is known since when; who has come into a segment since is left out as
- * long as no mail has reached them.
+ * Of a campaign that has ended before it went out to everybody, `not_sent` are those of its audience to whom it did not:
+ * there need be no mail of theirs.
  */
-function mailedOf(whom: Whom, at: string): Rule[] {
+export interface AskedByRule extends Omit<PeopleAsked, 'who'> {
+  who: PeopleAsked['who'] | 'not_sent'
+}
+
+/**
+ * Who was in an audience at a time. Of lists it is known since when; of segments it is not: where `reached` is asked, who
+ * has come into one since is left out as long as no mail has reached them.
+ */
+function audienceOf(whom: Whom, at: string, reached?: Rule): Rule[] {
   const isIn = (kind: 'list' | 'segment') => (id: string) => is(`${kind}.${id}`)
   const joined = whom.lists.map(
     (id): Rule => ({ field: `list.${id}.joinedAt`, operator: 'lte', value: at }),
   )
-  const reached: Rule = { field: 'engagement.lastSentAt', operator: 'gte', value: at }
-  const inSegments = whom.segments.map((id): Rule => ({ all: [isIn('segment')(id), reached] }))
+  const inSegments = whom.segments.map((id): Rule => {
+    const inOne = isIn('segment')(id)
+    return reached === undefined ? inOne : { all: [inOne, reached] }
+  })
   const within = [...joined, ...inSegments]
   const left = [
     ...whom.withoutLists.map(isIn('list')),

@@ -26,7 +26,7 @@ export async function cancelBroadcast(
     }
     await tx
       .updateTable('broadcasts')
-      .set({ status: 'cancelled', ended_at: deps.clock.now() })
+      .set({ status: 'cancelled', reason: null, paused_by: null, ended_at: deps.clock.now() })
       .where('id', '=', id)
       .execute()
     await alongside(tx)
@@ -179,6 +179,16 @@ const refusalFor = (byAccount: boolean, message: string) =>
 const operatorsPause = () =>
   new ApiError('conflict', 'The operator has paused the campaign, and only the operator resumes it')
 
+/** To how many a campaign never went out because its rest was cancelled: mails that waited, and those that were not made. */
+export const neverSent = ({
+  status,
+  sent_at,
+  cancelled,
+  audience,
+  recipients,
+}: Pick<Broadcast, 'status' | 'sent_at' | 'cancelled' | 'audience' | 'recipients'>): number =>
+  status === 'cancelled' && sent_at !== null ? cancelled + Math.max(0, audience - recipients) : 0
+
 /** How many mails wait, and how many are not made yet; throws for a campaign that is over. */
 export function leftToCancel(broadcast: Broadcast): { waiting: number; unmade: number } {
   const { status, waiting, expanded, audience, recipients } = broadcast
@@ -203,7 +213,9 @@ export async function stopBroadcast(
       const unused = before.audience - before.recipients
       await giveBackCampaignMails(tx, account_id, unused, sent_at)
     }
-    const ended = { status: 'cancelled', expanded: 1, ended_at: now } as const
+    // It is paused no longer, whoever paused it and why.
+    const over = { reason: null, paused_by: null } as const
+    const ended = Object.assign({ status: 'cancelled', expanded: 1, ended_at: now } as const, over)
     return await beginCourse(tx, id, ended, now)
   })
   const { changed, inFlight } = await followCourse(deps, course, follow)

@@ -74,7 +74,9 @@ function sayReport(report: BroadcastReport): void {
         oneLine(one.words).slice(0, mostWords),
       ]),
     ),
-    'It reached everybody so far',
+    report.status === 'cancelled'
+      ? 'Nobody of those to whom it went out'
+      : 'It reached everybody so far',
   )
   if (report.whyLeft.length === 0) return
   say()

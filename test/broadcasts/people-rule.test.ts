@@ -2,7 +2,13 @@
 import { is } from 'superstruct'
 import t, { type Test } from 'tap'
 
-import { mostParts, pageOfPeople, ruleOfPeople } from '../../src/broadcasts/index.js'
+import {
+  mostParts,
+  neverSent,
+  pageOfPeople,
+  ruleOfPeople,
+  stopBroadcast,
+} from '../../src/broadcasts/index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import {
@@ -163,4 +169,34 @@ t.test('whom a campaign was sent to, and who got it, are segments that stay righ
   while (await rollUp(store)) {}
   await keep()
   t.equal((await requireSegment(store.read, accountId, next.id)).count, 9)
+})
+
+t.test('to whom it never went out as its rest was cancelled is a segment', async (t) => {
+  const campaigns = await openCampaigns(t)
+  const { store, clock, accountId, find, expand } = campaigns
+  await campaigns.addMany(2)
+  const { id } = await campaigns.create()
+  await expand()
+  await campaigns.deliver(() => 'delivered')
+  // No mail was made of four others yet.
+  for (const n of [1, 2, 3, 4]) await campaigns.add(`late${n}@d1.test`)
+  await store.write(async (tx) => {
+    const set = { audience: 6, expanded: 0, status: 'paused', paused_by: 'account' } as const
+    await tx
+      .updateTable('broadcasts')
+      .set({ ...set, reason: 'x' })
+      .execute()
+  })
+  t.equal(neverSent(await find(id)), 0, 'they still get it')
+  await stopBroadcast({ store, clock }, await find(id))
+  t.match(await find(id), { status: 'cancelled', reason: null, paused_by: null })
+  t.equal(neverSent(await find(id)), 4)
+  const deps = { store, clock, log: silentLog }
+  const rule = ruleOfPeople(await find(id), { who: 'not_sent' }) ?? { all: [] }
+  const segment = await createSegment(deps, accountId, { name: 'Never sent', rule })
+  while (await rollUp(store)) {}
+  while (await noteMailed(store, 4)) {}
+  await keepSegments(deps, new AbortController().signal)
+  const { members } = await segmentMembers(store.read, accountId, segment.id, { limit: 50 })
+  t.equal(members.length, 4)
 })

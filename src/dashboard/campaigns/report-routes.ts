@@ -2,14 +2,15 @@ import { string, type as structWith } from 'superstruct'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
+  type AskedByRule,
   type Broadcast,
   draftToPeople,
   findBroadcast,
-  type PeopleAsked,
   pageOfPeople,
   requireRuleOfPeople,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
+import type { Form } from '../../http/index.js'
 import * as segments from '../../segments/contract.js'
 import { createSegment } from '../../segments/index.js'
 import { file, redirect } from '../shell/answer.js'
@@ -54,12 +55,14 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     action: 'contacts.write',
     form: WhoForm,
     again: (visit: Visit, faults: Faults) =>
-      showReportPeople(deps, visit, { asked: peopleAsked(visit.fields), faults }),
+      visit.fields.get('who') === 'not_sent'
+        ? showReport(deps, visit)
+        : showReportPeople(deps, visit, { asked: peopleAsked(visit.fields), faults }),
   } as const
   pages.post('/campaigns/:id/report/segment', making, async ({ account, base, params, fields }) => {
     checkOpen(await readBilling(read, deps.plans, account.id))
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
-    const asked = peopleAsked(fields)
+    const asked = askedByRule(fields)
     await requireOpensMeasured(deps, broadcast, asked)
     const rule = requireRuleOfPeople(broadcast, asked)
     const name = nameOfPeople(broadcast, asked)
@@ -74,7 +77,7 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
   pages.post('/campaigns/:id/report/again', again, async ({ account, base, params, fields }) => {
     const billing = await readBilling(read, deps.plans, account.id)
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
-    const asked = peopleAsked(fields)
+    const asked = askedByRule(fields)
     await requireOpensMeasured(deps, broadcast, asked)
     const given = { asked, name: nameOfPeople(broadcast, asked) }
     const { draft, segmentId } = await draftToPeople(withExpand(deps), billing, broadcast.id, given)
@@ -88,7 +91,10 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
   })
 }
 
-function nameOfPeople(broadcast: Broadcast, { who }: PeopleAsked): string {
+const askedByRule = (fields: Form): AskedByRule =>
+  fields.get('who') === 'not_sent' ? { who: 'not_sent' } : peopleAsked(fields)
+
+function nameOfPeople(broadcast: Broadcast, { who }: AskedByRule): string {
   const label = `${whoWords[who].label}: ${campaignName(broadcast)}`
   return [...label].slice(0, mostName).join('')
 }

@@ -4,7 +4,8 @@ import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 
 /** Whom each list of people is of, in words. */
-export const whoWords: Record<Who, { label: string; says: string }> = {
+export const whoWords: Record<Who | 'not_sent', { label: string; says: string }> = {
+  not_sent: { label: 'Never sent', says: 'to whom it never went out: the rest was cancelled' },
   sent: { label: 'Sent', says: 'to whom it went out, whatever their server said' },
   delivered: { label: 'Delivered', says: 'whose server has taken the mail' },
   opened: { label: 'Opened', says: 'who opened it' },
@@ -80,7 +81,10 @@ export interface ReportNumber {
 }
 
 /** The numbers at the top, each with its share and the people behind it. */
-export function numbersOf({ total, progress }: BroadcastReport, here: string): ReportNumber[] {
+export function numbersOf(
+  { total, progress }: BroadcastReport,
+  { here, notSent }: { here: string; notSent: number },
+): ReportNumber[] {
   const { rates } = total
   const one = (
     who: Who,
@@ -103,5 +107,9 @@ export function numbersOf({ total, progress }: BroadcastReport, here: string): R
     one('left', total.unsubscribed, rates.unsubscribe),
     one('complained', total.complained + total.complainedUnproved, rates.complaint),
     one('unreached', progress.bounced + progress.failed + progress.suppressed, undefined),
+    // They have no mail, and so no list of mails.
+    ...(notSent === 0
+      ? []
+      : [{ ...one('unreached', notSent, undefined), label: 'Never sent', href: '#reasons' }]),
   ]
 }

@@ -1,8 +1,10 @@
-import { shownCount } from '../../amounts/index.js'
+import { counted, shownCount } from '../../amounts/index.js'
 import {
+  type Broadcast,
   type BroadcastReport,
   broadcastReport,
   findBroadcast,
+  neverSent,
   ruleOfPeople,
   waitsForDecision,
 } from '../../broadcasts/index.js'
@@ -35,6 +37,8 @@ export interface ReportPageDeps extends OpensDeps {
 }
 
 interface CampaignReportView {
+  /** Where the rest was cancelled. */
+  notSent: { says: string; again: string | undefined; segment: string | undefined } | undefined
   here: string
   campaign: string
   lead: string
@@ -107,7 +111,8 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
       ruleOfPeople(broadcast, { who: 'not_opened' }) !== undefined
         ? `${here}/again`
         : undefined,
-    numbers: numbersOf(report, here),
+    numbers: numbersOf(report, { here, notSent: neverSent(broadcast) }),
+    notSent: notSentPart(broadcast, visit, here),
     charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
     links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),
     providers: report.providers.slice(0, mostRows).map(providerRow),
@@ -128,6 +133,25 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     },
   }
   return page('campaigns/report', view, { title: `Report: ${view.name}`, wide: true })
+}
+
+/** Of one whose rest was cancelled: how many it never went out to, and what sends it to them. */
+function notSentPart(
+  broadcast: Broadcast,
+  visit: Visit,
+  here: string,
+): CampaignReportView['notSent'] {
+  const count = neverSent(broadcast)
+  if (count === 0) return undefined
+  const mayDo =
+    visit.may('campaigns.write') &&
+    visit.may('contacts.write') &&
+    ruleOfPeople(broadcast, { who: 'not_sent' }) !== undefined
+  return {
+    says: `The rest was cancelled before it went out to ${counted(count, 'person', 'people')}.`,
+    again: mayDo ? `${here}/again` : undefined,
+    segment: mayDo ? `${here}/segment` : undefined,
+  }
 }
 
 const linkRow = (link: BroadcastReport['links'][number], here: string) => ({

@@ -114,6 +114,26 @@ t.test('a segment is made of them, once, by who may', async (t) => {
   t.notMatch((await member.get(made.to)).text, /cat@x\.test/)
 })
 
+t.test('whom a cancelled rest never went out to stands in the report', async (t) => {
+  const stopped = newUuid(clock.now())
+  const row = { id: stopped, accountId, subject: 'Stopped', mails: 9, hours: 1 }
+  await insertCampaignRows(store, { ...row, sentAt: clock.now() - 600_000 })
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set({ status: 'cancelled', audience: 300, cancelled: 1 })
+      .where('id', '=', stopped)
+      .execute(),
+  )
+  const at = `${base}/campaigns/${stopped}/report`
+  const { text } = await member.get(at)
+  t.match(text, /Never sent<.*<b>292</s)
+  t.match(text, /The rest was cancelled before it went out to 292 people\./)
+  t.notMatch(text, /reached everybody/)
+  t.notMatch((await viewer.get(at)).text, /Send to those/)
+  t.match(text, /value="not_sent"><button>Send to those/)
+})
+
 t.test(
   'one that is sent says how far it is, and what is not the account’s is not there',
   async (t) => {
