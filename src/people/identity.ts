@@ -32,17 +32,17 @@ export async function comeBack(
   const { answer, kept, ...coming } = given
   const { clientAddressKey } = given.visitor
   const from = { clientAddressKey, who: `provider ${clientAddressKey}` }
-  refuseOften(limits.take(from))
-  const { next, userId, claimed } = await provider.finish(answer, kept).catch((error: unknown) => {
+  refuseOften(await limits.take(from))
+  const { next, userId, claimed } = await provider.finish(answer, kept).catch(async (error: unknown) => {
     const isAway = error instanceof ApiError && error.code === 'service_unavailable'
-    if (isAway) limits.takeBack(from)
+    if (isAway) await limits.takeBack(from)
     throw error
   })
   const entered =
     userId === undefined
       ? { entered: await enterByProvider(deps, claimed, trust, coming) }
       : { renewed: await proveByProvider(deps, claimed, userId, coming.cookie) }
-  limits.forgive(from)
+  await limits.forgive(from)
   return { next, ...entered }
 }
 
