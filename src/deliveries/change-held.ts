@@ -47,6 +47,6 @@ export async function changeHeld(
       log.error({ delivery: item, cause: messageOf(error) }, 'A held delivery cannot be changed')
     }
     if (faulty.length > mostFaulty) return true
-    await pause(clock, breatheMs)
+    await pause(clock, breatheMs, signal)
   }
 }

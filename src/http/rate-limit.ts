@@ -42,7 +42,10 @@ const unlimited = 2 ** 31 - 1
 export function makeRateLimiter(
   { requests, windowMs }: RateLimit,
   clock: Clock,
-  { maxKeys = 100_000, together }: { maxKeys?: number; together?: CountedTogether | undefined } = {},
+  {
+    maxKeys = 100_000,
+    together,
+  }: { maxKeys?: number; together?: CountedTogether | undefined } = {},
 ): RateLimiter {
   const limit = requests === 0 ? unlimited : requests
   // In the order in which the windows end: a Map keeps the order of insertion.

@@ -31,19 +31,20 @@ export async function comeBack(
   const { limits } = deps
   const { answer, kept, ...coming } = given
   const { clientAddressKey } = given.visitor
-  const from = { clientAddressKey, who: `provider ${clientAddressKey}` }
-  refuseOften(await limits.take(from))
-  const { next, userId, claimed } = await provider.finish(answer, kept).catch(async (error: unknown) => {
-    const isAway = error instanceof ApiError && error.code === 'service_unavailable'
-    if (isAway) await limits.takeBack(from)
-    throw error
-  })
-  const entered =
-    userId === undefined
-      ? { entered: await enterByProvider(deps, claimed, trust, coming) }
-      : { renewed: await proveByProvider(deps, claimed, userId, coming.cookie) }
+  // A counter of its own: a page elsewhere that sends browsers here keeps nobody from their password.
+  const from = { who: `provider ${clientAddressKey}` }
+  const ask = async () => refuseOften(await limits.take(from))
+  const { next, userId, claimed } = await provider.finish(answer, kept, ask)
   await limits.forgive(from)
-  return { next, ...entered }
+  try {
+    if (userId !== undefined) {
+      return { next, renewed: await proveByProvider(deps, claimed, userId, coming.cookie) }
+    }
+    return { next, entered: await enterByProvider(deps, claimed, trust, coming) }
+  } catch (error) {
+    if (error instanceof ApiError) provider.noteRefusal(claimed, error.message)
+    throw error
+  }
 }
 
 /** Who comes, and what the browser's cookie of the session had. */
@@ -70,14 +71,14 @@ async function enterByProvider(
     const user =
       bound ?? (await bind(tx, claimed, { newId, mayJoin: roles.size > 0, visitor, now }))
     if (user.disabled_at !== null) throw isDisabled(user)
+    const actor = actorOf(user, visitor.clientAddressKey)
+    const given = await giveRoles(tx, user, { ...claimed, roles, known, actor, now })
     await tx
       .updateTable('identities')
-      .set({ used_at: now })
+      .set({ used_at: now, roles: JSON.stringify(given) })
       .where('issuer', '=', claimed.issuer)
       .where('subject', '=', claimed.subject)
       .execute()
-    const actor = actorOf(user, visitor.clientAddressKey)
-    await giveRoles(tx, user, { roles, known, actor, now })
     const state = user.totp_secret !== null && !secondFactor ? 'code' : 'open'
     if (state === 'open') await noteLogIn(tx, user, visitor, `provider ${claimed.issuer}`, now)
     const cameBy = secondFactor ? 'provider with factor' : 'provider'
@@ -172,7 +173,8 @@ async function bind(
   if (there?.proved_at === null) await takeOver(tx, there, { password: null, now })
   const made = { id: newId, email, name, password: null, isOperator: false, isProved: true, now }
   const userId = there?.id ?? (await insertPerson(tx, made)).id
-  const row: IdentityRow = { issuer, subject, user_id: userId, created_at: now, used_at: now }
+  const times = { created_at: now, used_at: now }
+  const row: IdentityRow = { issuer, subject, user_id: userId, roles: '{}', ...times }
   await tx.insertInto('identities').values(row).execute()
   const user = await findPerson(tx, userId)
   const actor = actorOf(user, visitor.clientAddressKey)

@@ -45,43 +45,72 @@ async function accountNamed(tx: Tx, name: string): Promise<string | undefined> {
   return rows.length === 1 ? rows[0]?.id : undefined
 }
 
+/** What a claim has given somebody, by the account's id or `operator`. */
+type GivenByClaim = Record<string, string>
+
 /**
- * Makes somebody what their claim says, in the accounts that the settings name, and nowhere else: who has the value no more
- * loses the role. The last owner of an account and the last operator stay what they are.
+ * Makes somebody what their claim says, and takes what it gave before and says no more; what was given by hand stays, and so do
+ * the last owner of an account and the last operator. Returns what is now of the claim.
  */
 export async function giveRoles(
   tx: Tx,
   user: UserRow,
-  given: { roles: WantedRoles; known: readonly GivenRole[]; actor: Actor; now: number },
-): Promise<void> {
-  const { roles, known, actor, now } = given
+  claim: {
+    issuer: string
+    subject: string
+    roles: WantedRoles
+    known: readonly GivenRole[]
+    actor: Actor
+    now: number
+  },
+): Promise<GivenByClaim> {
+  const { issuer, subject, roles, known, actor, now } = claim
+  const before = await givenBefore(tx, issuer, subject)
+  if (known.length === 0) return before
+  const given: GivenByClaim = {}
   const note = async (accountId: string | null, role: string) => {
     const change = { actor, accountId, action: 'provider.role', target: user.email }
     await noteAudit(tx, { ...change, detail: { role }, at: now })
   }
-  if (known.some(({ role }) => role === 'operator')) {
-    const isOperator = roles.has(null)
-    if (
-      isOperator !== (user.operator === 1) &&
-      (await unlessLast(changeOperator(tx, user, isOperator)))
-    ) {
-      await note(null, isOperator ? 'operator' : 'none')
-    }
-  }
-  for (const name of new Set(known.flatMap(({ account }) => account ?? []))) {
-    const accountId = await accountNamed(tx, name)
-    if (accountId === undefined) continue
+  const isOperator = user.operator === 1
+  const wasGiven = isOperator && before.operator !== undefined
+  if (roles.has(null) ? !isOperator : wasGiven) {
+    const done = await unlessLast(changeOperator(tx, user, !isOperator))
+    if (done) await note(null, isOperator ? 'none' : 'operator')
+    // Who stays because nobody else is one loses it once somebody is.
+    if (!(done && isOperator)) given.operator = 'operator'
+  } else if (wasGiven) given.operator = 'operator'
+  const accounts = new Set([...Object.keys(before), ...roles.keys()])
+  for (const accountId of accounts) {
+    if (accountId === null || accountId === 'operator') continue
     // As a member: an operator who is none looks in all the same.
     const member = { ...personOf(user), isOperator: false }
-    const before = (await roleIn(tx, member, accountId))?.role
-    const role = memberRoles.find((one) => one === roles.get(accountId))
-    if (before === role) continue
+    const role = (await roleIn(tx, member, accountId))?.role
+    const has = memberRoles.find((one) => one === role)
+    const wanted = memberRoles.find((one) => one === roles.get(accountId))
+    const isOfClaim = has === undefined || has === before[accountId]
+    const isMore = wanted !== undefined && has !== undefined && mightier(wanted, has) !== has
+    if (!isOfClaim && !isMore) continue
+    if (wanted !== undefined) given[accountId] = wanted
+    if (wanted === has) continue
     const change =
-      role === undefined
+      wanted === undefined
         ? removeMember(tx, accountId, user.id)
-        : setRole(tx, accountId, user.id, role, now)
-    if (await unlessLast(change)) await note(accountId, role ?? 'none')
+        : setRole(tx, accountId, user.id, wanted, now)
+    if (await unlessLast(change)) await note(accountId, wanted ?? 'none')
+    else if (has !== undefined) given[accountId] = has
   }
+  return given
+}
+
+async function givenBefore(tx: Tx, issuer: string, subject: string): Promise<GivenByClaim> {
+  const row = await tx
+    .selectFrom('identities')
+    .select('roles')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .executeTakeFirst()
+  return row === undefined ? {} : (JSON.parse(row.roles) as GivenByClaim)
 }
 
 /** Whether it was done: the last one stays, which is no reason to let nobody in. */

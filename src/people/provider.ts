@@ -29,8 +29,17 @@ export interface LogInProvider {
   name: string
   /** Where the browser goes, and what it keeps of it meanwhile, sealed. Throws a 503 where the provider does not answer. */
   begin(errand: Errand, redirectUri: string): Promise<{ url: string; kept: string }>
-  /** Throws a 403 for an answer that does not belong to what was kept or that the provider does not confirm. */
-  finish(answer: URL, kept: string | undefined): Promise<Errand & { claimed: ProviderClaims }>
+  /**
+   * Throws a 403 for an answer that does not belong to what was kept or that the provider does not confirm, which it is only
+   * asked for, after `ask`, where all else fits.
+   */
+  finish(
+    answer: URL,
+    kept: string | undefined,
+    ask: () => Promise<void>,
+  ): Promise<Errand & { claimed: ProviderClaims }>
+  /** Tells the operator whom it named in vain. */
+  noteRefusal(claimed: ProviderClaims, why: string): void
 }
 
 export interface ProviderDeps {
@@ -115,32 +124,36 @@ export function makeLogInProvider(
       const kept: Kept = { ...errand, state, nonce, verifier, at: clock.now() }
       return { url: url.href, kept: key.seal(JSON.stringify(kept), purpose).toString('base64url') }
     },
-    async finish(answer, kept) {
+    async finish(answer, kept, ask) {
       const begun = keptOf(key, kept)
       if (begun === undefined || Math.abs(clock.now() - begun.at) > errandMs) throw tooLate()
+      if (answer.searchParams.get('state') !== begun.state) throw tooLate()
       const { next, userId } = begun
       // RFC 6749 §4.1.2.1: what the provider says instead of a code, such as that somebody has pressed Cancel.
       const refused = answer.searchParams.get('error')
-      if (refused !== null && answer.searchParams.get('state') === begun.state) {
+      if (refused !== null) {
         throw new ApiError(
           'forbidden',
           `${settings.name} has not let you in (${refused.slice(0, 100)})`,
         )
       }
-      const claims = await confirmed(await configuration(), answer, begun).catch(
-        (error: unknown) => {
-          if (error instanceof ApiError) throw error
-          log.warn(
-            { issuer: settings.issuer, error: reasonOf(error) },
-            'dashboard.oidc: an answer was not confirmed',
-          )
-          throw new ApiError(
-            'forbidden',
-            `What ${settings.name} has answered could not be confirmed: begin again`,
-          )
-        },
-      )
+      const known = await configuration()
+      await ask()
+      const claims = await confirmed(known, answer, begun).catch((error: unknown) => {
+        if (error instanceof ApiError) throw error
+        log.warn(
+          { issuer: settings.issuer, error: reasonOf(error) },
+          'dashboard.oidc: an answer was not confirmed',
+        )
+        throw new ApiError(
+          'forbidden',
+          `What ${settings.name} has answered could not be confirmed: begin again`,
+        )
+      })
       return { next, userId, claimed: claimsOf(claims, settings) }
+    },
+    noteRefusal({ issuer, subject, email }, why) {
+      log.warn({ issuer, subject, email, why }, 'dashboard.oidc: somebody was not let in')
     },
   }
 }

@@ -15,7 +15,9 @@ function nodeOver(store: Store, clock: FakeClock, number: number) {
   const counts = makeSharedCounts()
   const node = { number, epoch: number, silentMs: () => 0, isOthers: () => false }
   const exchange = makeRateExchange({ store: { ...store, node }, clock }, counts)
-  const limiter = makeRateLimiter({ requests: 100, windowMs }, clock, { together: counts.of('key') })
+  const limiter = makeRateLimiter({ requests: 100, windowMs }, clock, {
+    together: counts.of('key'),
+  })
   const quota = makeQuota(clock, { most: 10, windowMs, together: counts.of('failures') })
   return { run: exchange.run, limiter, quota }
 }
@@ -85,8 +87,7 @@ t.test('quotas of submission hold together', async (t) => {
 
 t.test('one upsert and one look a time, and past windows go', async (t) => {
   const { clock, store, rows, one, two } = await threeNodes(t)
-  for (let key = 0; key < 50; key++)
-    for (let n = 0; n < 20; n++) one.limiter.take(`key ${key}`)
+  for (let key = 0; key < 50; key++) for (let n = 0; n < 20; n++) one.limiter.take(`key ${key}`)
   const ran = countStatements(t)
   t.equal(await one.run(), true)
   const told = [...ran].filter(([text]) => /"rates"/.test(text))

@@ -14,8 +14,7 @@ async function twoNodes(t: Parameters<typeof openTestStore>[0], isOneOfSeveral =
   const store = await openTestStore(t, { clock })
   const node = () =>
     makePeople({ store, clock, key, asksFactorOfOperators: false, isOneOfSeveral }).limits
-  const rows = () =>
-    store.read.selectFrom('failed_attempts').selectAll().orderBy('count').execute()
+  const rows = () => store.read.selectFrom('failed_attempts').selectAll().orderBy('count').execute()
   return { clock, store, rows, first: node(), second: node() }
 }
 
@@ -55,24 +54,27 @@ t.test('many at once at two nodes are not let through', async (t) => {
   t.equal(letIn, 10)
 })
 
-t.test('who gets in at one node starts anew at all, and what was not made does not count', async (t) => {
-  const { clock, first, second, rows } = await twoNodes(t)
-  // From other addresses each, so that the person alone is held back.
-  for (let n = 0; n < 19; n++) t.equal(await (n % 2 === 0 ? first : second).take(at(n)), 0)
-  t.equal(await second.take(at(50)), 0)
-  await second.takeBack(at(50))
-  t.equal(await first.take(at(51)), 0, 'the one that was taken back does not count')
-  await first.forgive(at(51))
-  t.same(await rows(), [])
-  for (let n = 60; n < 79; n++) t.equal(await second.take(at(n)), 0)
-  t.equal(await first.take(at(80)), 0)
-  t.equal(await first.take(at(81)), 60_000)
-  await second.forget('olga')
-  t.equal(await first.take(at(82)), 0)
-  await clock.advance(7 * 3_600_000)
-  for (let n = 0; n < 3; n++) await first.take(at(90, 'eve'))
-  t.equal((await rows()).length, 2, 'what is over goes')
-})
+t.test(
+  'who gets in at one node starts anew at all, and what was not made does not count',
+  async (t) => {
+    const { clock, first, second, rows } = await twoNodes(t)
+    // From other addresses each, so that the person alone is held back.
+    for (let n = 0; n < 19; n++) t.equal(await (n % 2 === 0 ? first : second).take(at(n)), 0)
+    t.equal(await second.take(at(50)), 0)
+    await second.takeBack(at(50))
+    t.equal(await first.take(at(51)), 0, 'the one that was taken back does not count')
+    await first.forgive(at(51))
+    t.same(await rows(), [])
+    for (let n = 60; n < 79; n++) t.equal(await second.take(at(n)), 0)
+    t.equal(await first.take(at(80)), 0)
+    t.equal(await first.take(at(81)), 60_000)
+    await second.forget('olga')
+    t.equal(await first.take(at(82)), 0)
+    await clock.advance(7 * 3_600_000)
+    for (let n = 0; n < 3; n++) await first.take(at(90, 'eve'))
+    t.equal((await rows()).length, 2, 'what is over goes')
+  },
+)
 
 t.test('who mistypes once costs no write, and one appliance alone no statement', async (t) => {
   const { first } = await twoNodes(t)

@@ -53,6 +53,7 @@ import { notice, pastNotices } from '../../src/notices/index.js'
 import { openOrders } from '../../src/outbound/orders/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
+import { makeChallenges } from '../../src/people/challenges.js'
 import {
   findInvitation,
   forgetPastEntries,
@@ -63,7 +64,6 @@ import {
   sessionsOf,
   setRole,
 } from '../../src/people/index.js'
-import { makeChallenges } from '../../src/people/challenges.js'
 import { countedTogether } from '../../src/people/shared-failures.js'
 import { listPictures } from '../../src/pictures/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'

@@ -3,6 +3,7 @@ import {
   disablePerson,
   enablePerson,
   findPerson,
+  identitiesOf,
   invite,
   inviterOf,
   listInvitations,
@@ -11,6 +12,7 @@ import {
   resetPerson,
   revokeInvitation,
   setOperator,
+  unbind,
 } from '../../people/index.js'
 import { pageOf } from '../../store/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -70,18 +72,22 @@ export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
     },
   )
   const changes = {
+    unbind: async (id: string) => {
+      await store.write(async (tx) => await unbind(tx, id))
+    },
     disable: (id: string) => disablePerson(deps, id),
     enable: (id: string) => enablePerson(deps, id),
     promote: (id: string) => setOperator(deps, id, true),
     demote: (id: string) => setOperator(deps, id, false),
   }
   const said = {
+    unbind: 'is known to the provider no more; their sessions have ended',
     disable: 'cannot log in any more; their sessions have ended',
     enable: 'can log in again',
     promote: 'is an operator now',
     demote: 'is not an operator any more',
   }
-  for (const name of ['disable', 'enable', 'promote', 'demote'] as const) {
+  for (const name of ['unbind', 'disable', 'enable', 'promote', 'demote'] as const) {
     pages.post(`/users/:id/${name}`, changesOne, async ({ params }) => {
       const { id, email } = await person(params.id)
       await changes[name](id)
@@ -143,6 +149,7 @@ async function userPage(
     isProved: user.proved_at !== null,
     hasPassword: user.password !== null,
     hasTotp: user.totp_secret !== null,
+    bound: (await identitiesOf(read, user.id)).map(({ issuer }) => issuer),
     createdAt: user.created_at,
     lastLoginAt: user.last_login_at,
     isMe: user.id === person.id,

@@ -42,10 +42,6 @@ export const countedTogether: Migration = {
       .addPrimaryKeyConstraint('rates_key', ['key', 'ends_at', 'node'])
       .modifyEnd(clustered)
     await (isRemote(db) ? rates.modifyFront(unlogged) : rates).execute()
-    await schema
-      .createIndex('rates_end')
-      .on('rates')
-      .columns(['ends_at', 'key', 'node'])
-      .execute()
+    await schema.createIndex('rates_end').on('rates').columns(['ends_at', 'key', 'node']).execute()
   },
 }

@@ -10,6 +10,7 @@ export const identities: Migration = {
       .addColumn('issuer', 'text', (column) => column.notNull())
       .addColumn('subject', 'text', (column) => column.notNull())
       .addColumn('user_id', 'text', (column) => column.notNull())
+      .addColumn('roles', 'text', (column) => column.notNull())
       .addColumn('created_at', 'integer', (column) => column.notNull())
       .addColumn('used_at', 'integer', (column) => column.notNull())
       .addPrimaryKeyConstraint('identities_key', ['issuer', 'subject'])

@@ -181,6 +181,8 @@ const identities = table(
     issuer: text(),
     subject: text(),
     user_id: text(),
+    /** JSON: what its claim has given, by the account's id or `operator`; only that is taken again. */
+    roles: text(),
     created_at: integer(),
     used_at: integer(),
   },
