@@ -31,7 +31,7 @@ export interface SharedCounts {
 const mostUntold = 20_000
 
 /** The end of the window that lasts at that time. */
-export const windowEnd = (now: number, windowMs: number): number =>
+export const sharedWindowEnd = (now: number, windowMs: number): number =>
   (Math.floor(now / windowMs) + 1) * windowMs
 
 export function makeSharedCounts(): SharedCounts {

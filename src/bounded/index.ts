@@ -4,8 +4,8 @@ export {
   type CountedTogether,
   makeSharedCounts,
   type SharedCounts,
+  sharedWindowEnd,
   type WindowCount,
-  windowEnd,
 } from './counted-together.js'
 export { makeInTurn } from './in-turn.js'
 export { keepNewest } from './keep-newest.js'

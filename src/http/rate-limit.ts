@@ -1,4 +1,4 @@
-import { type CountedTogether, windowEnd } from '../bounded/index.js'
+import { type CountedTogether, sharedWindowEnd } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
@@ -62,7 +62,7 @@ export function makeRateLimiter(
   const lasts = ({ resetAt }: Window, now: number) => resetAt > now && resetAt <= now + windowMs
 
   const endOf = (now: number) =>
-    together === undefined ? now + windowMs : windowEnd(now, windowMs)
+    together === undefined ? now + windowMs : sharedWindowEnd(now, windowMs)
 
   const standing = (key: string, { count: own, resetAt }: Window, now: number): RateStanding => {
     const count = own + (together?.others(key, resetAt) ?? 0)

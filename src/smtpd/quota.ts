@@ -1,4 +1,4 @@
-import { type CountedTogether, keepNewest, windowEnd } from '../bounded/index.js'
+import { type CountedTogether, keepNewest, sharedWindowEnd } from '../bounded/index.js'
 import { type Clock, isRecent } from '../clock/index.js'
 
 // Beyond so many sources the oldest windows are forgotten first.
@@ -24,9 +24,9 @@ export function makeQuota(
       : undefined
   }
   const begin = (now: number) =>
-    together === undefined ? now : windowEnd(now, windowMs) - windowMs
+    together === undefined ? now : sharedWindowEnd(now, windowMs) - windowMs
   const ofOthers = (source: string) =>
-    together?.others(source, windowEnd(clock.now(), windowMs)) ?? 0
+    together?.others(source, sharedWindowEnd(clock.now(), windowMs)) ?? 0
   return {
     /** Whether so much is left of the source's own. */
     has: (source: string, wanted: number) =>
