@@ -15,6 +15,7 @@ import {
 import { noteOthers } from '../store/index.js'
 import type { Ground } from './ground.js'
 import type { Chore } from './housekeeping.js'
+import { rateChores } from './rates.js'
 import type { Work } from './work.js'
 
 // Others' mail leaves within the lease of who is gone, and two seconds.
@@ -44,6 +45,7 @@ export function severalChores(
       everyMs: lookEveryMs,
       run: (signal) => takeOver(ground, work, signal),
     },
+    ...rateChores(ground, ground.counts),
     ...(ground.ownNode.joins ? [dutiesChore(ground, hooks)] : []),
   ]
 }

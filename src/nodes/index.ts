@@ -30,4 +30,5 @@ export {
   takeDatabase,
 } from './lease.js'
 export { listNodes, mostCounted, type NodeStanding } from './list.js'
+export { makeRateExchange, type RateExchange } from './rates.js'
 export { isHeldUp } from './standing.js'
