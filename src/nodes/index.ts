@@ -13,6 +13,7 @@ export {
   dutyNames,
   giveBackDuty,
   holds,
+  isClockOff,
   othersBits,
   shareDuties,
 } from './duties.js'
