@@ -37,8 +37,14 @@ export function codeOf({ body, isJson }: Answered): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** For how long the server asks to wait, and how long a call may take if that is why it ends; in seconds. */
+interface Wait {
+  seconds?: number | undefined
+  most?: number | undefined
+}
+
 /** The error to throw when the last attempt has failed. */
-export function toError(outcome: Outcome, attempts: number, retryAfter?: number): PosthornError {
+export function toError(outcome: Outcome, attempts: number, wait: Wait = {}): PosthornError {
   if (outcome.kind === 'timeout') {
     const message = `No answer within ${outcome.afterMs} ms${tried(attempts)}`
     return new TimeoutError(message, { code: 'timeout', attempts, retryable: true })
@@ -55,7 +61,7 @@ export function toError(outcome: Outcome, attempts: number, retryAfter?: number)
     error.phase = phase
     return error
   }
-  return refused(outcome, attempts, retryAfter)
+  return refused(outcome, attempts, wait)
 }
 
 const broken = {
@@ -72,7 +78,7 @@ function reasonOf(fault: unknown): string {
   return cause?.message || message || String(fault)
 }
 
-function refused(answer: Answered, attempts: number, retryAfter?: number): PosthornError {
+function refused(answer: Answered, attempts: number, { seconds, most }: Wait): PosthornError {
   const { status, headers, body } = answer
   const known = codeOf(answer)
   const code = known ?? (status === 400 || status === 422 ? 'validation_error' : `http_${status}`)
@@ -87,8 +93,12 @@ function refused(answer: Answered, attempts: number, retryAfter?: number): Posth
       (status >= 500 || code === 'rate_limit_exceeded' || code === 'concurrent_idempotent_request'),
   }
   const Kind = kindOf(code, status)
-  const error = new Kind(messageOf(answer, known), failure)
-  if (error instanceof RateLimitError) error.retryAfter = retryAfter
+  const tooLong =
+    failure.retryable && seconds !== undefined && most !== undefined
+      ? `; it asks to wait ${Math.round(seconds)} s, and a call takes ${most} s at most`
+      : ''
+  const error = new Kind(messageOf(answer, known) + tooLong, failure)
+  if (error instanceof RateLimitError) error.retryAfter = seconds
   return error
 }
 

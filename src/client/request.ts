@@ -1,4 +1,5 @@
 import type { Clock } from './clock.js'
+import { ValidationError } from './errors.js'
 import { type Answered, type Outcome, toError } from './outcome.js'
 import type { Pace, RateLimit } from './pace.js'
 import { againAfter, type Chances, retryAfterMs } from './retry.js'
@@ -89,9 +90,13 @@ export async function request(
   const began = core.clock.now()
   const { signal } = options
   const key = options.idempotencyKey ?? (asked.method === 'POST' ? crypto.randomUUID() : undefined)
+  // Silently another key would be another mail.
+  if (key !== undefined && !/^[!-~]{1,255}$/.test(key)) {
+    throw unfit('idempotencyKey: expected 1 to 255 visible ASCII characters')
+  }
   const url = core.url + asked.path + search(asked.query)
   const { contentType } = asked
-  const body = contentType === undefined ? JSON.stringify(asked.body) : asked.body
+  const body = contentType === undefined ? json(asked.body) : asked.body
   const headers: Record<string, string> = {
     accept: 'application/json',
     'user-agent': core.userAgent,
@@ -114,7 +119,10 @@ export async function request(
     const passed = { elapsedMs: now - began, retryAfterMs: after }
     const wait = againAfter(outcome, attempt, passed, chances)
     if (wait === undefined) {
-      throw toError(outcome, attempt, after === undefined ? undefined : after / 1_000)
+      throw toError(outcome, attempt, {
+        seconds: after === undefined ? undefined : after / 1_000,
+        most: attempt > chances.retries ? undefined : core.maxElapsed / 1_000,
+      })
     }
     await core.clock.sleep(wait, signal)
   }
@@ -137,6 +145,17 @@ function search(query: Record<string, unknown> = {}): string {
   return given.size === 0 ? '' : `?${given}`
 }
 
+/** What is wrong before anything is sent. */
+const unfit = (message: string) =>
+  new ValidationError(message, { code: 'validation_error', attempts: 0 })
+
+const json = (body: unknown) =>
+  JSON.stringify(body, (name, value) => {
+    // JSON has no such numbers, and would send a null in silence.
+    if (typeof value !== 'number' || Number.isFinite(value)) return value
+    throw unfit(`The body cannot be sent as JSON: ${name} is ${value}`)
+  })
+
 interface Attempt {
   seen: RequestSeen
   headers: Record<string, string>
@@ -152,6 +171,10 @@ async function once(core: Core, attempt: Attempt, options: CallOptions): Promise
   const { signal } = options
   const began = core.clock.now()
   const key = await core.apiKey()
+  // It is not shown: a message goes into logs.
+  if (key && !/^[!-~]+$/.test(key)) {
+    throw unfit('apiKey has a space, a line break or a letter that no key has')
+  }
   core.onRequest?.(seen)
   const cut = new AbortController()
   const over = new AbortController()

@@ -36,6 +36,11 @@ export async function readWebhook(
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = systemClock.now() }: ReadOptions = {},
 ): Promise<WebhookEvent> {
+  const secrets = [secret].flat()
+  // Everybody could sign with it. This is no fault of the sender's, so it is no WebhookVerificationError.
+  if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one.trim())) {
+    throw new TypeError('The secret of the webhook is empty; give that of its page')
+  }
   if (typeof header !== 'string') {
     throw new WebhookVerificationError('There is no Svc-Signature', 'missing')
   }
@@ -53,7 +58,7 @@ export async function readWebhook(
   const body = new Blob([rawBody])
   const signed = await new Blob([`${at}.`, body]).arrayBuffer()
   const verified = await Promise.all(
-    [secret].flat().flatMap((one) => digests.map((digest) => isSigned(one, signed, digest))),
+    secrets.flatMap((one) => digests.map((digest) => isSigned(one, signed, digest))),
   )
   if (!verified.includes(true)) {
     throw new WebhookVerificationError('Svc-Signature does not fit the body', 'signature')

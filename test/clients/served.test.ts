@@ -70,9 +70,6 @@ t.test('what is served installs and sends a mail as the README says', async (t) 
     mkdirSync(program)
     const goEnv = {
       ...env,
-      GOPROXY: `${url}/clients/go`,
-      GONOSUMDB: '*',
-      GOFLAGS: '-mod=mod',
       GOMODCACHE: join(dir, 'mod'),
       GOTOOLCHAIN: 'local',
     }
@@ -84,7 +81,12 @@ t.test('what is served installs and sends a mail as the README says', async (t) 
       join(program, 'main.go'),
       `package main\n\nimport (\n"context"\n"fmt"\n"posthorn.internal/client"\n)\n\nfunc main() {\nctx := context.Background()\n${body}\nif err != nil {\npanic(err)\n}\nfmt.Println(sent.ID)\n}\n`,
     )
-    await run('go', ['get', 'posthorn.internal/client'], { cwd: program, env: goEnv })
+    // The command is that of the page.
+    const page = (await get('../reference')).toString().replaceAll('&#39;', "'")
+    const [command = ''] = /GOPROXY=[^<]+/.exec(page) ?? []
+    const given = readFileSync('src/openapi/clients/README.md', 'utf8')
+    t.ok(given.replaceAll('http://posthorn.internal:8080', url).includes(command), 'as the README')
+    await run('sh', ['-c', command], { cwd: program, env: goEnv })
     const { stdout } = await run('go', ['run', '.'], { cwd: program, env: goEnv })
     t.match(stdout, /^[0-9a-f-]{36}\n$/m)
     t.equal(await sent(), 1)

@@ -11,6 +11,8 @@ export interface Asked {
   authorization: string | undefined
   contentType: string | undefined
   body: string
+  /** The client's port: requests with the same one came by one connection. */
+  port: number | undefined
 }
 
 /**
@@ -18,7 +20,7 @@ export interface Asked {
  * which behaviour it is, and whose run.
  */
 export async function scriptedServer(t: Test) {
-  const scripts = new Map<string, { left: ServerStep[]; asked: Asked[] }>()
+  const scripts = new Map<string, { left: ServerStep[]; asked: Asked[]; keeps: boolean }>()
   const server = createServer((request, response) => {
     const [, name = '', ...rest] = (request.url ?? '').split('/')
     const script = scripts.get(name)
@@ -33,8 +35,9 @@ export async function scriptedServer(t: Test) {
           authorization: headers.authorization,
           contentType: headers['content-type'],
           body,
+          port: request.socket.remotePort,
         })
-        return act(script.left.shift(), request, response)
+        return act(script.left.shift(), request, response, script.keeps)
       },
       () => {},
     )
@@ -47,8 +50,8 @@ export async function scriptedServer(t: Test) {
   const { port } = server.address() as AddressInfo
   return {
     /** The address for one run of a behaviour, and what was asked there. */
-    script(name: string, steps: readonly ServerStep[]) {
-      const script = { left: [...steps], asked: [] as Asked[] }
+    script(name: string, steps: readonly ServerStep[], keeps = false) {
+      const script = { left: [...steps], asked: [] as Asked[], keeps }
       scripts.set(name, script)
       return { url: `http://127.0.0.1:${port}/${name}`, ...script }
     },
@@ -61,7 +64,12 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-function act(step: ServerStep | undefined, request: IncomingMessage, response: ServerResponse) {
+function act(
+  step: ServerStep | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+  keeps: boolean,
+) {
   switch (step) {
     case undefined:
       return response.writeHead(500).end('More requests than steps')
@@ -79,7 +87,10 @@ function act(step: ServerStep | undefined, request: IncomingMessage, response: S
     default: {
       const { status, body, headers = {} } = step
       const text = typeof body === 'string' ? body : JSON.stringify(body)
-      return response.writeHead(status, { connection: 'close', ...headers }).end(text)
+      // As the appliance does: the connection stays, and the length is said before.
+      const own = keeps ? { 'content-length': Buffer.byteLength(text) } : { connection: 'close' }
+      const isChunked = 'transfer-encoding' in headers
+      return response.writeHead(status, isChunked ? headers : { ...own, ...headers }).end(text)
     }
   }
 }

@@ -11,7 +11,13 @@ export type ServerStep =
 /** One behaviour that every client has: what is called, what the server does, and what has to come of it. */
 export interface Behaviour {
   name: string
-  call: 'send' | 'get' | 'cancel' | 'list' | 'import'
+  /** `nan`: a mail with a number that is none; `bytes`: with a text that is none. */
+  call: 'send' | 'get' | 'cancel' | 'list' | 'import' | 'nan' | 'bytes'
+  /** What the same client is asked before, whatever comes of it. */
+  first?: Behaviour['call'][]
+  /** The server keeps connections, as the appliance does; else it closes each, as some proxies do. */
+  keeps?: 'one connection' | 'connections'
+  only?: readonly string[]
   /** Given by the caller. */
   key?: string
   steps: readonly ServerStep[]
@@ -50,6 +56,19 @@ const never = (status: number, code: string, kind: string): Behaviour => ({
   steps: [refusal(status, code)],
   waits: [],
   error: { code, kind, status, retryable: false, message: `It is ${code}` },
+})
+
+const unfit = (
+  name: string,
+  call: Behaviour['call'],
+  more: Partial<Behaviour> = {},
+): Behaviour => ({
+  name,
+  call,
+  steps: [],
+  waits: [],
+  error: { code: 'validation_error', kind: 'ValidationError', status: 0, retryable: false },
+  ...more,
 })
 
 /** The table that runs against all clients. */
@@ -102,6 +121,20 @@ export const behaviours: readonly Behaviour[] = [
       status: 429,
       retryable: true,
       retryAfter: 3_600,
+      message: 'It is rate_limit_exceeded; it asks to wait 3600 s, and a call takes 120 s at most',
+    },
+  },
+  {
+    name: 'a 503 too',
+    call: 'send',
+    steps: [refusal(503, 'service_unavailable', { 'retry-after': '600' })],
+    waits: [],
+    error: {
+      code: 'service_unavailable',
+      kind: 'ServerError',
+      status: 503,
+      retryable: true,
+      message: 'It is service_unavailable; it asks to wait 600 s, and a call takes 120 s at most',
     },
   },
   {
@@ -180,6 +213,53 @@ export const behaviours: readonly Behaviour[] = [
     name: 'an import is never tried again',
     call: 'import',
     steps: ['killed'],
+    waits: [],
+    error: { code: 'connection_failed', kind: 'ConnectionError', status: 0 },
+  },
+  ...['', 'a\r\nX: 1', 'order 1', 'größe', 'k'.repeat(256)].map((key) =>
+    unfit(
+      `an idempotency key ${JSON.stringify(key.slice(0, 10))} is refused before anything is sent`,
+      'send',
+      { key },
+    ),
+  ),
+  unfit('a number that is none is not sent', 'nan'),
+  unfit('a text that is none is not sent', 'bytes', { only: ['Python', 'PHP'] }),
+  {
+    name: 'a connection that is kept serves one request after the other',
+    call: 'send',
+    keeps: 'one connection',
+    first: ['send', 'get', 'send', 'send'],
+    steps: [
+      good,
+      refusal(404, 'not_found'),
+      { status: 200, body: { id: 'y' }, headers: { 'transfer-encoding': 'chunked' } },
+      refusal(503, 'service_unavailable'),
+      good,
+      good,
+    ],
+    waits: [0.25],
+    result: 'x',
+  },
+  {
+    name: 'a list goes by one connection',
+    call: 'list',
+    keeps: 'one connection',
+    first: ['cancel'],
+    steps: [
+      { status: 200, body: { message: 'Cancelled' } },
+      { status: 200, body: { emails: [{ id: '1' }], hasMore: true, nextCursor: 'c+1' } },
+      { status: 200, body: { emails: [{ id: '2' }], hasMore: false, nextCursor: null } },
+    ],
+    waits: [],
+    result: ['1', '2'],
+  },
+  {
+    name: 'an import is not sent again where a kept connection breaks',
+    call: 'import',
+    keeps: 'connections',
+    first: ['get'],
+    steps: [{ status: 200, body: { email: { id: 'x' } } }, 'killed'],
     waits: [],
     error: { code: 'connection_failed', kind: 'ConnectionError', status: 0 },
   },

@@ -27,7 +27,7 @@ const clientsAt = (own: string, version: string) => [
   { language: 'PHP', get: `curl -O ${own}/clients/posthorn.php` },
   {
     language: 'Go',
-    get: `GOPROXY=${own}/clients/go GONOSUMDB='*' go get posthorn.internal/client`,
+    get: `GOPROXY=${own}/clients/go GONOSUMDB='*' GOFLAGS=-mod=mod go get posthorn.internal/client`,
   },
 ]
 

@@ -55,10 +55,17 @@ type Config struct {
 	Chance func() float64
 }
 
+// Format shows where the appliance is, and never the key, whatever the verb.
+func (config Config) Format(state fmt.State, _ rune) {
+	io.WriteString(state, "posthorn.Config("+config.URL+")")
+}
+
 // Client is for one API key of one appliance, and for any number of goroutines.
 type Client struct {
 	config Config
 	base   string
+	// In a function, so that nothing that prints a structure shows it.
+	key func() string
 }
 
 // New checks the configuration.
@@ -68,6 +75,12 @@ func New(config Config) (*Client, error) {
 	}
 	if config.APIKey == "" {
 		config.APIKey = os.Getenv("POSTHORN_API_KEY")
+	}
+	key := config.APIKey
+	config.APIKey = ""
+	if key != "" && !regexp.MustCompile(`^[!-~]+$`).MatchString(key) {
+		// It is not shown: a message goes into logs.
+		return nil, errors.New("posthorn: APIKey has a space, a line break or a letter that no key has")
 	}
 	at, err := url.Parse(config.URL)
 	if err != nil || at.Host == "" || at.User != nil || (at.Scheme != "http" && at.Scheme != "https") {
@@ -93,14 +106,18 @@ func New(config Config) (*Client, error) {
 	if config.Chance == nil {
 		config.Chance = mathrand.Float64
 	}
-	return &Client{config, regexp.MustCompile(`/+(v1/*)?$`).ReplaceAllString(config.URL, "")}, nil
+	base := regexp.MustCompile(`/+(v1/*)?$`).ReplaceAllString(config.URL, "")
+	return &Client{config, base, func() string { return key }}, nil
 }
 
 // String does not show the key.
-func (client *Client) String() string { return "posthorn.Client(" + client.base + ")" }
+func (client Client) String() string { return "posthorn.Client(" + client.base + ")" }
 
 // GoString does not show the key either.
-func (client *Client) GoString() string { return client.String() }
+func (client Client) GoString() string { return client.String() }
+
+// Format shows where the appliance is, and never the key, whatever the verb.
+func (client Client) Format(state fmt.State, _ rune) { io.WriteString(state, client.String()) }
 
 // Ptr gives the pointer that a field takes which may be absent.
 func Ptr[T any](value T) *T { return &value }
@@ -109,7 +126,7 @@ func Ptr[T any](value T) *T { return &value }
 type Option func(*call)
 
 // WithIdempotencyKey names a POST: the same call again, in this run of the program or another one, acts once.
-func WithIdempotencyKey(key string) Option { return func(one *call) { one.key = key } }
+func WithIdempotencyKey(key string) Option { return func(one *call) { one.key, one.isNamed = key, true } }
 
 // WithTimeout is for each attempt of one call.
 func WithTimeout(timeout time.Duration) Option { return func(one *call) { one.timeout = timeout } }
@@ -125,9 +142,12 @@ type call struct {
 	form        []byte
 	contentType string
 	key         string
+	isNamed     bool
 	timeout     time.Duration
 	retries     int
 }
+
+var keyForm = regexp.MustCompile(`^[!-~]{1,255}$`)
 
 // Error is what the appliance refused, or why it had no answer.
 type Error struct {
@@ -208,7 +228,10 @@ func (client *Client) ask(ctx context.Context, one call, answer any, options []O
 	for _, option := range options {
 		option(&one)
 	}
-	if one.key == "" && one.method == http.MethodPost {
+	if one.isNamed && !keyForm.MatchString(one.key) {
+		return unfit("the idempotency key: expected 1 to 255 visible ASCII characters", nil)
+	}
+	if !one.isNamed && one.method == http.MethodPost {
 		one.key = uuid()
 	}
 	data, contentType := one.form, one.contentType
@@ -217,7 +240,7 @@ func (client *Client) ask(ctx context.Context, one call, answer any, options []O
 	} else if one.body != nil {
 		encoded, err := json.Marshal(one.body)
 		if err != nil {
-			return fmt.Errorf("posthorn: the body cannot be sent: %w", err)
+			return unfit("the body cannot be sent as JSON: "+err.Error(), err)
 		}
 		data, contentType = encoded, "application/json"
 	}
@@ -250,7 +273,14 @@ func (client *Client) ask(ctx context.Context, one call, answer any, options []O
 			failure = refused(status, headers, given, attempt)
 			wait, again = waitFor(failure, backoff, client.config.Chance)
 		}
-		if !again || attempt > one.retries || time.Since(began)+wait > client.config.MaxElapsed {
+		if !again || attempt > one.retries {
+			return failure
+		}
+		if time.Since(began)+wait > client.config.MaxElapsed {
+			if failure.RetryAfter >= 0 {
+				failure.Message += fmt.Sprintf("; it asks to wait %.0f s, and a call takes %g s at most",
+					wait.Seconds(), client.config.MaxElapsed.Seconds())
+			}
 			return failure
 		}
 		if err := client.config.Sleep(ctx, wait); err != nil {
@@ -271,10 +301,14 @@ func (client *Client) once(ctx context.Context, one call, target string, data []
 	if err != nil {
 		return 0, nil, nil, err
 	}
+	if one.form != nil {
+		// Or the transport would send it a second time where a connection that it had kept breaks.
+		request.GetBody = nil
+	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "posthorn-go/"+Version)
-	if client.config.APIKey != "" {
-		request.Header.Set("Authorization", "Bearer "+client.config.APIKey)
+	if key := client.key(); key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
 	}
 	if one.key != "" {
 		request.Header.Set("Idempotency-Key", one.key)
@@ -292,6 +326,11 @@ func (client *Client) once(ctx context.Context, one call, target string, data []
 		return 0, nil, nil, err
 	}
 	return response.StatusCode, response.Header, given, nil
+}
+
+// unfit is what is wrong before anything is sent.
+func unfit(message string, cause error) *Error {
+	return &Error{Code: "validation_error", Message: message, RetryAfter: -1, Cause: cause}
 }
 
 func brokenOff(cause error, attempts int, timeout time.Duration) *Error {
@@ -473,8 +512,16 @@ const WebhookTolerance = 5 * time.Minute
 var digestForm = regexp.MustCompile(`^v1=([0-9a-fA-F]{64})$`)
 
 // ReadWebhook gives the event in a webhook, after its signature was verified over the body as it was received. header is
-// that of Svc-Signature; while a secret is being replaced, give both.
+// that of Svc-Signature; while a secret is being replaced, give both. An empty secret is an error that is no WebhookError:
+// everybody could sign with it.
 func ReadWebhook(rawBody []byte, header string, now time.Time, secrets ...string) (*WebhookPayload, error) {
+	isEmpty := len(secrets) == 0
+	for _, secret := range secrets {
+		isEmpty = isEmpty || strings.TrimSpace(secret) == ""
+	}
+	if isEmpty {
+		return nil, errors.New("posthorn: the secret of the webhook is empty; give that of the webhook's page")
+	}
 	if header == "" {
 		return nil, &WebhookError{"missing", "there is no Svc-Signature"}
 	}

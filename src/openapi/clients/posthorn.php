@@ -39,9 +39,16 @@ class PosthornError extends \RuntimeException
     ) {
         parent::__construct($message, 0, $previous);
     }
+
+    /** @internal The server asks for a longer wait than a call has. */
+    public function after(float $wait, float $most): static
+    {
+        $this->message .= sprintf('; it asks to wait %.0f s, and a call takes %g s at most', $wait, $most);
+        return $this;
+    }
 }
 
-/** 400, 413, 415, 422: `$body` names the fields. */
+/** 400, 413, 415, 422: `$body` names the fields. Status 0: it cannot be sent at all. */
 class ValidationError extends PosthornError {}
 /** 401: the key is missing, unknown, deleted or expired. */
 class AuthenticationError extends PosthornError {}
@@ -129,7 +136,8 @@ final class Client
     public const VERSION = '@VERSION@';
 
     private string $url;
-    private ?string $key;
+    /** @var \Closure(): (string|null) in a function, so that no dump shows it */
+    private \Closure $key;
     private float $timeout;
     private int $retries;
     private float $maxElapsed;
@@ -153,7 +161,12 @@ final class Client
             throw new \InvalidArgumentException('$url is not http: or https: without a user and a password');
         }
         $this->url = preg_replace('~/+(v1/*)?$~', '', $url) ?? $url;
-        $this->key = $apiKey ?? (getenv('POSTHORN_API_KEY') ?: null);
+        $key = $apiKey ?? (getenv('POSTHORN_API_KEY') ?: null);
+        if ($key !== null && !preg_match('/^[!-~]+$/D', $key)) {
+            // It is not shown: a message goes into logs.
+            throw new \InvalidArgumentException('$apiKey is empty, or has a space, a line break or a letter that no key has');
+        }
+        $this->key = static fn (): ?string => $key;
         $this->timeout = (float) ($options['timeout'] ?? 30);
         $this->retries = $options['retries'] ?? 3;
         $this->maxElapsed = (float) ($options['maxElapsed'] ?? 120);
@@ -181,9 +194,12 @@ final class Client
         $began = microtime(true);
         $key = $given['idempotencyKey'] ?? ($method === 'POST' ? self::uuid() : null);
         $headers = ['Accept: application/json', 'User-Agent: posthorn-php/' . self::VERSION, 'Connection: close'];
-        if ($this->key !== null) $headers[] = "Authorization: Bearer $this->key";
+        $apiKey = ($this->key)();
+        if ($apiKey !== null) $headers[] = "Authorization: Bearer $apiKey";
         if ($key !== null) {
-            if (preg_match('/[\r\n]/', $key)) throw new \InvalidArgumentException('idempotencyKey has a line break');
+            if (!preg_match('/^[!-~]{1,255}$/D', $key)) {
+                throw self::unfit('idempotencyKey: expected 1 to 255 visible ASCII characters');
+            }
             $headers[] = "Idempotency-Key: $key";
         }
         $data = null;
@@ -191,7 +207,11 @@ final class Client
             [$data, $type] = $given['content'];
             $headers[] = "Content-Type: $type";
         } elseif (array_key_exists('body', $given)) {
-            $data = json_encode($given['body'] === [] ? new \stdClass() : self::plain($given['body']), JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE);
+            try {
+                $data = json_encode($given['body'] === [] ? new \stdClass() : self::plain($given['body']), JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE);
+            } catch (\JsonException $cause) {
+                throw self::unfit('The body cannot be sent as JSON: ' . $cause->getMessage(), $cause);
+            }
             $headers[] = 'Content-Type: application/json';
         }
         $url = $this->url . $path . self::search($given['query'] ?? []);
@@ -216,7 +236,10 @@ final class Client
                 $error = new $kind($broken->getMessage() . $tried, $code, attempts: $attempt, retryable: true, previous: $broken);
                 $wait = $backoff;
             }
-            if ($wait === null || $attempt > $chances || microtime(true) - $began + $wait > $this->maxElapsed) throw $error;
+            if ($wait === null || $attempt > $chances) throw $error;
+            if (microtime(true) - $began + $wait > $this->maxElapsed) {
+                throw $error->retryAfter === null ? $error : $error->after($wait, $this->maxElapsed);
+            }
             ($this->sleep)($wait);
         }
     }
@@ -229,7 +252,7 @@ final class Client
      * @param list<string> $headers
      * @return array{int, array<string, string>, string}
      */
-    private function once(string $method, string $url, ?string $data, array $headers, float $timeout): array
+    private function once(string $method, string $url, ?string $data, #[\SensitiveParameter] array $headers, float $timeout): array
     {
         $end = microtime(true) + $timeout;
         $http = ['method' => $method, 'header' => $headers, 'timeout' => $timeout, 'protocol_version' => 1.1,
@@ -280,6 +303,12 @@ final class Client
         }
         if ($status === 0) throw new Broken('The answer is not whole');
         return [$status, $headers];
+    }
+
+    /** What is wrong before anything is sent. */
+    private static function unfit(string $message, ?\Throwable $cause = null): ValidationError
+    {
+        return new ValidationError($message, 'validation_error', attempts: 0, previous: $cause);
     }
 
     /** @param array<string, string> $headers */
@@ -385,13 +414,17 @@ final class Webhook
     /**
      * The event, after its signature was verified over the body as it was received (`file_get_contents('php://input')`).
      * `$header` is that of Svc-Signature; while a secret is being replaced, give both. Throws a WebhookVerificationError:
-     * answer 400.
+     * answer 400. An empty secret (also the `false` of getenv) is an InvalidArgumentException: everybody could sign with it.
      *
-     * @param string|list<string> $secret
+     * @param string|list<string>|false $secret
      * @return array<string, mixed>
      */
-    public static function read(string $rawBody, ?string $header, #[\SensitiveParameter] string|array $secret, int $tolerance = 300, ?int $now = null): array
+    public static function read(string $rawBody, ?string $header, #[\SensitiveParameter] string|array|false|null $secret, int $tolerance = 300, ?int $now = null): array
     {
+        $secrets = is_array($secret) ? $secret : [$secret];
+        if ($secrets === [] || array_filter($secrets, static fn ($one) => !is_string($one) || trim($one) === '') !== []) {
+            throw new \InvalidArgumentException('The secret of the webhook is empty or no text; give that of the webhook\'s page');
+        }
         if ($header === null || $header === '') throw new WebhookVerificationError('There is no Svc-Signature', 'missing');
         $times = $digests = [];
         foreach (array_map('trim', explode(',', $header)) as $field) {
@@ -405,7 +438,7 @@ final class Webhook
             throw new WebhookVerificationError('Svc-Signature is of another time', 'old');
         }
         $isGood = false;
-        foreach ((array) $secret as $one) {
+        foreach ($secrets as $one) {
             $expected = hash_hmac('sha256', "$match[1].$rawBody", $one);
             // All of them, each in constant time: how long it takes tells nothing.
             foreach ($digests as $digest) $isGood = hash_equals($expected, $digest) || $isGood;

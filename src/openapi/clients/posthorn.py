@@ -50,7 +50,7 @@ class PosthornError(Exception):
 
 
 class ValidationError(PosthornError):
-    """400, 413, 415, 422. `body` names the fields."""
+    """400, 413, 415, 422: `body` names the fields. Status 0: it cannot be sent at all."""
 
 
 class AuthenticationError(PosthornError):
@@ -141,6 +141,9 @@ class Posthorn:
         self._parts = parts
         self._base = re.sub(r"/+(v1/*)?$", "", parts.path)
         self._key = api_key or os.environ.get("POSTHORN_API_KEY")
+        if self._key and not re.fullmatch(r"[!-~]+", self._key):
+            # It is not shown: a message goes into logs.
+            raise ValueError("api_key has a space, a line break or a letter that no key has")
         self._timeout, self._retries, self._max_elapsed = timeout, retries, max_elapsed
         self._sleep, self._chance, self._ssl = sleep, chance, ssl_context
         self._kept: Optional[http.client.HTTPConnection] = None
@@ -165,7 +168,11 @@ class Posthorn:
                 retries: Optional[int] = None) -> Json:
         """Any request, for what is newer than this client. `content`: bytes and their type, sent once."""
         began = time.monotonic()
-        key = idempotency_key or (str(uuid.uuid4()) if method == "POST" else None)
+        key = idempotency_key
+        if key is None:
+            key = str(uuid.uuid4()) if method == "POST" else None
+        elif not re.fullmatch(r"[!-~]{1,255}", key):
+            raise _unfit("idempotency_key: expected 1 to 255 visible ASCII characters")
         headers = {"Accept": "application/json", "User-Agent": f"posthorn-python/{__version__}"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -175,7 +182,10 @@ class Posthorn:
         if content is not None:
             data, headers["Content-Type"] = content
         elif body is not None:
-            data = json.dumps(body, ensure_ascii=False, default=_time_text).encode()
+            try:
+                data = json.dumps(body, ensure_ascii=False, allow_nan=False, default=_time_text).encode()
+            except (TypeError, ValueError) as cause:
+                raise _unfit(f"The body cannot be sent as JSON: {cause}") from cause
             headers["Content-Type"] = "application/json"
         target = self._base + path + _search(query)
         chances = 0 if content is not None else self._retries if retries is None else retries
@@ -183,7 +193,8 @@ class Posthorn:
         while True:
             attempt += 1
             try:
-                status, answer, given = self._once(method, target, data, headers, timeout or self._timeout)
+                status, answer, given = self._once(method, target, data, headers, timeout or self._timeout,
+                                                   content is None)
                 if status < 300:
                     try:
                         return json.loads(given)
@@ -199,17 +210,26 @@ class Posthorn:
                              attempts=attempt, retryable=True)
                 error.__cause__ = broken.__cause__
                 wait = self._backoff(attempt)
-            if wait is None or attempt > chances or time.monotonic() - began + wait > self._max_elapsed:
+            if wait is None or attempt > chances:
+                raise error
+            if time.monotonic() - began + wait > self._max_elapsed:
+                if error.retry_after is not None:
+                    error.args = (f"{error}; it asks to wait {wait:.0f} s, and a call takes {self._max_elapsed:g} s at most",)
                 raise error
             self._sleep(wait)
 
     def _backoff(self, attempt: int) -> float:
         return self._chance() * min(8.0, 0.5 * 2 ** (attempt - 1))
 
-    def _once(self, method: str, target: str, data: Optional[bytes], headers: Mapping[str, str], timeout: float):
+    def _once(self, method: str, target: str, data: Optional[bytes], headers: Mapping[str, str], timeout: float,
+              again: bool):
         """One attempt: it ends with the whole answer, or with _Broken."""
         end = time.monotonic() + timeout
         kept, self._kept = self._kept, None
+        if kept is not None and not again:
+            # What is sent once goes by a new connection: of one that breaks nobody knows how far it came.
+            kept.close()
+            kept = None
         connection = kept or self._connection()
         try:
             try:
@@ -232,10 +252,13 @@ class Posthorn:
             length = answer.getheader("Content-Length")
             if length is not None and len(body) < int(length):
                 raise _Broken("The answer is not whole")
-            if answer.will_close:
-                connection.close()
-            else:
+            keeps = not answer.will_close
+            # Read to its end it is not yet closed, and an open answer makes the next one unreadable.
+            answer.close()
+            if keeps:
                 self._kept = connection
+            else:
+                connection.close()
             return answer.status, answer.headers, body.decode("utf-8", "replace")
         except _Broken:
             connection.close()
@@ -268,6 +291,11 @@ class _Broken(Exception):
     def __init__(self, message: str, late: bool = False) -> None:
         super().__init__(message)
         self.late = late
+
+
+def _unfit(message: str) -> ValidationError:
+    """What is wrong before anything is sent."""
+    return ValidationError(message, code="validation_error", attempts=0)
 
 
 def _limit(connection: http.client.HTTPConnection, end: float) -> None:
@@ -380,7 +408,11 @@ def _wait_for(error: PosthornError, backoff: float, chance: Callable[[], float])
 def read_webhook(raw_body: bytes, header: Optional[str], secret: Union[str, Sequence[str]], *, tolerance: float = 300,
                  now: Optional[float] = None) -> WebhookPayload:
     """The event in a webhook, after its signature was verified over the body as it was received. `header` is that of
-    Svc-Signature; while a secret is being replaced, give both. Raises a WebhookVerificationError: answer 400."""
+    Svc-Signature; while a secret is being replaced, give both. Raises a WebhookVerificationError: answer 400. An empty
+    secret is a ValueError: everybody could sign with it."""
+    secrets = list(secret) if isinstance(secret, (list, tuple)) else [secret]
+    if not secrets or not all(isinstance(one, str) and one.strip() for one in secrets):
+        raise ValueError("The secret of the webhook is empty or no text; give that of the webhook's page")
     if header is None:
         raise WebhookVerificationError("There is no Svc-Signature", "missing")
     fields = [field.strip() for field in header.split(",")]
@@ -392,7 +424,7 @@ def read_webhook(raw_body: bytes, header: Optional[str], secret: Union[str, Sequ
     if abs((time.time() if now is None else now) - int(at)) > tolerance:
         raise WebhookVerificationError("Svc-Signature is of another time", "old")
     good = False
-    for one in [secret] if isinstance(secret, str) else secret:
+    for one in secrets:
         expected = hmac.new(one.encode(), at.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
         for digest in digests:
             # All of them, each in constant time: how long it takes tells nothing.

@@ -14,14 +14,29 @@ function play(array $order, array &$waits): mixed
         Posthorn\Webhook::read($order['body'], $order['header'] ?? null, $order['secrets'], now: $order['now']);
         return 'good';
     }
-    $client = new Posthorn\Client($order['url'], 'ph_secret', [
+    $client = new Posthorn\Client($order['url'], $order['apiKey'] ?? 'ph_secret', [
         'timeout' => $order['timeout'],
         'chance' => fn (): float => 0.5,
         'sleep' => function (float $seconds) use (&$waits): void { $waits[] = $seconds; },
     ]);
-    if (str_contains(print_r($client, true), 'ph_secret')) throw new Exception('the key is shown');
+    foreach ([print_r($client, true), var_export($client, true)] as $shown) {
+        if (str_contains($shown, 'ph_secret')) throw new Exception('the key is shown');
+    }
+    foreach ($order['first'] ?? [] as $call) {
+        try {
+            ask($client, ['call' => $call] + $order);
+        } catch (Posthorn\PosthornError) {
+        }
+    }
+    return ask($client, $order);
+}
+
+function ask(Posthorn\Client $client, array $order): mixed
+{
     return match ($order['call']) {
         'send' => $client->sendEmail($order['mail'], isset($order['key']) ? ['idempotencyKey' => $order['key']] : [])['id'],
+        'nan' => $client->sendEmail($order['mail'] + ['data' => ['x' => NAN]])['id'],
+        'bytes' => $client->sendEmail($order['mail'] + ['data' => ['x' => "\xff"]])['id'],
         'get' => $client->getEmail('x')['email']['id'],
         'cancel' => $client->cancelEmail('x')['message'],
         'import' => $client->importContacts('x', "email\nann@example.org\n"),
@@ -40,6 +55,8 @@ while (($line = fgets(STDIN)) !== false) {
             'attempts' => $error->attempts];
     } catch (Posthorn\WebhookVerificationError $error) {
         $answer['error'] = ['code' => $error->reason];
+    } catch (InvalidArgumentException $error) {
+        $answer['error'] = ['code' => 'argument', 'message' => $error->getMessage()];
     }
     echo json_encode($answer + ['waits' => $waits]), "\n";
 }
