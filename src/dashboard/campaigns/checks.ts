@@ -10,6 +10,7 @@ import { contentChecks } from './content-checks.js'
 import { fillingWords } from './counted-now.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
+import { opensMeasured } from './opens-measured.js'
 import { peopleChecks } from './people-checks.js'
 import { contentsOf, ofVersions } from './version-checks.js'
 import { countWords } from './words.js'
@@ -43,7 +44,7 @@ export async function checksOf(
   }
   const filling = await fillingWords(read, draft)
   if (filling !== undefined) checks.push({ tone: 'doubt', says: filling })
-  checks.push(...(await versionChecks(read, base, draft)), await leavingCheck(read, draft, base))
+  checks.push(...(await versionChecks(deps, base, draft)), await leavingCheck(read, draft, base))
   const contents = await contentsOf(deps, draft, edit)
   const looked = contents.map(async ({ key, seen, made, mend }) => ({
     key,
@@ -63,15 +64,25 @@ export async function checksOf(
   return { checks, reachable }
 }
 
+const opensNotToBe =
+  'The best version is to be found by opens, and opens of this campaign will not be measured: nothing will tell the versions apart. Choose clicks, or have opens tracked.'
+
 /** Of a draft in several versions: that they are tried, and which of them are alike. */
-async function versionChecks(read: Read, base: string, draft: Broadcast): Promise<CampaignCheck[]> {
+async function versionChecks(
+  deps: CampaignPageDeps,
+  base: string,
+  draft: Broadcast,
+): Promise<CampaignCheck[]> {
+  const { read } = deps.store
   const { variants, test } = await draftVersions(read, draft)
   if (variants.length === 0) return []
   const mend = { label: 'Versions', href: `${base}/campaigns/${draft.id}/versions` }
   const says = `${variants.length} versions are tried on ${test.share} % of the audience.`
   const alike = alikeVersions(draft, variants)
+  const isBlind = test.by === 'opens' && !(await opensMeasured(deps, draft))
   return [
     { tone: 'good', says, mend },
+    ...(isBlind ? [{ tone: 'doubt' as const, says: opensNotToBe, mend }] : []),
     ...alike.map((keys) => ({
       tone: 'doubt' as const,
       says: `Versions ${keys.join(' and ')} are alike: nothing is learned from them.`,

@@ -32,6 +32,7 @@ export async function versionsView(
   const { variants, variantTest } = await campaignVersions(read, broadcast)
   if (variantTest === null) return undefined
   const zone = person.timeZone ?? 'UTC'
+  const isKnown = variants.some(({ opened, clicked }) => opened + clicked > 0)
   const isOn = broadcast.status === 'sending' || broadcast.status === 'paused'
   return {
     says: decisionWords(broadcast, { test: variantTest, zone }),
@@ -40,7 +41,8 @@ export async function versionsView(
       key: one.key,
       cells: [
         ...[one.recipients, one.delivered, one.opened, one.clicked].map(shownCount),
-        percent(one.chance),
+        // Before anybody did anything the sum says nothing but who got fewer mails.
+        isKnown ? percent(one.chance) : 'not known yet',
       ],
     })),
     rest: restOf(broadcast),

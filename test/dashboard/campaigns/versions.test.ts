@@ -37,10 +37,12 @@ t.test('versions are added, written and taken away, a button each', async (t) =>
   t.equal((await save({ ...two, ...test, next: 'add' })).status, 303)
   t.match(await versions(), [{ key: 'A' }, { key: 'B', subject: hostile }, { key: 'C' }])
   const page = await owner.get(`${draft}/versions`)
+  t.match(page.text, /1 hour after the last mail of the test/)
   t.match(page.text, /value="Ann"/)
   t.notMatch(page.text, /<img src=x|<script>alert/, 'what was typed is escaped')
   const checks = (await owner.get(`${draft}/send`)).text
   t.match(checks, /3 versions are tried on 30 % of the audience/)
+  t.match(checks, /opens of this campaign will not be measured/)
   t.match(checks, /Versions A and C are alike/)
   t.match(checks, /Each version goes to about 0 people, and needs 100/)
   const bad = await save({ ...two, share: '0' })
@@ -183,12 +185,14 @@ t.test('its page says what the rest waits for, and sends a version to it', async
   )
   const shown = (await owner.get(draft)).text
   t.match(shown, /goes to the rest at/)
+  t.match(shown, /not known yet/, 'before anybody did anything there is no chance to tell')
   t.match(
     shown,
     /<summary[^>]*>Send B to the rest now<.*4,000 people who have got none.*Type 4,000/s,
   )
   for (const page of [draft, `${draft}/report`]) {
     const { text } = await owner.get(page)
+    t.match(text, /not known yet/)
     t.match(text, /waits until a version is chosen for it/)
     t.notMatch(text, /Time left|an hour</, 'nothing leaves before')
   }
