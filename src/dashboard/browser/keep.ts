@@ -1,10 +1,13 @@
 /*
  * A draft that is kept while somebody writes: a moment after the last key its form is sent as 'Save' sends it. The answer is
- * the draft's page anew, of which the form takes its address and its revision; what is being typed stays.
+ * the draft's page anew, of which the form takes its address and its revision; what is being typed stays. Who leaves before
+ * that moment has it kept on leaving, or is asked where it cannot be.
  */
 
 // Longer than the preview waits: each of these is a write.
 const afterMs = 2_000
+// What a browser sends on when its page has gone is 64 KiB at most (Fetch, 4.6, 'keepalive').
+const mostOutliving = 60_000
 
 /** Keeps what is typed into the form, and says so beside its buttons. */
 export function keepDraft(form: HTMLFormElement): void {
@@ -14,6 +17,8 @@ export function keepDraft(form: HTMLFormElement): void {
   let isKeeping = false
   let isOver = false
   let isTyped = false
+  // What stands in the form is not all kept: also where it was refused, or the server was away.
+  let isUnkept = false
 
   const plan = () => {
     clearTimeout(timer)
@@ -28,12 +33,17 @@ export function keepDraft(form: HTMLFormElement): void {
     isTyped = false
     told.textContent = 'Keeping it…'
     try {
+      const body = bodyOf(form)
       const answer = await fetch(form.dataset.keep ?? form.action, {
         method: 'POST',
-        body: bodyOf(form),
+        body,
+        // Who goes elsewhere meanwhile does not stop it.
+        keepalive: outlives(body),
       })
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      told.textContent = answer.ok ? taken(form, answer, page) : refusal(page)
+      const says = answer.ok ? taken(form, answer, page) : refusal(page)
+      told.textContent = says
+      isUnkept = isTyped || says !== kept
       // Somebody else has changed it: only a person can say what is to become of it.
       isOver = !answer.ok && page.querySelector('form[data-newer]') !== null
     } catch {
@@ -47,14 +57,28 @@ export function keepDraft(form: HTMLFormElement): void {
   form.addEventListener('input', (event) => {
     if (isNamed(event.target) && unkept.has(event.target.name)) return
     isTyped = true
+    isUnkept = true
     if (!isOver) told.textContent = ''
     plan()
   })
   form.addEventListener('submit', () => {
     isOver = true
+    isUnkept = false
     clearTimeout(timer)
   })
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden' && isTyped) void keep()
+  })
+  addEventListener('beforeunload', (event) => {
+    if (!isUnkept) return
+    const isFree = !isKeeping && !isOver && form.ariaBusy !== 'true'
+    if (isTyped && isFree && outlives(bodyOf(form))) void keep()
+    // What is on its way and outlives the page needs no question.
+    else if (isTyped || !isKeeping || !outlives(bodyOf(form))) event.preventDefault()
+  })
 }
+
+const outlives = (body: URLSearchParams) => body.toString().length <= mostOutliving
 
 const isNamed = (target: EventTarget | null): target is HTMLInputElement | HTMLSelectElement =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement
@@ -72,6 +96,8 @@ function bodyOf(form: HTMLFormElement): URLSearchParams {
 
 const revisionOf = (within: ParentNode) =>
   within.querySelector<HTMLInputElement>('input[name=revision]')
+
+const kept = 'Kept'
 
 /** A draft that was kept for the first time has an address from then on. */
 function taken(form: HTMLFormElement, answer: Response, page: Document): string {
@@ -95,7 +121,7 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
     const [there, fresh] = [document.querySelector(part), page.querySelector(part)]
     if (there !== null && fresh !== null) there.replaceWith(fresh)
   }
-  return 'Kept'
+  return kept
 }
 
 /** Why it was refused, as the page says it. */
