@@ -39,6 +39,7 @@ export {
   type Crowd,
   cancelArchived,
   cancelRun,
+  changedSince,
   checkEnabling,
   createAutomation,
   type DateOf,

@@ -226,3 +226,23 @@ t.test(
     t.match(await call('POST', `${at}/pause`), { json: { dryRun: false, pausedAt: String } })
   },
 )
+
+t.test(
+  'a draft that is none is neither put in force nor thrown away; an old revision is told as one',
+  async (t) => {
+    const rig = await openAutomations(t)
+    const { call } = rig
+    const at = `/v1/automations/${await rig.enabled('Welcome', steps)}/draft`
+    const none = { status: 404, json: { code: 'not_found', error: /no draft/ } }
+    t.match(await call('POST', `${at}/enable`, {}), none)
+    t.match(await call('DELETE', at), none)
+    const { revision } = (await call('GET', at)).json
+    t.match(await call('PATCH', at, { name: 'Hello', revision }), { status: 200 })
+    const stale = await call('PATCH', at, { name: 'Hi', revision })
+    t.match(stale, {
+      status: 409,
+      json: { error: /changed since this revision: read the draft anew/ },
+    })
+    t.match(await call('POST', `${at}/enable`, {}), { status: 200 })
+  },
+)
