@@ -8,7 +8,7 @@ import type { NoticeKind, Raised } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
 import type { Crew } from './crew.js'
 import { makeJobLook } from './job-conditions.js'
-import { lostNodes } from './node-conditions.js'
+import { troubledNodes } from './node-conditions.js'
 
 export interface ConditionDeps {
   store: Pick<Store, 'read' | 'node'>
@@ -51,7 +51,7 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
     { kinds: ['job', 'backup'], isOfDatabase: true, look: makeJobLook(deps) },
     ...(deps.config.store.url === ''
       ? []
-      : [{ kinds: ['node' as const], isOfDatabase: true, look: () => lostNodes(deps.store) }]),
+      : [{ kinds: ['node' as const], isOfDatabase: true, look: () => troubledNodes(deps.store) }]),
   ]
   return async () => {
     const seen: { kinds: NoticeKind[]; raised: Raised[] } = { kinds: [], raised: [] }

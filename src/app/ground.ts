@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
+import type { SharedCounts } from '../bounded/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import {
   type ApplianceKey,
@@ -35,6 +36,7 @@ import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
 import { refuseUnknownKinds } from './operator.js'
 import { openOwnKey, rememberKey } from './own-database.js'
+import { sharedCountsOf } from './rates.js'
 import { countCommits } from './thread-meter.js'
 import type { WayBack } from './way-back.js'
 
@@ -60,6 +62,8 @@ export interface Ground extends ApplianceOptions {
   store: Store
   plans: Plans
   land: LandEvents
+  /** What the main thread counts together with other nodes; undefined for an appliance that is alone. */
+  counts: SharedCounts | undefined
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
   /** This appliance as one of those that may be over the database; renewed by its signs of life. */
@@ -135,7 +139,8 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  return { ...options, clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, ownNode }
+  const opened = { clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, ownNode }
+  return { ...options, ...opened, counts: sharedCountsOf(config) }
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -19,6 +19,7 @@ import {
 import { automationRoutes } from '../automations/routes.js'
 import type { Plans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
+import type { SharedCounts } from '../bounded/index.js'
 import { audienceUses } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Certificates } from '../certificates/index.js'
@@ -122,6 +123,7 @@ export async function openPrivateServer(
     // By key and not by account: an application that runs wild leaves the account's others their requests.
     rateKey: (principal) => principal.keyId,
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
+    together: core.counts?.of,
     trustedProxies: [...http.trustedProxies],
     overTls: core.overTls,
     // All but what tells whether it goes well: the upgrade that holds the start asks there.
@@ -266,6 +268,7 @@ function dashboardDeps(
       key: core.key,
       // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
       asksFactorOfOperators: othersReachPages(config),
+      isOneOfSeveral: core.counts !== undefined,
     }),
   }
 }
@@ -334,7 +337,7 @@ async function mailOwn(
 /** What recipients reach: the pages behind the links in their mail. */
 export async function openPublicServer(
   { config, log }: { config: Config; log: Log },
-  deps: Pick<Core, 'store' | 'clock' | 'key' | 'metrics' | 'hold'> & {
+  deps: Pick<Core, 'store' | 'clock' | 'key' | 'metrics' | 'hold' | 'counts'> & {
     recorder: Parameters<typeof trackingRoutes>[1]['recorder']
     challenge: Certificates['challenge']
     overTls: HttpServerOptions<never>['overTls']
@@ -352,6 +355,7 @@ export async function openPublicServer(
     clock,
     trustedProxies: [...http.trustedProxies],
     pageRateLimit: publicRateLimit,
+    together: deps.counts?.of,
     overTls,
     refuse: () => deps.hold.refuse(),
     onAnswer: countAnswers(metrics.meter, 'public'),
@@ -398,6 +402,7 @@ interface Core {
   backlog: Backlog
   health: Health
   hold: Hold
+  counts: SharedCounts | undefined
   plans: Plans
   gateOf: EmailPageDeps['gateOf']
   /** Where recipients reach the public listener. */

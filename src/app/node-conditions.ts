@@ -1,6 +1,6 @@
 import { counted } from '../amounts/index.js'
 import { utcTime } from '../clock/index.js'
-import { holds, listNodes } from '../nodes/index.js'
+import { holds, isClockOff, listNodes, type NodeStanding } from '../nodes/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 
@@ -44,9 +44,27 @@ function named(one: Raised, name: string): Raised {
   }
 }
 
-/** Nodes that did not end by themselves, until they are there again or forgotten. */
-export async function lostNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
+/** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */
+export async function troubledNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
   const nodes = await listNodes(read, { isFile: false })
+  return [...lost(nodes), ...wrongClocks(nodes)]
+}
+
+const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>
+  nodes
+    .filter(({ state, clockAheadMs }) => state === 'up' && isClockOff(clockAheadMs))
+    .map(({ name, clockAheadMs }) => ({
+      kind: 'node',
+      key: `clock of ${name}`,
+      severity: 'daily',
+      text: [
+        `The clock of ${name} is ${counted(Math.round(Math.abs(clockAheadMs) / 1_000), 'second')} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the database's`,
+        'Beside a node whose clock is right it does nothing for all, and its limits of requests are counted apart.',
+      ],
+      fix: [`timedatectl, on ${name} and on the database's machine`],
+    }))
+
+function lost(nodes: readonly NodeStanding[]): Raised[] {
   return nodes
     .filter(({ state }) => state === 'lost')
     .map(({ name, goneAt, takenOver }) => ({

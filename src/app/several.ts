@@ -15,6 +15,7 @@ import {
 import { noteOthers } from '../store/index.js'
 import type { Ground } from './ground.js'
 import type { Chore } from './housekeeping.js'
+import { rateChores } from './rates.js'
 import type { Work } from './work.js'
 
 // Others' mail leaves within the lease of who is gone, and two seconds.
@@ -44,6 +45,7 @@ export function severalChores(
       everyMs: lookEveryMs,
       run: (signal) => takeOver(ground, work, signal),
     },
+    ...rateChores(ground, ground.counts),
     ...(ground.ownNode.joins ? [dutiesChore(ground, hooks)] : []),
   ]
 }
@@ -83,7 +85,26 @@ async function takeOver(
 }
 
 /** Shares the duties, and has begun and ended here what they are. */
-function dutiesChore({ store, turns, log, ownNode }: Ground, hooks: DutyHooks): Chore {
+export function dutiesChore(
+  {
+    store,
+    turns,
+    log,
+    ownNode,
+  }: Pick<Ground, 'store' | 'turns' | 'log'> & { ownNode: Pick<Ground['ownNode'], 'held'> },
+  hooks: DutyHooks,
+): Chore {
+  let wasOff = false
+  const sayClock = (offMs: number | undefined) => {
+    const isOff = offMs !== undefined
+    if (isOff && !wasOff)
+      log.warn(
+        { aheadMs: offMs },
+        "The clock of this node is more than 5 seconds off the database's: it does nothing for all until it is right",
+      )
+    else if (wasOff && !isOff) log.info({}, "The clock of this node is as the database's again")
+    wasOff = isOff
+  }
   const here = new Set<DutyName>()
   /** Those that end here, which the others may have once that is over. */
   const leaving = new Map<DutyName, Promise<void>>()
@@ -106,7 +127,10 @@ function dutiesChore({ store, turns, log, ownNode }: Ground, hooks: DutyHooks): 
     of: 'node',
     everyMs: shareEveryMs,
     async run() {
-      const { own, tooMany } = await shareDuties(store, ownNode.held)
+      const { own, tooMany, clockOffMs } = await shareDuties(store, ownNode.held)
+      sayClock(clockOffMs)
+      // Others have them already: of one that drains, or whose clock is off.
+      for (const name of [...here]) if (!own.includes(name)) leave(name)
       const taken = own.filter((name) => !here.has(name) && !leaving.has(name))
       for (const name of taken) here.add(name)
       tell()

@@ -11,7 +11,7 @@ import type { StreamDue } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import { isRemote, isTestId, type Tx } from '../store/index.js'
-import { brakeSurge } from '../surges/index.js'
+import { brakeSurge, type SeenOfHour } from '../surges/index.js'
 import { findTopic } from '../topics/index.js'
 import { type EmailDeps, oncePerDeps } from './deps.js'
 import { watchAccount } from './handing-key.js'
@@ -145,7 +145,7 @@ async function writeAll(
   return requests.map((request) => outcomes.get(request) ?? announcementOf([]))
 }
 
-const remembered = oncePerDeps(() => new Map<string, { hour: number; usual: number }>())
+const remembered = oncePerDeps(() => new Map<string, SeenOfHour>())
 
 type Counted = Acceptance & { billing: AccountBilling; emails: PreparedEmail[]; isTest: boolean }
 

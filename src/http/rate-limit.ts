@@ -1,3 +1,4 @@
+import { type CountedTogether, sharedWindowEnd } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
@@ -33,14 +34,18 @@ interface Window {
 const unlimited = 2 ** 31 - 1
 
 /**
- * Counts requests by key in fixed windows; a key's window begins with its first request.
+ * Counts requests by key in fixed windows; a key's window begins with its first request, and where several nodes count
+ * (`together`) windows begin at the same moments at all of them.
  * At most `maxKeys` are remembered: beyond that the oldest window is forgotten, so that a flood
  * of made-up keys or addresses costs the flooders their count and us no memory.
  */
 export function makeRateLimiter(
   { requests, windowMs }: RateLimit,
   clock: Clock,
-  maxKeys = 100_000,
+  {
+    maxKeys = 100_000,
+    together,
+  }: { maxKeys?: number; together?: CountedTogether | undefined } = {},
 ): RateLimiter {
   const limit = requests === 0 ? unlimited : requests
   // In the order in which the windows end: a Map keeps the order of insertion.
@@ -56,13 +61,19 @@ export function makeRateLimiter(
   // One that ends later than any could is from before the clock was set back.
   const lasts = ({ resetAt }: Window, now: number) => resetAt > now && resetAt <= now + windowMs
 
-  const standing = ({ count, resetAt }: Window, now: number): RateStanding => ({
-    allowed: count <= limit,
-    limit,
-    remaining: Math.max(0, limit - count),
-    resetAt,
-    retryAfterSeconds: Math.max(1, Math.ceil((resetAt - now) / 1000)),
-  })
+  const endOf = (now: number) =>
+    together === undefined ? now + windowMs : sharedWindowEnd(now, windowMs)
+
+  const standing = (key: string, { count: own, resetAt }: Window, now: number): RateStanding => {
+    const count = own + (together?.others(key, resetAt) ?? 0)
+    return {
+      allowed: count <= limit,
+      limit,
+      remaining: Math.max(0, limit - count),
+      resetAt,
+      retryAfterSeconds: Math.max(1, Math.ceil((resetAt - now) / 1000)),
+    }
+  }
 
   return {
     take(key) {
@@ -71,17 +82,18 @@ export function makeRateLimiter(
       if (window === undefined || !lasts(window, now)) {
         windows.delete(key)
         forget(now)
-        window = { count: 0, resetAt: now + windowMs }
+        window = { count: 0, resetAt: endOf(now) }
         windows.set(key, window)
       }
       window.count++
-      return standing(window, now)
+      together?.note({ key, endsAt: window.resetAt, count: window.count }, limit)
+      return standing(key, window, now)
     },
     look(key) {
       const now = clock.now()
       const window = windows.get(key)
-      if (window !== undefined && lasts(window, now)) return standing(window, now)
-      return standing({ count: 0, resetAt: now + windowMs }, now)
+      if (window !== undefined && lasts(window, now)) return standing(key, window, now)
+      return standing(key, { count: 0, resetAt: endOf(now) }, now)
     },
   }
 }

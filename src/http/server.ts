@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { nextTurn } from '../bounded/index.js'
+import { type CountedTogether, nextTurn } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { type ApiError, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -45,6 +45,8 @@ export interface HttpServerOptions<P> {
   rateLimit?: RateLimit
   /** The rate limit of the pages, by client address. Default none. */
   pageRateLimit?: RateLimit
+  /** What is counted together with other nodes, by its kind. Default: nothing is. */
+  together?: ((kind: string) => CountedTogether) | undefined
   /** Addresses or CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies?: string[]
   /** Host names served, without port, besides literal addresses. Default: any. */
@@ -93,7 +95,9 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   const routes = new RouteTable()
   const maxBodyBytes = options.maxBodyBytes ?? 10 * 1024 * 1024
   const api = makeApi<P>(apiSettings(options, context, maxBodyBytes), routes)
-  const pageLimiter = options.pageRateLimit && makeRateLimiter(options.pageRateLimit, options.clock)
+  const { pageRateLimit, clock, together } = options
+  const pageLimiter =
+    pageRateLimit && makeRateLimiter(pageRateLimit, clock, { together: together?.('page') })
   const allowedHosts =
     options.allowedHosts && new Set(options.allowedHosts.map((h) => h.toLowerCase()))
   const { received, look } = openReceived(native.uws_instance)
@@ -196,7 +200,9 @@ function apiSettings<P>(
   maxBodyBytes: number,
 ): ApiSettings<P> {
   const { authenticate, permit, auditOf, repeats, rateKey = () => '' } = options
-  const { rateLimit = { requests: 100, windowMs: 60_000 } } = options
+  const { rateLimit = { requests: 100, windowMs: 60_000 }, together } = options
+  const limiter = (kind: string) =>
+    makeRateLimiter(rateLimit, context.clock, { together: together?.(kind) })
   return {
     context,
     maxBodyBytes,
@@ -205,8 +211,8 @@ function apiSettings<P>(
     auditOf,
     repeats,
     rateKey,
-    clients: makeRateLimiter(rateLimit, context.clock),
-    strangers: makeRateLimiter(rateLimit, context.clock),
+    clients: limiter('key'),
+    strangers: limiter('address'),
   }
 }
 

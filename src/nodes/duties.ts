@@ -30,23 +30,38 @@ export const othersBits = (own: readonly DutyName[]): number =>
 export interface DutyShare {
   own: DutyName[]
   tooMany: number
+  /** How far its clock is ahead of the database's, where that is so far that it has no duties. */
+  clockOffMs?: number
 }
+
+const mostOffMs = 5_000
+
+/** Whether a clock is so far from the database's that what is due by it would come too early or too late for all. */
+export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > mostOffMs
 
 /**
  * Takes, up to a fair share, what no living node has. A taking counts where nobody else has taken it since it was looked
- * at. A node that drains takes nothing, and has all of its own too many.
+ * at. A node that drains takes nothing, and has all of its own too many; and so does one whose clock is off, unless
+ * those of all are: then it is the database's that is.
  */
 export async function shareDuties(
   { byRow }: Pick<Store, 'byRow'>,
   { epoch }: { epoch: number },
 ): Promise<DutyShare> {
   return await byRow(async (tx) => {
-    const living = await areAlive(tx).where('draining', '=', 0).select('epoch').execute()
-    const epochs = new Set(living.map((row) => row.epoch))
+    const living = await areAlive(tx)
+      .where('draining', '=', 0)
+      .select(['epoch', 'clock_ahead_ms'])
+      .execute()
+    const right = living.filter((row) => !isClockOff(row.clock_ahead_ms))
+    const epochs = new Set((right.length > 0 ? right : living).map((row) => row.epoch))
     const rows = await tx.selectFrom('duties').select(['name', 'epoch']).execute()
     const ownerOf = new Map(rows.map((row) => [row.name, row.epoch]))
     const own = dutyNames.filter((name) => ownerOf.get(name) === epoch)
-    if (!epochs.has(epoch)) return { own, tooMany: own.length }
+    if (!epochs.has(epoch)) {
+      const clockOffMs = living.find((row) => row.epoch === epoch)?.clock_ahead_ms
+      return { own, tooMany: own.length, ...(clockOffMs !== undefined && { clockOffMs }) }
+    }
     const fair = Math.ceil(dutyNames.length / epochs.size)
     for (const name of dutyNames) {
       const owner = ownerOf.get(name)

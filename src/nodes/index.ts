@@ -13,6 +13,7 @@ export {
   dutyNames,
   giveBackDuty,
   holds,
+  isClockOff,
   othersBits,
   shareDuties,
 } from './duties.js'
@@ -30,4 +31,5 @@ export {
   takeDatabase,
 } from './lease.js'
 export { listNodes, mostCounted, type NodeStanding } from './list.js'
+export { makeRateExchange, type RateExchange } from './rates.js'
 export { isHeldUp } from './standing.js'

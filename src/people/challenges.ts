@@ -1,12 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import type { Store } from '../store/index.js'
 
-/** What browsers are asked to sign: each is good once, for five minutes. */
+/** What browsers are asked to sign: each is good once, for five minutes, at whichever node. */
 export interface Challenges {
   /** `of`: for whom; null for who is not known yet. */
   make(of: string | null): Buffer
   /** Whether it was made for that, and not used since; `challenge` as browsers send it, in base64url. */
-  take(challenge: string, of: string | null): boolean
+  take(challenge: string, of: string | null): Promise<boolean>
 }
 
 const lastsMs = 300_000
@@ -14,19 +16,30 @@ const lastsMs = 300_000
 const nonceBytes = 16
 const timeBytes = 6
 const sealBytes = 16
-const mostUsed = 10_000
+// So far another node's clock may be ahead of ours.
+const aheadMs = 10_000
+// Those that are over go with each that comes; more than this in five minutes go with later ones.
+const mostSwept = 100
 
 /**
- * A challenge tells by itself when and for whom it was made: nothing is kept of those that nobody answers, which
- * strangers could ask for until that of somebody else is pushed out. A restart costs who signs just now one more try.
+ * A challenge tells by itself when and for whom it was made, sealed by the appliance's key: nothing is kept of those that
+ * nobody answers, which strangers could ask for until that of somebody else is pushed out. Of those that were answered a row
+ * is kept until they are over, so that none is good twice, at another node or after a restart.
  */
-export function makeChallenges(clock: Clock): Challenges {
-  const key = randomBytes(32)
-  const used = new Map<string, number>()
+export function makeChallenges({
+  store,
+  clock,
+  key,
+}: {
+  store: Pick<Store, 'write'>
+  clock: Clock
+  key: Pick<ApplianceKey, 'derive'>
+}): Challenges {
+  const secret = key.derive('passkey challenge')
 
   function seal(head: Buffer, of: string | null): Buffer {
     const text = of === null ? 'log-in' : `proof ${of}`
-    return createHmac('sha256', key).update(head).update(text).digest().subarray(0, sealBytes)
+    return createHmac('sha256', secret).update(head).update(text).digest().subarray(0, sealBytes)
   }
 
   /** When it was made; undefined: not by us for that. */
@@ -38,14 +51,28 @@ export function makeChallenges(clock: Clock): Challenges {
   }
 
   /** Notes that it is used. Only who has a passkey here comes so far, ten times a minute and address at most. */
-  function use(id: string, now: number): boolean {
-    for (const [oldest, until] of used) {
-      if (until > now && used.size < mostUsed) break
-      used.delete(oldest)
-    }
-    if (used.has(id)) return false
-    used.set(id, now + lastsMs)
-    return true
+  async function use(id: string, until: number, now: number): Promise<boolean> {
+    const noted = await store.write(async (tx) => {
+      await tx
+        .deleteFrom('used_challenges')
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('used_challenges')
+            .select('id')
+            .where('until', '<', now - aheadMs)
+            .orderBy('until')
+            .orderBy('id')
+            .limit(mostSwept),
+        )
+        .execute()
+      return await tx
+        .insertInto('used_challenges')
+        .values({ id, until })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .returning('id')
+        .executeTakeFirst()
+    })
+    return noted !== undefined
   }
 
   return {
@@ -54,12 +81,13 @@ export function makeChallenges(clock: Clock): Challenges {
       head.writeUIntBE(clock.now(), nonceBytes, timeBytes)
       return Buffer.concat([head, seal(head, of)])
     },
-    take(challenge, of) {
+    async take(challenge, of) {
       const bytes = Buffer.from(challenge, 'base64url')
       const at = madeAt(bytes, of)
       const now = clock.now()
-      if (at === undefined || at > now || at + lastsMs <= now) return false
-      return use(bytes.toString('base64url'), now)
+      if (at === undefined || at > now + aheadMs || at + lastsMs <= now) return false
+      const nonce = bytes.subarray(0, nonceBytes).toString('base64url')
+      return await use(nonce, at + lastsMs, now)
     },
   }
 }

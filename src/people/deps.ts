@@ -3,12 +3,14 @@ import type { ApplianceKey } from '../config/index.js'
 import type { Store } from '../store/index.js'
 import { type Challenges, makeChallenges } from './challenges.js'
 import {
+  countedHere,
   type FailureLimits,
   type InvitationMails,
   makeFailureLimits,
   makeInvitationMails,
 } from './failure-limits.js'
 import { makePasswords, type Passwords } from './password.js'
+import { countedTogether } from './shared-failures.js'
 
 /** What all that has to do with people's log-in needs; one a process. */
 export interface PeopleDeps {
@@ -24,19 +26,21 @@ export interface PeopleDeps {
 }
 
 /**
- * Adds what is kept in memory alone: failed log-ins, challenges, and how many invitations were
- * mailed.
+ * Adds the challenges, and what is kept in memory alone: how many invitations were mailed, and failed log-ins, which several
+ * nodes count together (`isOneOfSeveral`).
  */
 export function makePeople(
   given: Pick<PeopleDeps, 'store' | 'clock' | 'key' | 'asksFactorOfOperators'> & {
     passwords?: Passwords
+    isOneOfSeveral?: boolean
   },
 ): PeopleDeps {
-  const { clock } = given
-  const memory = {
-    limits: makeFailureLimits(clock),
-    challenges: makeChallenges(clock),
+  const { isOneOfSeveral = false, ...deps } = given
+  const { clock } = deps
+  const made = {
+    limits: isOneOfSeveral ? countedTogether(deps) : countedHere(makeFailureLimits(clock)),
+    challenges: makeChallenges(deps),
     invitationMails: makeInvitationMails(clock),
   }
-  return { passwords: makePasswords(), ...given, ...memory }
+  return { passwords: makePasswords(), ...deps, ...made }
 }

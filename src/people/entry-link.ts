@@ -181,7 +181,7 @@ export async function resetPassword(
     const detail = { by: 'link', keepsPasskeys: given.keepsPasskeys }
     await noteAudit(tx, { actor, accountId: null, action: 'password.change', detail, at: now })
   })
-  limits.forget(user.address)
+  await limits.forget(user.address)
 }
 
 async function useLink(

@@ -7,29 +7,43 @@ export interface FailureLimits {
    * Counts an attempt before it is made, so that many at once are not all let through. Returns for how many
    * milliseconds this one is refused; 0: it may be made.
    */
-  take(from: AttemptFrom): number
+  take(from: AttemptFrom): Promise<number>
   /** It was not made after all, so it does not count. */
-  takeBack(from: AttemptFrom): void
+  takeBack(from: AttemptFrom): Promise<void>
   /** It was no failure: it does not count, and who it was starts anew. */
-  forgive(from: AttemptFrom): void
+  forgive(from: AttemptFrom): Promise<void>
   /** For who has shown in another way who they are. */
-  forget(who: string): void
+  forget(who: string): Promise<void>
 }
 
-interface AttemptFrom {
+/** The same in the memory of this process, where nothing has to be waited for. */
+export type OwnFailureLimits = {
+  [Name in keyof FailureLimits]: (
+    ...given: Parameters<FailureLimits[Name]>
+  ) => Awaited<ReturnType<FailureLimits[Name]>>
+}
+
+export const countedHere = (limits: OwnFailureLimits): FailureLimits => ({
+  take: async (from) => limits.take(from),
+  takeBack: async (from) => limits.takeBack(from),
+  forgive: async (from) => limits.forgive(from),
+  forget: async (who) => limits.forget(who),
+})
+
+export interface AttemptFrom {
   /** Left out for who is logged in, or known there: others at the same address must not hold them back. */
   clientAddressKey?: string
   who: string
 }
 
-interface Failures {
+export interface Failures {
   count: number
   lastAt: number
   blockedUntil: number
 }
 
 // So long a failure counts where nobody was held back.
-const windowMs = 900_000
+export const windowMs = 900_000
 // An office shares an address; a person is guessed at from many addresses. Beyond these numbers each failure doubles
 // the wait.
 const ofAddress = 10
@@ -46,44 +60,55 @@ const mostKeys = 50_000
 // To make room, at most so many of the oldest entries are searched for one that may be forgotten.
 const mostLookedAt = 100
 
+/** When failures are forgotten. */
+export const forgottenAt = ({ lastAt, blockedUntil }: Omit<Failures, 'count'>): number =>
+  blockedUntil > 0 ? blockedUntil + rememberedMs : lastAt + windowMs
+
+/** With one more. */
+export function oneMore(failures: Failures | undefined, limit: number, now: number): Failures {
+  const count = (failures?.count ?? 0) + 1
+  const over = count - limit
+  const blockedUntil =
+    over < 0
+      ? (failures?.blockedUntil ?? 0)
+      : now + Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(over, 10))
+  return { count, lastAt: now, blockedUntil }
+}
+
+/** For how many milliseconds whoever makes very many attempts, right ones too, has to wait. */
+export function makePace(): (who: string, now: number) => number {
+  const attempts = new Map<string, number[]>()
+  return (who, now) => {
+    const recent = (attempts.get(who) ?? []).filter((at) => at > now - 60_000 && at <= now)
+    const [first = now] = recent
+    if (recent.length >= attemptsAMinute) return first + 60_000 - now
+    keepNewest(attempts, who, [...recent, now], mostKeys)
+    return 0
+  }
+}
+
 /** In memory: a restart forgets, and nobody who guesses can restart the appliance. */
-export function makeFailureLimits(clock: Clock): FailureLimits {
+export function makeFailureLimits(clock: Clock): OwnFailureLimits {
   // By their last failure, the oldest first.
   const known = new Map<string, Failures>()
-  const attempts = new Map<string, number[]>()
+  const pace = makePace()
 
   function lasting(key: string): Failures | undefined {
     const failures = known.get(key)
     if (failures === undefined) return undefined
     const now = clock.now()
-    const { lastAt, blockedUntil } = failures
-    const until = blockedUntil > 0 ? blockedUntil + rememberedMs : lastAt + windowMs
     // One from the future is from before the clock was set back.
-    if (lastAt <= now && until > now) return failures
+    if (failures.lastAt <= now && forgottenAt(failures) > now) return failures
     known.delete(key)
     return undefined
   }
 
   function count(key: string, limit: number): void {
     const now = clock.now()
-    const failures = lasting(key) ?? { count: 0, lastAt: now, blockedUntil: 0 }
+    const failures = oneMore(lasting(key), limit, now)
     known.delete(key)
     if (known.size >= mostKeys) makeRoom(now)
     known.set(key, failures)
-    failures.count++
-    failures.lastAt = now
-    const over = failures.count - limit
-    if (over < 0) return
-    failures.blockedUntil = now + Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(over, 10))
-  }
-
-  /** For how many milliseconds whoever makes very many attempts, right ones too, has to wait. */
-  function pace(who: string, now: number): number {
-    const recent = (attempts.get(who) ?? []).filter((at) => at > now - 60_000 && at <= now)
-    const [first = now] = recent
-    if (recent.length >= attemptsAMinute) return first + 60_000 - now
-    keepNewest(attempts, who, [...recent, now], mostKeys)
-    return 0
   }
 
   /** Who is held back now is forgotten last: nobody ends their own wait by failing under many names. */
@@ -132,9 +157,9 @@ export function makeFailureLimits(clock: Clock): FailureLimits {
   }
 }
 
-const personKey = (who: string) => `person ${who}`
+export const personKey = (who: string) => `person ${who}`
 
-function keysOf({ clientAddressKey, who }: AttemptFrom): [key: string, limit: number][] {
+export function keysOf({ clientAddressKey, who }: AttemptFrom): [key: string, limit: number][] {
   const ofWho: [string, number] = [personKey(who), ofPerson]
   return clientAddressKey === undefined
     ? [ofWho]

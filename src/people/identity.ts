@@ -33,9 +33,9 @@ export async function comeBack(
   const { clientAddressKey } = given.visitor
   // A counter of its own: a page elsewhere that sends browsers here keeps nobody from their password.
   const from = { who: `provider ${clientAddressKey}` }
-  const ask = () => refuseOften(limits.take(from))
+  const ask = async () => refuseOften(await limits.take(from))
   const { next, userId, claimed } = await provider.finish(answer, kept, ask)
-  limits.forgive(from)
+  await limits.forgive(from)
   try {
     if (userId !== undefined) {
       return { next, renewed: await proveByProvider(deps, claimed, userId, coming.cookie) }

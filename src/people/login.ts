@@ -42,7 +42,7 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
     isKnown ? passwords.checkOwn(password, stored, from.who) : passwords.check(password, stored),
   )
   if (user === undefined || !isRight || user.disabled_at !== null) throw failedLogIn()
-  limits.forgive(from)
+  await limits.forgive(from)
   const renewed = isOld ? await passwords.hash(password, user.id) : undefined
   const now = clock.now()
   const state = user.totp_secret === null ? 'open' : 'code'
@@ -76,11 +76,11 @@ export async function countedCheck<T>(
   from: Parameters<FailureLimits['take']>[0],
   check: () => Promise<T>,
 ): Promise<T> {
-  refuseOften(limits.take(from))
+  refuseOften(await limits.take(from))
   try {
     return await check()
   } catch (error) {
-    limits.takeBack(from)
+    await limits.takeBack(from)
     throw error
   }
 }

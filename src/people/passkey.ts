@@ -81,7 +81,7 @@ async function proved(
   // them up.
   const from =
     of === null ? { clientAddressKey, who: `passkey ${clientAddressKey}` } : { who: `proof ${of}` }
-  refuseOften(limits.take(from))
+  refuseOften(await limits.take(from))
   const response = parsed<AuthenticationResponseJSON>(answer)
   // WebAuthn §7.2 step 6: the id says whose key it has to be, before anything is verified.
   const passkey = await store.read
@@ -108,7 +108,7 @@ async function proved(
   if (verified?.verified !== true) throw notKnown()
   const user = await findPerson(store.read, passkey.user_id)
   if (user.disabled_at !== null) throw notKnown()
-  limits.forgive(from)
+  await limits.forgive(from)
   return { passkey, user, counter: verified.authenticationInfo.newCounter }
 }
 

@@ -55,7 +55,7 @@ export async function changePassword(
     passwords.checkOwn(given.current, user.password, user.id),
   )
   if (!isRight && user.password !== null) throw wrongCurrent()
-  limits.forgive(from)
+  await limits.forgive(from)
   const password = await passwords.hash(given.password, user.id)
   const now = clock.now()
   return await store.write(async (tx) => {

@@ -36,7 +36,7 @@ export interface LogInProvider {
   finish(
     answer: URL,
     kept: string | undefined,
-    ask: () => void,
+    ask: () => Promise<void>,
   ): Promise<Errand & { claimed: ProviderClaims }>
   /** Tells the operator whom it named in vain. */
   noteRefusal(claimed: ProviderClaims, why: string): void
@@ -138,7 +138,7 @@ export function makeLogInProvider(
         )
       }
       const known = await configuration()
-      ask()
+      await ask()
       const claims = await confirmed(known, answer, begun).catch((error: unknown) => {
         if (error instanceof ApiError) throw error
         log.warn(

@@ -31,7 +31,7 @@ export async function enterCode(
   }
   // Six digits could be tried out: the person's attempts are counted, from wherever they come.
   const from = { clientAddressKey: visitor.clientAddressKey, who: `code ${user.id}` }
-  refuseOften(limits.take(from))
+  refuseOften(await limits.take(from))
   const now = clock.now()
   const id = store.ids.uuid()
   const token = await store.write(async (tx) => {
@@ -47,7 +47,7 @@ export async function enterCode(
     return await beginSession(tx, begun)
   })
   if (token === undefined) throw wrongCode()
-  limits.forgive(from)
+  await limits.forgive(from)
   return { state: 'open', token }
 }
 
@@ -84,7 +84,7 @@ export async function proveAgain(
     return await renewSession(tx, given.token, now)
   })
   if (token === undefined) throw wrongProof(user.totp_secret !== null)
-  limits.forgive(from)
+  await limits.forgive(from)
   return token
 }
 

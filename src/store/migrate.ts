@@ -38,6 +38,7 @@ import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { whyLeftBy } from './migrations/0182-why-left-by.js'
 import { automationDates } from './migrations/0183-automation-dates.js'
 import { severalNodes } from './migrations/0190-several-nodes.js'
+import { countedTogether } from './migrations/0191-counted-together.js'
 import { handedIn } from './migrations/0200-handed-in.js'
 import { surges } from './migrations/0201-surges.js'
 import { siteOrders } from './migrations/0202-site-orders.js'
@@ -93,6 +94,7 @@ const migrations: Record<string, Migration> = {
   '0182-why-left-by': whyLeftBy,
   '0183-automation-dates': automationDates,
   '0190-several-nodes': severalNodes,
+  '0191-counted-together': countedTogether,
   '0200-handed-in': handedIn,
   '0201-surges': surges,
   '0202-site-orders': siteOrders,

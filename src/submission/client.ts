@@ -6,6 +6,7 @@ import {
   refuseOtherDomain,
 } from '../accounts/index.js'
 import type { HandingKey } from '../billing/index.js'
+import type { SharedCounts } from '../bounded/index.js'
 import { type Clock, hourMs } from '../clock/index.js'
 import type { TrustedNetwork } from '../config/index.js'
 import { liesWithin } from '../dns/index.js'
@@ -41,12 +42,18 @@ export interface ClientDeps {
   /** Counts a mail of a key; throws a 429 when it was one too many. */
   countMail(keyId: string): void
   trusted: readonly TrustedNetwork[]
+  /** What other nodes count along. */
+  counts: SharedCounts | undefined
 }
 
 /** Makes clients of those who log in, and of those who need not. */
 export function makeClients(deps: ClientDeps) {
   const quotas = deps.trusted.map(({ perHour }) =>
-    makeQuota(deps.clock, { most: perHour, windowMs: hourMs }),
+    makeQuota(deps.clock, {
+      most: perHour,
+      windowMs: hourMs,
+      together: deps.counts?.of('submission recipients'),
+    }),
   )
 
   return {

@@ -1,3 +1,4 @@
+import type { SharedCounts } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { makeQuota, networkOf, sourceOf } from '../smtpd/index.js'
 
@@ -14,10 +15,12 @@ const perAddress = 10
 // Renting more addresses buys few more guesses; one broken machine does not lock out its neighbours.
 const perNetwork = 30
 
-/** Counts for 15 minutes from the first of a source: 10 of an address, 30 of its network. */
-export function makeFailedLogins(clock: Clock): FailedLogins {
-  const addresses = makeQuota(clock, { most: perAddress, windowMs })
-  const networks = makeQuota(clock, { most: perNetwork, windowMs })
+/** Counts for 15 minutes from the first of a source, those of other nodes too: 10 of an address, 30 of its network. */
+export function makeFailedLogins(clock: Clock, counts?: SharedCounts): FailedLogins {
+  const quota = (kind: string, most: number) =>
+    makeQuota(clock, { most, windowMs, together: counts?.of(kind) })
+  const addresses = quota('submission failures', perAddress)
+  const networks = quota('submission network failures', perNetwork)
   return {
     isLockedOut: (address) =>
       !addresses.has(sourceOf(address), 1) || !networks.has(networkOf(address), 1),

@@ -1,5 +1,6 @@
 import { makeCheckKey } from '../accounts/index.js'
 import { counted } from '../amounts/index.js'
+import type { SharedCounts } from '../bounded/index.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import { type Config, listenOf } from '../config/index.js'
@@ -32,6 +33,8 @@ export interface SubmissionDeps extends EmailDeps {
   dir: string
   /** Ports that were taken before a restart, by the listener's name. */
   ports: Readonly<Record<string, number>>
+  /** What is counted together with other nodes; undefined for an appliance that is alone. */
+  counts?: SharedCounts | undefined
 }
 
 /** The listeners that are open. */
@@ -43,8 +46,13 @@ export interface Submission {
 }
 
 /** Takes as many mails from a key as the API takes requests from it; the two are counted apart. */
-function makeKeyRate(clock: Clock, { requests, window }: Config['http']['rateLimit']) {
-  const quota = makeQuota(clock, { most: requests, windowMs: window })
+function makeKeyRate(
+  clock: Clock,
+  { requests, window }: Config['http']['rateLimit'],
+  counts: SharedCounts | undefined,
+) {
+  const together = counts?.of('submission key')
+  const quota = makeQuota(clock, { most: requests, windowMs: window, together })
   return (keyId: string): void => {
     if (requests === 0 || quota.take(keyId)) return
     const message = `Over ${counted(requests, 'mail')} of this key in ${window / 1_000} s; try again later`
@@ -91,15 +99,16 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
     meter: deps.meter,
     emails: deps,
     idempotency: makeIdempotency({ store, clock }),
-    failedLogins: makeFailedLogins(clock),
+    failedLogins: makeFailedLogins(clock, deps.counts),
     // Half of it for one address: a relay inside may be all of the clients.
     room: makeRoom({ all, perNetwork: Math.max(all / 2, maxMessageBytes) }),
     clients: makeClients({
       read: store.read,
       clock,
       checkKey: makeCheckKey({ store, clock }),
-      countMail: makeKeyRate(clock, http.rateLimit),
+      countMail: makeKeyRate(clock, http.rateLimit, deps.counts),
       trusted: config.trusted,
+      counts: deps.counts,
     }),
     certificateFor: certificates.forName,
     name: outbound.heloName,

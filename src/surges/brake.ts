@@ -45,8 +45,19 @@ interface BrakeDeps {
     addresses: Iterable<string>,
     before?: number,
   ) => Promise<Set<string>>
-  /** What was found usual of an account, for as long as the hour lasts. */
-  remembered: Map<string, { hour: number; usual: number }>
+  /** What is known of an account's hour, for as long as that lasts. */
+  remembered: Map<string, SeenOfHour>
+}
+
+/** An account's hour, as far as it was looked at. */
+export interface SeenOfHour {
+  hour: number
+  /** How many mails an hour of the account has as a rule. */
+  usual: number
+  /** How many new recipients were counted by a process of before. */
+  counted: number
+  /** Those that were counted since: a mailing list's tenth mail goes to nobody new. Undefined: none was looked at yet. */
+  fresh: Set<string> | undefined
 }
 
 /** Who is not mailed until somebody decides, and why. */
@@ -57,12 +68,13 @@ export interface HeldMail {
 
 /**
  * Tells whose mail of these is to be held; undefined, at the price of a comparison, as long as the account hands in no more than
- * `settings.minimum` within the hour. Beyond it what is usual is looked up, and beyond ten times that every recipient.
+ * half of `settings.minimum` within the hour. Beyond it what is usual is looked up, and beyond half of ten times that every
+ * recipient, of whom those that are new are counted, each once.
  *
  * | | mail to whom it has mailed | mail to whom it never mailed |
  * | --- | --- | --- |
  * | up to the number | goes | goes |
- * | more than the number of the second kind: a surge | goes | is held |
+ * | more recipients of the second kind than the number: a surge | goes | is held |
  * | a surge waits for a decision | goes | is held, whatever the hour |
  * | released less than a day ago | goes | goes |
  */
@@ -76,14 +88,20 @@ export async function brakeSurge(
   const { accountId, surgeId, unbrakedUntil } = billing
   if (minimum === 0) return undefined
   if (surgeId === null) {
-    if (hour.mails <= minimum || (unbrakedUntil !== null && now < unbrakedUntil)) return undefined
+    if (hour.mails <= minimum / 2 || (unbrakedUntil !== null && now < unbrakedUntil))
+      return undefined
     const began = now - (now % hourMs)
-    const usual = await rememberedUsual(tx, deps, accountId, began)
+    const seen = await seenOf(tx, deps, accountId, began)
+    const { usual } = seen
     const most = Math.max(minimum, times * usual)
-    if (hour.mails <= most) return undefined
+    if (hour.mails <= most / 2) return undefined
+    if (seen.fresh === undefined) {
+      seen.counted = hour.fresh ?? 0
+      seen.fresh = hour.fresh === null ? await freshOfSample(tx, deps, accountId, began) : new Set()
+    }
     const addresses = await freshAmong(tx, deps, accountId, requests)
-    const before = hour.fresh ?? (await freshBefore(tx, deps, standing, began))
-    const fresh = before + countOf(requests, addresses)
+    for (const address of addresses) seen.fresh.add(address)
+    const fresh = seen.counted + seen.fresh.size
     await setFresh(tx, { accountId, hour: began, fresh })
     if (fresh <= most) return undefined
     const id = deps.ids.uuid()
@@ -96,21 +114,22 @@ export async function brakeSurge(
   return { reason: reasonOf(surgeId), addresses }
 }
 
-// Accounts that are beyond the least number of mails within one hour.
+// Accounts that are beyond half of the least number of mails within one hour.
 const mostRemembered = 1_000
 
 /** An account that hands in much all day is looked up once an hour. */
-async function rememberedUsual(
+async function seenOf(
   tx: Tx,
   { remembered }: BrakeDeps,
   accountId: string,
   hour: number,
-): Promise<number> {
+): Promise<SeenOfHour> {
   const known = remembered.get(accountId)
-  if (known?.hour === hour) return known.usual
+  if (known?.hour === hour) return known
   const usual = await usualHour(tx, accountId, hour)
-  keepNewest(remembered, accountId, { hour, usual }, mostRemembered)
-  return usual
+  const seen = { hour, usual, counted: 0, fresh: undefined }
+  keepNewest(remembered, accountId, seen, mostRemembered)
+  return seen
 }
 
 /** What `queue show` says of what is held; the id leads to the rest. */
@@ -139,19 +158,18 @@ const countOf = (requests: readonly Braked[], addresses: ReadonlySet<string>) =>
     0,
   )
 
-// Of an hour's mails so many are looked at, evenly spread, and the rest is taken for the same.
+// Of the mails before so many are looked at, evenly spread: the count may come to be less than it was, by half at most.
 const sampled = 200
 // An index alone is read: 10 ms, once an hour of an account that is far beyond its usual.
 const mostSeen = 50_000
 
-/** About how many mails of the hour, up to these, went to whom the account had not mailed before it. */
-async function freshBefore(
+/** To whom mails of the hour so far went that the account had not mailed before it. */
+async function freshOfSample(
   tx: Tx,
   { neverMailed }: BrakeDeps,
-  { billing: { accountId }, hour, requests }: Standing,
+  accountId: string,
   began: number,
-): Promise<number> {
-  const now = requests.reduce((sum, { recipients }) => sum + recipients.flat().length, 0)
+): Promise<Set<string>> {
   const mails = await tx
     .selectFrom('emails')
     .select('id')
@@ -162,12 +180,10 @@ async function freshBefore(
     .execute()
   const step = Math.max(1, Math.floor(mails.length / sampled))
   const ids = mails.filter((_, i) => i % step === 0).map(({ id }) => id)
-  if (ids.length === 0) return 0
+  if (ids.length === 0) return new Set()
   const rows = await tx.selectFrom('emails').select('to_list').where('id', 'in', ids).execute()
   const addresses = rows.flatMap(({ to_list }) => addressesIn(to_list))
-  const fresh = await neverMailed(tx, accountId, new Set(addresses), began)
-  const share = addresses.filter((one) => fresh.has(one)).length / Math.max(1, addresses.length)
-  return Math.round(share * (hour.mails - now))
+  return await neverMailed(tx, accountId, new Set(addresses), began)
 }
 
 /** Of `Name <address>` or an address. */

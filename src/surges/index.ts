@@ -4,7 +4,13 @@
  * is lost, it is held; a surge stands until the operator or an owner decides, and a decision is carried out whoever dies
  * when; an account without one costs the acceptance one comparison. See README.md.
  */
-export { type Braked, brakeSurge, type HeldMail, type SurgeSettings } from './brake.js'
+export {
+  type Braked,
+  brakeSurge,
+  type HeldMail,
+  type SeenOfHour,
+  type SurgeSettings,
+} from './brake.js'
 export { decideSurge, finishDecided, refuseOwnKey, type SurgeDecision } from './decide.js'
 export {
   findAnySurge,

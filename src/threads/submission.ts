@@ -1,4 +1,6 @@
 import { certificatesOf } from '../app/certificates.js'
+import { startHousekeeping } from '../app/housekeeping.js'
+import { rateChores, sharedCountsOf } from '../app/rates.js'
 import { surgeSettings } from '../app/surges.js'
 import { runThread, type ThreadContext } from '../app/thread.js'
 import { joinBacklog } from '../deliveries/index.js'
@@ -17,6 +19,7 @@ await runThread('submission', start, { answers: true })
 async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
   const { outbound, contacts } = data.config
   const renderer = openRenderer({ log, clock })
+  const counts = sharedCountsOf(data.config)
   const submission = await openSubmission({
     store,
     clock,
@@ -36,12 +39,15 @@ async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
     attachments: { maxBytes: 0, maxCount: 0, fetchFile: noFiles },
     dir: data.dataDir,
     ports: data.listenPorts ?? {},
+    counts,
   })
+  const exchange = startHousekeeping(clock, log, rateChores({ store, clock }, counts))
   return {
     ports: submission.ports,
     reload: submission.reload,
     async stop() {
       await submission.close()
+      await exchange.stop()
       await renderer.close()
     },
   }

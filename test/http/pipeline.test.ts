@@ -450,7 +450,9 @@ t.test(
 )
 
 t.test('a flood of made-up keys is forgotten, oldest first', (t) => {
-  const limiter = makeRateLimiter({ requests: 5, windowMs: 60_000 }, new FakeClock(), 10)
+  const limiter = makeRateLimiter({ requests: 5, windowMs: 60_000 }, new FakeClock(), {
+    maxKeys: 10,
+  })
   limiter.take('first')
   for (let n = 0; n < 9; n++) limiter.take(`flood-${n}`)
   t.equal(limiter.take('first').remaining, 3, 'ten are remembered')

@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { troubledNodes } from '../../src/app/node-conditions.js'
+import { dutiesChore } from '../../src/app/several.js'
+import { type Log, silentLog } from '../../src/log/index.js'
 import {
   beat,
   changeNode,
@@ -80,6 +83,39 @@ t.test('who drains gives up its duties, and who is fenced has none', async (t) =
     store.write((tx) => changeNode(tx, 'drain', 'one')),
     /no node one/,
   )
+})
+
+t.test('a node whose clock is off has no duties while that of another is right', async (t) => {
+  const store = await openTestStore(t)
+  const [one, two] = [await join(store, 'one'), await join(store, 'two')]
+  await shareDuties(store, one)
+  const left: string[] = []
+  const said: string[] = []
+  const log: Log = { ...silentLog, warn: (_, message) => void said.push(message) }
+  const turns = makeTurns()
+  const chore = dutiesChore(
+    { store, turns, log, ownNode: { held: one } },
+    { taken: async () => {}, left: async (name) => void left.push(name) },
+  )
+  const look = () => chore.run(new AbortController().signal)
+  await look()
+  t.equal(dutyNames.filter((name) => holds(ownNodeIn(turns), name)).length, 4)
+  await beat(store, one, Date.now() + 7_000)
+  await beat(store, two, Date.now())
+  t.match(await troubledNodes(store), [
+    { kind: 'node', key: 'clock of one', text: [/^The clock of one is [67] seconds ahead of/] },
+  ])
+  t.same((await shareDuties(store, two)).own, dutyNames)
+  await look()
+  t.same(said.length, 1)
+  t.match(said[0], /clock of this node is more than 5 seconds off/)
+  t.same(left.length, 4, 'what others have taken ends here')
+  t.notOk(dutyNames.some((name) => holds(ownNodeIn(turns), name)))
+  await beat(store, two, Date.now() - 9_000)
+  t.same((await shareDuties(store, two)).own, dutyNames, 'where all are off all take part')
+  await beat(store, one, Date.now())
+  t.same((await shareDuties(store, one)).own, dutyNames)
+  t.match(await troubledNodes(store), [{ key: 'clock of two', text: [/ 9 seconds behind /] }])
 })
 
 t.test('threads see whose a duty is', (t) => {

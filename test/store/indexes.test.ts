@@ -12,6 +12,7 @@ import {
   type RunsFilter,
 } from '../../src/automations/index.js'
 import { changedAccounts, forgetHandedIn } from '../../src/billing/index.js'
+import { makeSharedCounts } from '../../src/bounded/index.js'
 import {
   archivedCampaigns,
   campaignsBetween,
@@ -47,10 +48,12 @@ import {
 } from '../../src/forms/index.js'
 import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
+import { makeRateExchange } from '../../src/nodes/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
 import { openOrders } from '../../src/outbound/orders/index.js'
 import { saveSts } from '../../src/outbound/tls-policy/sts-cache.js'
 import { isTlsReport } from '../../src/outbound/tls-sessions/own-reports.js'
+import { makeChallenges } from '../../src/people/challenges.js'
 import {
   findInvitation,
   forgetPastEntries,
@@ -61,11 +64,12 @@ import {
   sessionsOf,
   setRole,
 } from '../../src/people/index.js'
+import { countedTogether } from '../../src/people/shared-failures.js'
 import { listPictures } from '../../src/pictures/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { segmentsOfContact } from '../../src/segments/index.js'
 import { campaignDeedsOf, noteMailed, otherMarketing } from '../../src/stats/index.js'
-import type { Tx } from '../../src/store/index.js'
+import type { Store, Tx } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSessions } from '../../src/submission/index.js'
 import {
@@ -106,6 +110,16 @@ const recording = function (this: Database.Database, source: string) {
 prototype.prepare = recording as typeof prototype.prepare
 
 const never = new AbortController().signal
+
+/** What several nodes count together. */
+async function countTogether({ store, clock }: { store: Store; clock: FakeClock }) {
+  const key = makeApplianceKey(Buffer.alloc(32, 7))
+  const challenges = makeChallenges({ store, clock, key })
+  await challenges.take(challenges.make(null).toString('base64url'), null)
+  const limits = countedTogether({ store, clock, key })
+  for (let n = 0; n < 3; n++) await limits.take({ who: 'ada' })
+  await makeRateExchange({ store, clock }, makeSharedCounts()).run()
+}
 
 t.test('every index is used by a statement', async (t) => {
   const dataDir = makeTempDir(t)
@@ -236,6 +250,7 @@ t.test('every index is used by a statement', async (t) => {
   await listSessions(store.read, { accountId, refused: false, limit: 1 })
   await (await startSandbox(t, { store: await openTestStore(t) })).close()
 
+  await countTogether({ store, clock })
   await automate(t)
   await retain(t)
 

@@ -134,8 +134,8 @@ async function deliveryTo({ store, accountId }: Posthorn, endpointId: string): P
 }
 
 /** A surge about which nobody has decided, of another key. */
-async function surgeOf(
-  { store, accountId }: Posthorn,
+export async function surgeOf(
+  { store, accountId }: Pick<Posthorn, 'store' | 'accountId'>,
   { keyId = nobody, beganAt = Date.now() + 1_000 } = {},
 ): Promise<string> {
   const id = store.ids.uuid()

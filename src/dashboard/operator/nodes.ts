@@ -13,6 +13,7 @@ import {
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
+import type { Tone } from '../shell/parts.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
 
@@ -59,7 +60,7 @@ async function nodesPage(
   return page('operator/nodes', view, { title: 'Nodes', wide: true })
 }
 
-const toneOf = ({ state }: NodeStanding) =>
+const toneOf = ({ state }: NodeStanding): Tone =>
   state === 'up' || state === 'file'
     ? 'good'
     : state === 'lost' || state === 'silent'

@@ -38,7 +38,7 @@ export function surgePages(
       past: shown.filter(({ decided }) => decided !== undefined),
       faults,
     }
-    return page('surges/list', view, { title: 'Held mail', faults })
+    return page('surges/list', view, { title: 'Held mail' })
   }
   pages.get('/surges', 'keys.read', (visit) => show(visit, noFaults))
 

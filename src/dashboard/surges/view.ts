@@ -30,7 +30,8 @@ export const surgeView = (surge: Surge, now: number): SurgeView => ({
   sources: surge.sources
     .toSorted((a, b) => b.mails - a.mails)
     .map(({ keyId, keyName, address, mails }) => ({
-      keyId,
+      // Nothing leads to a key that was deleted.
+      keyId: keyName === null ? null : keyId,
       key: keyName ?? (keyId === null ? 'No key' : 'A key that is gone'),
       address: address === '' ? 'not known' : address,
       mails: shown(mails),

@@ -39,4 +39,23 @@ const duties = table('duties', {
   since: integer(),
 })
 
-export const nodesTables = [nodes, duties] as const
+/** What nodes have counted of requests in windows that last, which the others count along. */
+const rates = table(
+  'rates',
+  {
+    key: text(),
+    /** When its window ends. */
+    ends_at: integer(),
+    /** Its number. */
+    node: integer(),
+    count: integer(),
+  },
+  {
+    primaryKey: ['key', 'ends_at', 'node'],
+    isClustered: true,
+    isUnlogged: true,
+    indexes: { rates_end: ['ends_at', 'key', 'node'] },
+  },
+)
+
+export const nodesTables = [nodes, duties, rates] as const

@@ -195,8 +195,34 @@ const identities = table(
 
 export interface IdentityRow extends RowOf<typeof identities> {}
 
+/** Challenges of passkeys that were answered: none is good twice, whichever node is asked. */
+const usedChallenges = table(
+  'used_challenges',
+  { id: text().primaryKey(), until: integer() },
+  { isClustered: true, indexes: { used_challenges_until: ['until', 'id'] } },
+)
+
+/** Whose attempts at a log-in have failed, from the third one on, where several nodes count them together. */
+const failedAttempts = table(
+  'failed_attempts',
+  {
+    /** A hash of the address or the person. */
+    key: text().primaryKey(),
+    count: integer(),
+    last_at: integer(),
+    blocked_until: integer(),
+    /** When it is forgotten. */
+    until: integer(),
+  },
+  { isClustered: true, indexes: { failed_attempts_until: ['until', 'key'] } },
+)
+
+export interface FailedAttemptsRow extends RowOf<typeof failedAttempts> {}
+
 export const peopleTables = [
   identities,
+  usedChallenges,
+  failedAttempts,
   users,
   memberships,
   invitations,

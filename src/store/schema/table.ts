@@ -20,6 +20,7 @@ export interface StoredTable<Name extends string = string, C extends TableColumn
   readonly unique: readonly (readonly string[])[]
   readonly isClustered: boolean
   readonly isNumbered: boolean
+  readonly isUnlogged: boolean
   readonly indexes: readonly TableIndex[]
   readonly seed: readonly object[]
 }
@@ -103,6 +104,8 @@ interface TableParts<C extends TableColumns> {
   unique?: readonly (readonly (keyof C & string)[])[]
   /** The rows lie in their key's own order, so that the key is stored once. */
   isClustered?: boolean
+  /** Rows that are worth nothing after a crash: a server writes them to no log of its own. */
+  isUnlogged?: boolean
   /** Each row has a number that rises as rows are put in (`mailNumber`). SQLite gives every row one. */
   isNumbered?: boolean
   /** By name: the columns, or more of it. */
@@ -124,7 +127,7 @@ export function table<Name extends string, C extends TableColumns>(
   parts: TableParts<C> = {},
 ): StoredTable<Name, C> {
   const { primaryKey = [], unique = [], indexes = {}, seed = [] } = parts
-  const { isClustered = false, isNumbered = false } = parts
+  const { isClustered = false, isNumbered = false, isUnlogged = false } = parts
   return {
     name,
     columns,
@@ -132,6 +135,7 @@ export function table<Name extends string, C extends TableColumns>(
     unique,
     isClustered,
     isNumbered,
+    isUnlogged,
     seed,
     indexes: Object.entries(indexes).map(([name, index]) =>
       'on' in index

@@ -11,6 +11,7 @@ const plain = [
   ...['hold', 'retry', 'release', 'fail'].map((name) => `/queue/change/${name}?domain=slow.test`),
   '/held',
   '/sites',
+  '/nodes',
   '/sites/show?name=google',
   '/failover',
   '/inbound',

@@ -1,5 +1,6 @@
 import { makeResetLink } from '../../../src/people/entry-link.js'
 import { newToken } from '../../../src/people/session.js'
+import { surgeOf } from '../../support/management.js'
 import type { PlacePages } from '../every-page.js'
 
 const longName = 'Wolfeschlegelsteinhausenbergerdorff the Third of That Name'
@@ -7,7 +8,8 @@ const email = `${'first.last.'.repeat(5)}x@a-very-long-label-that-nobody-would-c
 
 /** Log-in, links that let people in, one's own pages, teams and what is in the audit log. */
 export const place: PlacePages = {
-  async fill({ store, people, full, ids }) {
+  async fill({ store, people, full, ids, accountId }) {
+    await surgeOf({ store, accountId })
     const now = Date.now()
     const users = await store.read.selectFrom('users').select(['id', 'email']).execute()
     const owner = users.find((one) => one.email.startsWith('owner-'))?.id ?? ''
@@ -50,6 +52,10 @@ export const place: PlacePages = {
     { path: '/sudo?next=/me', as: 'member', name: 'sudo' },
     { path: '/sudo/ask?next=/me', as: 'member', name: 'sudo-ask' },
     { path: `${full}/team`, as: 'owner', name: 'team' },
+    { path: '/sudo/proved', as: 'member', name: 'sudo-proved' },
+    { path: `${full}/surges`, as: 'owner', name: 'surges' },
+    { path: `${full}/surges`, as: 'member', name: 'surges-member' },
+    { path: `${empty}/surges`, as: 'empty', name: 'surges-empty' },
     { path: `${full}/team`, as: 'viewer', status: 403, name: 'team-viewer' },
     { path: `${empty}/team`, as: 'empty', name: 'team-empty' },
     { path: `${full}/audit`, as: 'owner', name: 'audit' },

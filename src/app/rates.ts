@@ -1,0 +1,37 @@
+import { makeSharedCounts, type SharedCounts } from '../bounded/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import { makeRateExchange } from '../nodes/index.js'
+import type { Store } from '../store/index.js'
+import type { Chore } from './housekeeping.js'
+
+// Told within half a second and heard of within another one: at most a second old.
+const everyMs = 500
+
+/** What a thread of one of several nodes counts together with theirs; undefined for an appliance that is alone. */
+export const sharedCountsOf = ({ node, store }: Pick<Config, 'node' | 'store'>) =>
+  node.join && store.url !== '' ? makeSharedCounts() : undefined
+
+/** Tells and hears of counts; every other time alone while nobody comes near a limit. */
+export function rateChores(
+  deps: { store: Store; clock: Clock },
+  counts: SharedCounts | undefined,
+): Chore[] {
+  if (counts === undefined) return []
+  const exchange = makeRateExchange(deps, counts)
+  let mayRest = false
+  return [
+    {
+      name: 'counts of requests',
+      of: 'node',
+      everyMs,
+      async run() {
+        if (mayRest && counts.untold(deps.clock.now(), 1).length === 0) {
+          mayRest = false
+          return
+        }
+        mayRest = !(await exchange.run())
+      },
+    },
+  ]
+}

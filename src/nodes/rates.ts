@@ -1,0 +1,76 @@
+import type { SharedCounts } from '../bounded/index.js'
+import type { Clock } from '../clock/index.js'
+import { cell, rowsOf, type Store } from '../store/index.js'
+
+// As many keys are told and heard of at once: more take their turn, and what is not heard of is not held back by others' counts.
+const mostTold = 2_000
+const mostHeard = 20_000
+const sweepEveryMs = 60_000
+
+/** Tells other nodes what this one has counted, and hears what they have. */
+export interface RateExchange {
+  /** Whether there was anything to tell or to hear. */
+  run(): Promise<boolean>
+}
+
+/** By rows of `rates`, one upsert and one look at a time. */
+export function makeRateExchange(
+  { store, clock }: { store: Pick<Store, 'read' | 'byRow' | 'node'>; clock: Clock },
+  counts: SharedCounts,
+): RateExchange {
+  let sweptAt = clock.now()
+  return {
+    async run() {
+      const now = clock.now()
+      const own = store.node.number
+      const untold = counts.untold(now, mostTold)
+      if (untold.length > 0) {
+        const json = JSON.stringify(
+          untold.map(({ key, endsAt, count }) => [key, endsAt, own, count]),
+        )
+        await store.byRow((tx) =>
+          tx
+            .insertInto('rates')
+            .columns(['key', 'ends_at', 'node', 'count'])
+            .expression((eb) =>
+              eb
+                .selectFrom(rowsOf(json))
+                .select([
+                  cell(0, 'text').as('key'),
+                  cell(1, 'integer').as('ends_at'),
+                  cell(2, 'integer').as('node'),
+                  cell(3, 'integer').as('count'),
+                ])
+                // SQLite would take `on conflict` for the condition of a join.
+                .where((w) => w.lit(true)),
+            )
+            .onConflict((conflict) =>
+              conflict
+                .columns(['key', 'ends_at', 'node'])
+                .doUpdateSet((eb) => ({ count: eb.ref('excluded.count') })),
+            )
+            .execute(),
+        )
+        counts.told(untold)
+      }
+      const rows = await store.read
+        .selectFrom('rates')
+        .select(['key', 'ends_at as endsAt', 'count'])
+        .where('ends_at', '>', now)
+        .where('node', '!=', own)
+        .limit(mostHeard)
+        .execute()
+      counts.learn(rows)
+      if (now - sweptAt >= sweepEveryMs || now < sweptAt) {
+        sweptAt = now
+        await store.byRow((tx) =>
+          tx
+            .deleteFrom('rates')
+            .where('ends_at', '<', now - sweepEveryMs)
+            .execute(),
+        )
+      }
+      return untold.length > 0 || rows.length > 0
+    },
+  }
+}
