@@ -11,6 +11,7 @@ import {
   keepTyped,
   putInForce,
   readWritten,
+  refuseArchived,
   validate,
   type WrittenAutomation,
 } from './definition/index.js'
@@ -81,6 +82,7 @@ export async function enableWritten(
   checkOpen(billing)
   const { read } = deps.store
   const automation = await findAutomation(read, billing.accountId, id)
+  refuseArchived(automation)
   const { revision: latest } = await requireDraft(read, automation)
   const revision = given ?? latest
   return await putInForce(deps, billing, automation.id, revision)
