@@ -226,7 +226,8 @@ export const updateKey = operation('PATCH /v1/keys/:id', {
   ),
   says: () => ({
     summary: 'Rename or limit an API key',
-    description: 'It holds from the next request on.',
+    description:
+      'It holds from the next request on. The scope `test` is neither given nor taken away later: make another key.',
     examples: {
       'From anywhere': { networks: 'any' },
       'At most 60 mails a minute': { perMinute: 60 },

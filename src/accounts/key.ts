@@ -114,6 +114,7 @@ export async function updateKey(
     const before = await findKey(tx, accountId, keyId)
     refuseChanging(by, before)
     const wanted = { ...before, ...limits }
+    if ((wanted.scope === 'test') !== (before.scope === 'test')) throw otherKind(before.scope)
     const isLimited = Object.keys(limits).length > 0
     const checked = isLimited ? await checkLimits(tx, accountId, wanted, now) : before
     if (isLimited) refuseMightier(by, checked)
@@ -127,6 +128,16 @@ export async function updateKey(
     return await findKey(tx, accountId, keyId)
   })
 }
+
+/** Programs know a test key as one: what it had sent would leave, or what is meant to leave would not. */
+const otherKind = (scope: string) =>
+  new ApiError(
+    'validation_error',
+    scope === 'test'
+      ? 'A key of the scope "test" stays one; make a new key for mail that leaves'
+      : 'A key whose mail leaves cannot become one of the scope "test"; make a new key for tests',
+    { status: 422, fields: { field: 'scope' } },
+  )
 
 /**
  * Deactivates a key at once; throws a 404, a 403 where it may do more than the key `by` that asks, and with `keepFull`

@@ -7,7 +7,7 @@ import type { CommandRow } from './command-row.js'
 import { accountOption } from './database.js'
 import { fieldOptions } from './field-options.js'
 import { wholeNumber } from './option-values.js'
-import { remark, sayTable } from './output.js'
+import { cut, remark, sayTable } from './output.js'
 
 /** The filters as they were typed. */
 type Filters = FieldValues<typeof filterFields>
@@ -40,7 +40,7 @@ export const listEmailsRows: readonly CommandRow[] = [
  */
 async function list({ store: { read }, account }: CommandDeps, asked: Filters & { limit: number }) {
   const { id } = await account()
-  const json = await emailsAnswer(read, id, asked, Number.POSITIVE_INFINITY)
+  const json = await emailsAnswer(read, id, asked, { most: Number.POSITIVE_INFINITY })
   return {
     json,
     say() {
@@ -55,6 +55,6 @@ const row = ({ id, createdAt, status, to, subject, test }: EmailSummary) => [
   id,
   `${createdAt.slice(0, 19).replace('T', ' ')} UTC`,
   test ? `${status}, test` : status,
-  to,
-  subject,
+  cut(to, 60),
+  cut(subject, 60),
 ]

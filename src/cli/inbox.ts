@@ -12,7 +12,7 @@ import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed } from './confirm.js'
 import { accountOption } from './database.js'
 import { limitOption } from './option-values.js'
-import { say, sayTable, shownTime } from './output.js'
+import { cut, say, sayTable, shownTime } from './output.js'
 
 /** `posthorn inbox`: what an account's test keys have sent. */
 export function inboxCommands(program: Command): void {
@@ -74,8 +74,8 @@ async function list({ store: { read }, account }: CommandDeps, options: ListOpti
         json.messages.map((one) => [
           String(one.id),
           shownTime(Date.parse(one.receivedAt)),
-          one.to.join(', '),
-          one.subject,
+          cut(one.to.join(', '), 60),
+          cut(one.subject, 60),
           one.checks === null
             ? 'not checked yet'
             : [one.checks.dkim, one.checks.spf, one.checks.dmarc].join(' '),

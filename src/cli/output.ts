@@ -67,6 +67,12 @@ export function sayTable(
   for (const cells of lines) say(cells.join('  ').trimEnd())
 }
 
+/** A text that is too long for its column ends with an ellipsis; by characters, as columns are. */
+export function cut(text: string, room: number): string {
+  const characters = [...text]
+  return characters.length <= room ? text : `${characters.slice(0, room - 1).join('')}…`
+}
+
 /** Names and values below each other. */
 export function sayFields(fields: Readonly<Record<string, string>>): void {
   for (const [name = '', value = ''] of aligned(Object.entries(fields))) {

@@ -1,7 +1,7 @@
 import type { Finding } from '../doctor/index.js'
 import { zoneFile } from '../domains/index.js'
 import type { Task, WantedRecord } from '../setup/index.js'
-import { say, sayTable, styled, visibleLine } from './output.js'
+import { cut, say, sayTable, styled, visibleLine } from './output.js'
 
 /** Very wide terminals are not used in full: long lines are hard to read. */
 const width = () => Math.min(process.stdout.columns || 80, 120)
@@ -32,10 +32,6 @@ export function sayWanted(records: readonly WantedRecord[]): void {
     say('\nThe reverse name (PTR) is set by whoever gave this machine its address.')
   }
 }
-
-/** A text that is too long for its column ends with an ellipsis. */
-const cut = (text: string, room: number) =>
-  text.length <= room ? text : `${text.slice(0, room - 1)}…`
 
 const marks = {
   ok: ['green', 'ok  '],

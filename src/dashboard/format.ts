@@ -83,6 +83,12 @@ export function fileSize(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${unit}`
 }
 
+/** What is too long for a row ends with an ellipsis. */
+export function shortly(words: string, most = 120): string {
+  const characters = [...words]
+  return characters.length <= most ? words : `${characters.slice(0, most - 1).join('')}…`
+}
+
 /** The first `most` of a list that may be long. */
 export function listed(items: string[], most: number): string {
   const shown = items.slice(0, most).join(', ')

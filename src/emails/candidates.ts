@@ -21,6 +21,8 @@ export interface EmailFilter {
   from?: string | undefined
   /** The sender's domain, as A-labels in lower case. */
   domain?: string | undefined
+  /** One of these, beside it. */
+  domains?: readonly string[] | undefined
   type?: 'transactional' | 'marketing' | undefined
   topicId?: string | undefined
   broadcastId?: string | undefined

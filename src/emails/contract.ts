@@ -30,7 +30,7 @@ const email = {
 
 export const listEmails = operation('GET /v1/emails', {
   id: 'listEmails',
-  may: 'read',
+  may: 'inbox',
   // Filters that rarely match would have one request read a whole log: a page is bounded by what it looks at, and the
   // cursor goes on from there.
   query: {
@@ -40,7 +40,7 @@ export const listEmails = operation('GET /v1/emails', {
   },
   says: () => ({
     summary: 'List emails, newest first',
-    description: `The mails that match all of the filters. A page looks at ${maxLooked} mails at most: it may have fewer than \`limit\`, or none, while \`hasMore\` says that there are more.`,
+    description: `The mails that match all of the filters. A page looks at ${maxLooked} mails at most: it may have fewer than \`limit\`, or none, while \`hasMore\` says that there are more. A key of the scope \`test\` sees test mails alone, and of its domains where it is limited to some.`,
     answers: [
       answer(
         'A page',

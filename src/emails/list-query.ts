@@ -84,8 +84,7 @@ export const filterFields = {
     textThat('true or false', (given) => given === 'true' || given === 'false', {
       type: 'string',
       enum: ['true', 'false'],
-      description:
-        'Only mails of keys of the scope `test`, or with `false` none of them; default: both',
+      description: 'Only mails of test keys, or with `false` none of them; default: both',
     }),
   ),
   createdAfter: maybe(moment('Only mails that were accepted at this time or later')),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
+import { ApiError } from '../errors/index.js'
 import type { FieldValues } from '../fields/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
 import {
@@ -65,14 +66,26 @@ interface Wish extends FieldValues<typeof filterFields> {
   cursor?: string | undefined
 }
 
-/** A page of the log as the API shows it. `most`: how many mails are looked at, at most. */
+/** What a reader may see of an account's log, and how many mails are looked at, at most. */
+interface Sight {
+  test?: true
+  domains?: readonly string[] | null
+  most?: number
+}
+
+/** A page of the log as the API shows it. */
 export async function emailsAnswer(
   read: Read,
   accountId: string,
   { limit, cursor, ...given }: Wish,
-  most?: number,
+  { test, domains, most }: Sight = {},
 ) {
   const filter = filterOf(given)
+  if (test && filter.test === false) {
+    throw new ApiError('forbidden', 'A key of the scope "test" sees test mails alone')
+  }
+  if (test) filter.test = true
+  if (domains) filter.domains = domains
   // A page of one filter is no page of another.
   const scope = `emails ${accountId} ${JSON.stringify(filter)}`
   const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
@@ -113,7 +126,7 @@ function fits(
 ): boolean {
   const { status, from, domain, type, topicId, broadcastId, template, tag, to, messageId, text } =
     filter
-  const { test } = filter
+  const { test, domains } = filter
   const { createdAfter = 0, createdBefore = Number.POSITIVE_INFINITY } = filter
   return (
     (status === undefined || status.includes(row.status)) &&
@@ -124,7 +137,8 @@ function fits(
     row.created_at >= createdAfter &&
     row.created_at < createdBefore &&
     (from === undefined || isFrom(row, from)) &&
-    (domain === undefined || parseMailbox(row.from_header)?.domain === domain) &&
+    (domain === undefined || domainOf(row) === domain) &&
+    (domains === undefined || domains.includes(domainOf(row))) &&
     (tag === undefined || hasTag(row, tag)) &&
     (messageId === undefined || row.message_id === messageId) &&
     (test === undefined || isTestId(row.id) === test) &&
@@ -137,6 +151,8 @@ function fits(
 const hasText = (row: SummaryRow, text: string) =>
   row.subject.toLowerCase().includes(text) ||
   [...recipientsIn(row)].some((address) => address.startsWith(text))
+
+const domainOf = (row: SummaryRow) => parseMailbox(row.from_header)?.domain ?? ''
 
 const isFrom = (row: SummaryRow, from: string) =>
   addressKey(parseMailbox(row.from_header)?.address ?? '') === addressKey(from)

@@ -93,7 +93,12 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   }
 
   serve(api, operations.listEmails, ({ account, query }) =>
-    emailsAnswer(deps.store.read, account.accountId, { ...query, limit: query.limit ?? usualPage }),
+    emailsAnswer(
+      deps.store.read,
+      account.accountId,
+      { ...query, limit: query.limit ?? usualPage },
+      { domains: account.domains, ...(account.isTest && { test: true }) },
+    ),
   )
 
   serve(api, operations.getEmail, async ({ account, params }) => ({

@@ -1,7 +1,6 @@
 import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { pageOf, textCursorOf, textInCursor } from '../store/index.js'
-import type { Inbox } from './inbox.js'
 import { linksIn } from './links.js'
 import {
   findMessage,
@@ -10,9 +9,10 @@ import {
   type SandboxMessage,
   type SandboxSummary,
 } from './messages.js'
+import type { SeenInbox } from './of-domains.js'
 
 /** The inbox of an account's test keys. */
-export type TestInboxOf = Inbox & { accountId: string }
+export type TestInboxOf = SeenInbox & { accountId: string }
 
 /** A page of a test inbox, the newest first. */
 export async function testMailsAnswer(
@@ -30,7 +30,8 @@ export async function testMailsAnswer(
     ...(filter.subject === undefined ? {} : { subject: filter.subject }),
     ...(filter.emailId === undefined ? {} : { emailId: filter.emailId.toLowerCase() }),
   }
-  const scope = `test mails ${inbox.accountId} ${JSON.stringify(wanted)}`
+  const seen = inbox.domains?.join() ?? ''
+  const scope = `test mails ${inbox.accountId} ${seen} ${JSON.stringify(wanted)}`
   const before = cursor === undefined ? undefined : Number(textInCursor(cursor, scope))
   const found = await listMessages(inbox, {
     limit: limit + 1,

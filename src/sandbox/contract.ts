@@ -86,7 +86,7 @@ export const listTestMails = operation('GET /v1/inbox', {
   says: () => ({
     summary: 'List the test inbox, newest first',
     description:
-      'What keys of the scope `test` have sent: a copy for each recipient, as it would have left. Tests of your program ask here whether a mail was sent, and what is in it.',
+      'What keys of the scope `test` have sent: a copy for each recipient, as it would have left. Tests of your program ask here whether a mail was sent, and what is in it. A key that is limited to domains sees what was sent from these alone.',
     answers: [
       answer(
         'A page',
@@ -131,7 +131,8 @@ export const clearTestMails = operation('DELETE /v1/inbox', {
   audit: 'inbox.clear',
   says: () => ({
     summary: 'Empty the test inbox',
-    description: 'What comes meanwhile stays. The mails themselves stay in the log.',
+    description:
+      'What comes meanwhile stays. The mails themselves stay in the log. A key that is limited to domains deletes what was sent from these alone.',
     answers: [
       answer(
         'It was emptied',

@@ -1,7 +1,7 @@
 import type { SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
 import { glimpseHeader } from '../mime/index.js'
-import type { Store } from '../store/index.js'
+import { idsIn, type Store } from '../store/index.js'
 import { type Inbox, isIn } from './inbox.js'
 
 /** Whose inbox a mail goes into, and which mail of the account it is a copy of. */
@@ -43,7 +43,7 @@ export async function keepMessage(
 }
 
 /** Few enough that the turn to write is soon passed on, even when each row is a mail of 25 MiB. */
-const batch = 20
+export const batch = 20
 
 /** Deletes the oldest of an inbox beyond `keep`, unless `signal` says stop. */
 export async function trimMessages(
@@ -83,6 +83,18 @@ export async function deleteUpTo(
     if (numDeletedRows < batch) break
   }
   return deleted
+}
+
+/** Deletes these messages of an inbox; tells how many were there. */
+export async function deleteMessages(inbox: InboxStore, ids: readonly number[]): Promise<number> {
+  const { numDeletedRows } = await inbox.write((tx) =>
+    tx
+      .deleteFrom('sandbox_messages')
+      .where('id', 'in', idsIn(ids, 'integer'))
+      .where(isIn(inbox))
+      .executeTakeFirstOrThrow(),
+  )
+  return Number(numDeletedRows)
 }
 
 /** The newest message that is not among the newest `keep`, or lies behind as many bytes as an account may have. */

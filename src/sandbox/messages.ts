@@ -3,7 +3,8 @@ import type { SMTPServer } from 'smtp-server'
 import { type MessageContent, parseMailbox, readMessageContent } from '../mime/index.js'
 import { likeAnyCase, type SandboxMessageRow, type Store } from '../store/index.js'
 import { type Inbox, isIn } from './inbox.js'
-import { deleteUpTo } from './keep.js'
+import { batch, deleteMessages, deleteUpTo } from './keep.js'
+import { ofDomains, type SeenInbox } from './of-domains.js'
 import { parseVerdicts, type Verdicts } from './verdicts.js'
 
 /** A mail as lists show it. */
@@ -33,13 +34,24 @@ export interface SandboxMessage extends SandboxSummary {
   content: MessageContent
 }
 
+interface ListOptions {
+  limit: number
+  before?: number
+  search?: string
+  filter?: MessageFilter
+}
+
 /** The newest first; `before` is the id after which the page before ended. */
 export async function listMessages(
-  inbox: Inbox,
-  options: { limit: number; before?: number; search?: string; filter?: MessageFilter },
+  inbox: SeenInbox,
+  options: ListOptions,
 ): Promise<SandboxSummary[]> {
-  const { before, search, filter = {} } = options
-  const rows = await inbox.read
+  const rows = inbox.domains ? await seenRows(inbox, options) : await listedRows(inbox, options)
+  return rows.map(summary)
+}
+
+const listedRows = (inbox: Inbox, { before, search, filter = {}, limit }: ListOptions) =>
+  inbox.read
     .selectFrom('sandbox_messages')
     .selectAll()
     .where(isIn(inbox))
@@ -47,9 +59,25 @@ export async function listMessages(
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
     .$if(search !== undefined, (query) => query.where(matches(search ?? '')))
     .orderBy('id', 'desc')
-    .limit(options.limit)
+    .limit(limit)
     .execute()
-  return rows.map(summary)
+
+const chunk = 200
+
+/** Chunk by chunk until there are enough that the key may see; an inbox has a bounded number of messages. */
+async function seenRows(inbox: SeenInbox, options: ListOptions): Promise<SandboxMessageRow[]> {
+  const found: SandboxMessageRow[] = []
+  let { before } = options
+  for (;;) {
+    const rows = await listedRows(inbox, {
+      ...options,
+      limit: chunk,
+      ...(before !== undefined && { before }),
+    })
+    found.push(...(await ofDomains(inbox, rows)))
+    if (found.length >= options.limit || rows.length < chunk) return found.slice(0, options.limit)
+    before = rows.at(-1)?.id
+  }
 }
 
 /** How many messages there are, or how many a search finds. */
@@ -65,16 +93,17 @@ export async function countMessages(inbox: Inbox, search?: string): Promise<numb
 
 /** `whole`: however long it is; else only as far as it can be read in a moment. */
 export async function findMessage(
-  inbox: Inbox,
+  inbox: SeenInbox,
   id: number,
   { whole = false } = {},
 ): Promise<SandboxMessage | undefined> {
-  const row = await inbox.read
+  const rows = await inbox.read
     .selectFrom('sandbox_messages')
     .selectAll()
     .where('id', '=', id)
     .where(isIn(inbox))
-    .executeTakeFirst()
+    .execute()
+  const [row] = await ofDomains(inbox, rows)
   const raw = row && (await rawMessage(inbox, id))
   if (raw === undefined || row === undefined) return undefined
   return { ...summary(row), content: await readMessageContent(raw, { whole }) }
@@ -133,9 +162,25 @@ export async function rawMessage(inbox: Inbox, id: number): Promise<Buffer | und
 }
 
 /** Deletes what is there now, not what arrives meanwhile; tells how many. */
-export async function clearMessages(inbox: Inbox & Pick<Store, 'write'>): Promise<number> {
+export async function clearMessages(inbox: SeenInbox & Pick<Store, 'write'>): Promise<number> {
+  if (inbox.domains) return await clearSeen(inbox)
   const newest = await newestId(inbox)
   return newest === 0 ? 0 : await deleteUpTo(inbox, newest)
+}
+
+/** Those that the key may see, in short transactions. */
+async function clearSeen(inbox: SeenInbox & Pick<Store, 'write'>): Promise<number> {
+  let deleted = 0
+  let before = (await newestId(inbox)) + 1
+  for (;;) {
+    const rows = await listedRows(inbox, { limit: chunk, before })
+    const ids = (await ofDomains(inbox, rows)).map(({ id }) => id)
+    for (let i = 0; i < ids.length; i += batch) {
+      deleted += await deleteMessages(inbox, ids.slice(i, i + batch))
+    }
+    if (rows.length < chunk) return deleted
+    before = rows.at(-1)?.id ?? 0
+  }
 }
 
 /** What is true of the messages that a filter wants. */

@@ -9,7 +9,8 @@ import { clearMessages } from './messages.js'
 /** The test inbox of an account, by the API. */
 export function testInboxRoutes(api: Api<Principal>, { store }: { store: Store }): void {
   const { read, write } = store
-  const inboxOf = ({ accountId }: Principal) => ({ read, accountId })
+  // A key that is limited to domains sees and clears what was sent from these alone.
+  const inboxOf = ({ accountId, domains }: Principal) => ({ read, accountId, domains })
 
   serve(api, operations.listTestMails, ({ account, query }) =>
     testMailsAnswer(inboxOf(account), { ...query, limit: query.limit ?? usualPage }),

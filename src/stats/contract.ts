@@ -131,7 +131,7 @@ export const questionFields = {
   ),
   broadcastId: maybe(pathId('Only mail of this campaign')),
   type: maybe(oneOf(kinds, 'Only mail of this type')),
-  test: maybe(queryFlag('Figures of mail of keys of the scope `test`, which are in no others')),
+  test: maybe(queryFlag('Figures of the mail of test keys, which is in no others')),
   limit: maybe(
     queryWhole(1, maxLimit, 'How many groups beside the days; the rest is together in `other`', 20),
   ),
@@ -139,12 +139,12 @@ export const questionFields = {
 
 export const getStats = operation('GET /v1/stats', {
   id: 'getStats',
-  may: 'read',
+  may: 'inbox',
   query: questionFields,
   says: () => ({
     summary: 'Figures over time',
     description:
-      'Every figure counts on the day, UTC, when it happened: a bounce that comes a day after the delivery is one of the next day, and what was delivered stays delivered. So a rate of one day may be above 1. `provider`, `tag` and `broadcast` are kept apart from each other and cannot be asked for together. A mail with several tags is in several groups, and one without is in `total` alone.',
+      'Every figure counts on the day, UTC, when it happened: a bounce that comes a day after the delivery is one of the next day, and what was delivered stays delivered. So a rate of one day may be above 1. `provider`, `tag` and `broadcast` are kept apart from each other and cannot be asked for together. A mail with several tags is in several groups, and one without is in `total` alone. A key of the scope `test` is told of test mail; where it is limited to several domains it has to name one by `domain`.',
     answers: [
       answer(
         'By day and domain',

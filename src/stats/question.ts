@@ -76,7 +76,9 @@ export function questionOf(input: StatsInput, now: number): FiguresQuestion {
     )
   }
   if (input.test && told.length > 0) {
-    throw wrong(`Figures of test mail are not kept by ${told.join(' and ')}: leave \`test\` out`)
+    throw wrong(
+      `Figures of test mail are not kept by ${told.join(' and ')}, but by day, domain and type`,
+    )
   }
   const key = told[0] ?? 'broadcast'
   const breakdown = input.test ? 'test' : key
@@ -91,6 +93,24 @@ export function questionOf(input: StatsInput, now: number): FiguresQuestion {
     type: input.type,
     key: filter === undefined ? undefined : keyFilter(breakdown, filter),
   }
+}
+
+/** The question as a key may ask it: a test key for figures of its own kind alone, and of its domains. */
+export function seenBy(
+  { isTest, domains }: { isTest: boolean; domains: readonly string[] | null },
+  question: FiguresQuestion,
+): FiguresQuestion {
+  if (!isTest) return question
+  if (question.breakdown !== 'test') {
+    throw new ApiError('forbidden', 'A key of the scope "test" sees figures of test mail alone')
+  }
+  if (domains === null) return question
+  const domain = question.domain ?? (domains.length === 1 ? domains[0] : undefined)
+  if (domain !== undefined && domains.includes(domain)) return { ...question, domain }
+  throw new ApiError(
+    'forbidden',
+    `This key is limited to ${domains.join(', ')}: ask for one of them by \`domain\``,
+  )
 }
 
 /** Whether nothing but days is asked for. */

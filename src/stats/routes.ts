@@ -5,7 +5,7 @@ import type { Api } from '../http/index.js'
 import type { Store } from '../store/index.js'
 import { readStats } from './answer.js'
 import { getStats } from './contract.js'
-import { questionOf } from './question.js'
+import { questionOf, seenBy } from './question.js'
 
 /** Figures over time. */
 export function statsRoutes(
@@ -13,6 +13,10 @@ export function statsRoutes(
   { store, clock }: { store: Store; clock: Clock },
 ): void {
   serve(api, getStats, async ({ account, query }) =>
-    readStats(store.read, account.accountId, questionOf(query, clock.now())),
+    readStats(
+      store.read,
+      account.accountId,
+      seenBy(account, questionOf({ ...query, test: query.test ?? account.isTest }, clock.now())),
+    ),
   )
 }

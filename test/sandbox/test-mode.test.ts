@@ -1,13 +1,18 @@
 import t, { type Test } from 'tap'
 import { createKey } from '../../src/accounts/index.js'
+import { applianceKeyFile } from '../../src/app/index.js'
 import { systemClock as clock, pause } from '../../src/clock/index.js'
+import { openApplianceKey } from '../../src/config/index.js'
+import { addDomain } from '../../src/domains/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { openSandboxReceiver } from '../../src/sandbox/index.js'
 import { makeIds } from '../../src/store/ids.js'
 import { isTestId, newUuid, type Store } from '../../src/store/index.js'
+import { runCli } from '../cli/run.js'
 import { plainToken, startSubmission, submit } from '../submission/start.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
+import { logIn } from '../support/log-in.js'
 import { directTo, type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { openReceiver } from '../support/receiver.js'
 import { fakeResolver } from '../support/resolver.js'
@@ -47,6 +52,12 @@ async function ended({ call, until }: Posthorn, key: string, body: object) {
   return await until(json.id, (email) =>
     email.recipients.every(({ updatedAt }) => updatedAt !== null),
   )
+}
+
+/** The account has one more domain. */
+async function owned({ store, dataDir, accountId }: Posthorn, name: string) {
+  const key = openApplianceKey(applianceKeyFile(dataDir))
+  await addDomain({ store, clock, key }, accountId, name, { trust: true })
 }
 
 /** What a look finds, as soon as it finds something. */
@@ -170,7 +181,7 @@ t.test('what a test key has done is apart from what others do', async (t) => {
   }
   t.same(await answer('GET', `/v1/emails/${real.json.id}`), [404, 'not_found'])
   t.equal((await answer('GET', `/v1/emails/${tried.json.id}`))[0], 200)
-  t.same(await answer('GET', '/v1/emails'), [403, 'forbidden'])
+  t.equal((await answer('GET', '/v1/emails'))[0], 200)
   t.same(await answer('GET', '/v1/contacts/all'), [403, 'forbidden'])
   t.same(await answer('POST', '/v1/events/send', { event: 'x', email: 'a@b.example' }), [
     403,
@@ -208,6 +219,176 @@ t.test('what a test key has done is apart from what others do', async (t) => {
     return json.messages.length === 0 || undefined
   })
   t.same((await call('DELETE', '/v1/inbox', { key })).json, { cleared: 3 })
+})
+
+t.test(
+  'a test key that is limited to a domain sees and clears what was sent from it',
+  async (t) => {
+    const { posthorn, key } = await start(t)
+    const { call } = posthorn
+    for (const name of ['second.test', 'third.test']) await owned(posthorn, name)
+    const keyFor = async (...domains: string[]) => {
+      const body = { name: 'CI', scope: 'test', domains }
+      return (await call('POST', '/v1/keys', { body })).json.key as string
+    }
+    const [second, both] = [await keyFor('second.test'), await keyFor('second.test', 'third.test')]
+    const first = await ended(posthorn, key, { to: 'bob@example.org' })
+    // The name of the sender looks like an address of the other domain, and the domain is written large.
+    const named = {
+      from: '"x@second.test, <x@second.test>" <a@sender.test>',
+      to: 'bob@example.org',
+    }
+    const lookalike = await ended(posthorn, key, named)
+    const from = 'Two <a@Second.TEST>'
+    const own = await ended(posthorn, second, { from, to: ['bob@example.org', 'ann@example.org'] })
+    await ended(posthorn, posthorn.apiKey, { to: 'bob@example.org' })
+    const body = { ...mail, to: 'bob@example.org' }
+    t.equal((await call('POST', '/v1/emails/send', { key: second, body })).status, 403)
+
+    const inbox = async (by: string, query = '') =>
+      (await call('GET', `/v1/inbox${query}`, { key: by })).json
+    const messages = (await inbox(key)).messages as { id: number; emailId: string }[]
+    t.same(
+      new Set(messages.map(({ emailId }) => emailId)),
+      new Set([first.id, lookalike.id, own.id]),
+    )
+    for (const by of [second, both]) {
+      const seen = (await inbox(by)).messages as typeof messages
+      t.ok(seen.length > 0 && seen.every(({ emailId }) => emailId === own.id))
+      for (const { id, emailId } of messages) {
+        const { status } = await call('GET', `/v1/inbox/${id}`, { key: by })
+        t.equal(status, emailId === own.id ? 200 : 404)
+      }
+      t.same((await inbox(by, `?emailId=${first.id}`)).messages, [])
+    }
+    const page = await inbox(key, '?limit=1')
+    const foreign = await call('GET', `/v1/inbox?limit=1&cursor=${page.nextCursor}`, {
+      key: second,
+    })
+    t.equal(foreign.status, 400, 'a page of another key’s is none of this one’s')
+
+    // The log and the figures, in the same way.
+    const listed = async (by: string, query = '') => {
+      const { status, json } = await call('GET', `/v1/emails${query}`, { key: by })
+      return status === 200 ? json.emails.map(({ id }: { id: string }) => id) : [status, json.code]
+    }
+    t.same(await listed(key), [own.id, lookalike.id, first.id])
+    t.same(await listed(second), [own.id])
+    t.same(await listed(both, '?test=true'), [own.id])
+    t.same(await listed(second, '?domain=sender.test'), [])
+    t.same(await listed(key, '?test=false'), [403, 'forbidden'])
+    const figures = async (by: string, query = '') => {
+      const { status, json } = await call('GET', `/v1/stats${query}`, { key: by })
+      return status === 200 ? json.total.mails : [status, json.code]
+    }
+    t.equal(await figures(key), 3)
+    t.equal(await figures(key, '?test=true&groupBy=domain'), 3)
+    t.equal(await figures(second), 1)
+    t.equal(await figures(both, '?domain=second.test'), 1)
+    t.same(await figures(both), [403, 'forbidden'])
+    t.same(await figures(second, '?domain=sender.test'), [403, 'forbidden'])
+    t.same(await figures(key, '?test=false'), [403, 'forbidden'])
+
+    const mine = (await inbox(second)).messages.length
+    t.same((await call('DELETE', '/v1/inbox', { key: both })).json, { cleared: mine })
+    t.same((await inbox(second)).messages, [])
+    t.equal((await inbox(key)).messages.length, messages.length - mine)
+  },
+)
+
+t.test('a limited key’s list and clearing go through a long inbox', async (t) => {
+  const { posthorn, key } = await start(t)
+  const { call, store } = posthorn
+  await owned(posthorn, 'second.test')
+  const body = { name: 'CI', scope: 'test', domains: ['second.test'] }
+  const second = (await call('POST', '/v1/keys', { body })).json.key as string
+  const own = await ended(posthorn, second, { from: 'a@second.test', to: 'bob@example.org' })
+  const other = await ended(posthorn, key, { to: 'bob@example.org' })
+  const copies = await store.read
+    .selectFrom('sandbox_messages')
+    .selectAll()
+    .where('email_id', 'in', [own.id, other.id])
+    .orderBy('id')
+    .execute()
+  // 900 more of the other domain, and one of its own before and after each 300.
+  await store.write(async (tx) => {
+    for (let i = 0; i < 900; i++) {
+      const of = i % 300 === 0 ? 0 : 1
+      const copy = { ...copies[of], id: store.ids.serial(), email_id: [own.id, other.id][of] }
+      await tx
+        .insertInto('sandbox_messages')
+        .values(copy as NonNullable<(typeof copies)[0]>)
+        .execute()
+    }
+  })
+  const list = async (query: string) =>
+    (await call('GET', `/v1/inbox${query}`, { key: second })).json
+  const one = await list('?limit=3')
+  t.equal(one.messages.length, 3)
+  const two = await list(`?limit=3&cursor=${one.nextCursor}`)
+  t.match(two, { hasMore: false, messages: [{ emailId: own.id }] })
+  t.same((await call('DELETE', '/v1/inbox', { key: second })).json, { cleared: 4 })
+  t.equal((await list('')).messages.length, 0)
+  const { left } = await store.read
+    .selectFrom('sandbox_messages')
+    .select(({ fn }) => fn.countAll<number>().as('left'))
+    .executeTakeFirstOrThrow()
+  t.equal(left, 898)
+})
+
+t.test('a test key stays one, and no other becomes one', async (t) => {
+  const { posthorn, key } = await start(t)
+  const { call } = posthorn
+  const { keys } = (await call('GET', '/v1/keys')).json
+  const of = (scope: string) => keys.find((one: { scope: string }) => one.scope === scope).id
+  const change = async (id: string, body: object) => {
+    const { status, json } = await call('PATCH', `/v1/keys/${id}`, { body })
+    return [status, json.field ?? json.scope]
+  }
+  t.same(await change(of('test'), { scope: 'full' }), [422, 'scope'])
+  t.same(await change(of('test'), { scope: 'sending', name: 'x' }), [422, 'scope'])
+  t.same(await change(of('test'), { scope: 'test', name: 'Renamed' }), [200, 'test'])
+  await call('POST', '/v1/keys', { body: { name: 'Second' } })
+  t.same(await change(of('full'), { scope: 'test' }), [422, 'scope'])
+  t.same(await change(of('full'), { scope: 'read' }), [200, 'read'])
+  t.equal((await call('GET', '/v1/inbox', { key })).status, 200)
+})
+
+t.test('pages and commands cut long subjects, and offer a key no other kind', async (t) => {
+  const { posthorn, key } = await start(t)
+  const { accountId, call, dataDir } = posthorn
+  const subject = 'Größe '.repeat(50).trim()
+  const to = Array.from({ length: 12 }, (_, i) => `somebody.number.${i}@example.org`)
+  await ended(posthorn, key, { to, subject })
+  const viewer = await logIn(posthorn, accountId, 'owner')
+  for (const list of ['inbox', 'emails']) {
+    const { text } = await viewer.get(`/a/${accountId}/${list}`)
+    const [, shown = ''] = />(Größe [^<]*)<\/a>/.exec(text) ?? []
+    t.equal([...shown].length, 120, list)
+    t.ok(shown.endsWith('…'))
+  }
+  for (const group of ['inbox', 'email']) {
+    const { stdout } = await runCli([group, 'list', '--data', dataDir])
+    const [, line = ''] = stdout.split('\n')
+    t.match(line, /Größe .*…/, group)
+    t.ok(line.length < 240, `${group}: ${line.length} characters`)
+  }
+  for (const args of [['email', 'list'], ['stats']]) {
+    const { stdout } = await runCli([...args, '--help'])
+    t.match(stdout.replace(/\s+/g, ' '), /test keys/)
+    t.notMatch(stdout, /scope\s+--test/)
+  }
+
+  const { keys } = (await call('GET', '/v1/keys')).json
+  for (const { id, scope } of keys as { id: string; scope: string }[]) {
+    const { text } = await viewer.get(`/a/${accountId}/keys/${id}`)
+    const offered = [...text.matchAll(/name="scope" value="(\w+)"/g)].map(([, value]) => value)
+    t.equal(offered.includes('test'), scope === 'test')
+    t.equal(offered.includes('full'), scope !== 'test')
+    const other = scope === 'test' ? 'full' : 'test'
+    const refused = await runCli(['key', 'change', id, '--scope', other, '--data', dataDir])
+    t.match(refused, { status: 1, stderr: /make a new key/ })
+  }
 })
 
 t.test('a test key’s caps are the plan’s, and counted for themselves', async (t) => {

@@ -5,7 +5,7 @@ import { type EmailSummary, listEmails } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read, Store } from '../../store/index.js'
 import { listTemplates } from '../../templates/index.js'
-import { type Moment, moment } from '../format.js'
+import { type Moment, moment, shortly } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -115,7 +115,7 @@ const rowOf = (email: EmailSummary, base: string, now: number): LogRow => ({
   at: moment(Date.parse(email.createdAt), now),
   // A mail that all of its recipients are suppressed for has nobody left in these fields.
   to: [email.to, ...email.cc, ...email.bcc].filter(Boolean).join(', ') || 'Nobody',
-  subject: email.subject || 'No subject',
+  subject: shortly(email.subject) || 'No subject',
   status: email.status,
   tone: toneOf(email.status),
   byFailover: email.provider === 'failover',

@@ -1,6 +1,6 @@
 import { countMessages, listMessages, type SandboxSummary } from '../../sandbox/index.js'
 import { pageOf } from '../../store/index.js'
-import { listed, type Moment, moment, plural } from '../format.js'
+import { listed, type Moment, moment, plural, shortly } from '../format.js'
 import { messageId } from '../sandbox/inbox.js'
 import { type Badge, verdictBadges } from '../sandbox/verdict-words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -74,9 +74,9 @@ export async function listPage(
 
 const rowOf = (message: SandboxSummary, path: string, now: number): TestInboxRow => ({
   href: `${path}/${message.id}`,
-  subject: message.subject || 'No subject',
-  from: message.from || message.mailFrom,
-  to: listed(message.recipients, 3),
+  subject: shortly(message.subject) || 'No subject',
+  from: shortly(message.from || message.mailFrom),
+  to: shortly(listed(message.recipients, 3)),
   received: moment(message.receivedAt, now),
   badges: verdictBadges(message),
 })

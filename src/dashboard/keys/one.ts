@@ -57,7 +57,8 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
       base,
       accountId: account.id,
       key: shown,
-      scopes,
+      // A test key stays one, and no other becomes one.
+      scopes: scopes.filter(({ value }) => (value === 'test') === (key.scope === 'test')),
       faults,
       values: {
         name: key.name,
