@@ -1,6 +1,6 @@
-import { answer, operation, refusal, shape } from '../contract/index.js'
+import { answer, confirmation, operation, refusal, shape } from '../contract/index.js'
 import { count, maybe, orNull, table, text, time, whole, words } from '../fields/index.js'
-import { automation, exampleTime } from './contract-parts.js'
+import { automation, dryRun, exampleTime, wasDry } from './contract-parts.js'
 
 /** Which live runs are meant; all that is given holds. */
 export const meantRuns = {
@@ -32,6 +32,8 @@ const example = {
   endedAt: null,
 }
 const told = (when: string, status = 200) => answer(when, 'RunsCancelled', fields, example, status)
+const cancelled = Object.assign({ dryRun }, meantRuns)
+
 const never = () =>
   refusal(
     'not_found',
@@ -44,13 +46,25 @@ export const cancelRuns = operation('POST /v1/automations/:id/cancel', {
   may: 'full',
   audit: 'automation.take-out',
   of: automation,
-  body: shape('RunsMeant', table(meantRuns)),
+  body: shape('RunsMeant', table(cancelled, { noOthers: true })),
   says: () => ({
     summary: 'Stop all live runs of an automation that fit',
     description:
       'The appliance does it, some thousands a second, and goes on after a restart. Runs that begin later stay.',
-    examples: { 'Who waits at a step': { step: 'paid' }, Everybody: {} },
-    answers: [told('It has begun', 202)],
+    examples: {
+      'Who waits at a step': { step: 'paid' },
+      Everybody: {},
+      'What would happen': { step: 'paid', dryRun: true },
+    },
+    answers: [
+      told('It has begun', 202),
+      answer(
+        'What would happen',
+        'RunsToCancel',
+        { dryRun: wasDry, total: count('How many runs fit, at most'), message: confirmation },
+        { dryRun: true, total: 12_000, message: 'Nothing was cancelled: 12,000 runs fit' },
+      ),
+    ],
     refusals: [
       refusal(
         'validation_error',

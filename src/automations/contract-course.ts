@@ -27,34 +27,46 @@ import {
   words,
 } from '../fields/index.js'
 import { meantRuns } from './contract-cancel.js'
-import { automation, exampleId, exampleTime, stateFields } from './contract-parts.js'
+import {
+  automation,
+  dryRun,
+  exampleId,
+  exampleTime,
+  stateFields,
+  wasDry,
+} from './contract-parts.js'
 import { releases } from './runs/hold.js'
 import { entryRefusals } from './runs/status.js'
 
 const archived = () => refusal('conflict', 'It is archived', 'The automation is archived')
 const neverEnabled = () =>
   refusal('conflict', 'It was never enabled', '“Welcome” was never enabled, so nobody is in it')
-const dryRun = maybe(flag('Only says what would happen; nothing is changed'))
-const wasDry = flag('Whether it only says what would happen').schema
 
 export const pauseAutomation = operation('POST /v1/automations/:id/pause', {
   id: 'pauseAutomation',
   may: 'full',
   audit: 'automation.pause',
   of: automation,
+  body: shape('AutomationPause', table({ dryRun }, { noOthers: true })),
   says: () => ({
     summary: 'Let nobody take a step in an automation',
+    examples: { 'At once': {}, 'What would happen': { dryRun: true } },
     description:
       'Events still start runs and end waits. Whoever falls due meanwhile is held until it is resumed.',
     answers: [
       answer(
-        'It is paused; a repeat changes nothing',
+        'It is paused, or what would happen; a repeat changes nothing',
         'AutomationPaused',
-        { ...stateFields('The status, which stays as it was'), pausedAt: time('Since when') },
+        {
+          ...stateFields('The status, which stays as it was'),
+          dryRun: wasDry,
+          pausedAt: orNull(time('Since when; null: it is not, as only a dry run says')),
+        },
         {
           id: exampleId,
           status: 'enabled',
           message: 'Automation paused: nobody takes a step until it is resumed',
+          dryRun: false,
           pausedAt: exampleTime,
         },
       ),
@@ -72,15 +84,18 @@ export const resumeAutomation = operation('POST /v1/automations/:id/resume', {
   of: automation,
   body: shape(
     'AutomationResume',
-    table({
-      overdue: maybe(
-        oneOf(
-          releases,
-          'What becomes of what fell due meanwhile: `shift` (the default) puts every time off by as long as the pause was, `now` goes on at once, `skip` goes on at once but leaves out the mails',
+    table(
+      {
+        overdue: maybe(
+          oneOf(
+            releases,
+            'What becomes of what fell due meanwhile: `shift` (the default) puts every time off by as long as the pause was, `now` goes on at once, `skip` goes on at once but leaves out the mails',
+          ),
         ),
-      ),
-      dryRun,
-    }),
+        dryRun,
+      },
+      { noOthers: true },
+    ),
   ),
   says: () => ({
     summary: 'Let a paused automation go on',
@@ -141,7 +156,7 @@ const otherStep = shape(
   }),
 )
 
-const movedOnly = shape('RunsToMove', table(meantRuns))
+const movedOnly = shape('RunsToMove', table(meantRuns, { noOthers: true }))
 
 export const moveRuns = operation('POST /v1/automations/:id/move', {
   id: 'moveRuns',
@@ -150,20 +165,23 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
   of: automation,
   body: shape(
     'RunsMove',
-    table({
-      version: maybe(
-        whole('A version that was enabled once; default: the newest of these', { least: 1 }),
-      ),
-      instead: maybe(
-        list(otherStep, {
-          most: 100,
-          about:
-            'Where runs go whose step the version has not, or has as another thing; without it they stay',
-        }),
-      ),
-      only: maybe(movedOnly),
-      dryRun,
-    }),
+    table(
+      {
+        version: maybe(
+          whole('A version that was enabled once; default: the newest of these', { least: 1 }),
+        ),
+        instead: maybe(
+          list(otherStep, {
+            most: 100,
+            about:
+              'Where runs go whose step the version has not, or has as another thing; without it they stay',
+          }),
+        ),
+        only: maybe(movedOnly),
+        dryRun,
+      },
+      { noOthers: true },
+    ),
   ),
   says: () => ({
     summary: 'Let runs of older versions go on by the steps of another',
@@ -228,12 +246,17 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
   }),
 })
 
-const whom = table({
-  listId: maybe(bodyId('The people of this list; this or `segmentId`')),
-  segmentId: maybe(bodyId('Those who are in this segment now; this or `listId`')),
-  perHour: maybe(whole('How many begin in an hour; default: 1000', { least: 1, most: 1_000_000 })),
-  dryRun,
-})
+const whom = table(
+  {
+    listId: maybe(bodyId('The people of this list; this or `segmentId`')),
+    segmentId: maybe(bodyId('Those who are in this segment now; this or `listId`')),
+    perHour: maybe(
+      whole('How many begin in an hour; default: 1000', { least: 1, most: 1_000_000 }),
+    ),
+    dryRun,
+  },
+  { noOthers: true },
+)
 const newStart = field(
   refine(structOf(whom), 'required', ({ listId, segmentId }) => {
     if ((listId === undefined) !== (segmentId === undefined)) return true
@@ -319,6 +342,12 @@ export const startForCrowd = operation('POST /v1/automations/:id/start', {
         'validation_error',
         'The automation is not enabled',
         '“Welcome” is disabled: only an enabled automation starts runs',
+        { status: 422 },
+      ),
+      refusal(
+        'validation_error',
+        'It begins on a date',
+        '“Birthday” begins for each person on a day of their own, so it cannot be started for a list or a segment: whoever has the date enters when the day comes',
         { status: 422 },
       ),
       refusal(

@@ -41,7 +41,14 @@ const changed = () =>
   refusal(
     'conflict',
     'Somebody else has changed it since `revision`',
-    'Somebody else has changed this automation since you opened it. What you typed is still here: open the automation in another tab, look at what is new, and save again from there',
+    'The automation was changed since this revision: read the draft anew, and make your change to that',
+  )
+
+const noDraft = () =>
+  refusal(
+    'not_found',
+    'There is no draft',
+    'Nothing is written that is not in the version: there is no draft',
   )
 
 export const getDraft = operation('GET /v1/automations/:id/draft', {
@@ -104,7 +111,7 @@ export const enableDraft = operation('POST /v1/automations/:id/draft/enable', {
   says: () => ({
     summary: 'Put a draft in force',
     description:
-      'It is the version from then on, enabled; runs go on in the version in which they began. Without a draft the version is enabled as it is.',
+      'It is the version from then on, enabled; runs go on in the version in which they began. A version is enabled by `enable`.',
     examples: { 'The one that was looked at': { revision: example.revision } },
     answers: [
       answer('It is in force', 'DraftEnabled', stateFields('The status after the request'), {
@@ -115,6 +122,7 @@ export const enableDraft = operation('POST /v1/automations/:id/draft/enable', {
     ],
     refusals: [
       archived(),
+      noDraft(),
       changed(),
       invalidDefinition('The draft is not valid, or a step names what is not there'),
       ...accountRefusals,
@@ -129,8 +137,8 @@ export const discardDraft = operation('DELETE /v1/automations/:id/draft', {
   of: automation,
   says: () => ({
     summary: 'Throw the draft of an automation away',
-    description: 'The version stays as it is. Where there is no draft nothing changes.',
+    description: 'The version stays as it is.',
     answers: [draft('What is left: the version')],
-    refusals: [],
+    refusals: [noDraft()],
   }),
 })

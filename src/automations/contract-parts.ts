@@ -1,6 +1,7 @@
 import { byId, confirmation, manyOf, refusal } from '../contract/index.js'
 import {
   field,
+  flag,
   maybe,
   openObject,
   orNull,
@@ -84,6 +85,11 @@ export const graphChanges = {
   connections: maybe(connections),
   settings,
 }
+
+/** Asks what a request would do. Bodies with it take no other names: a misspelt one would do it. */
+export const dryRun = maybe(flag('Only says what would happen; nothing is changed'))
+/** Whether an answer is one to such a request. */
+export const wasDry = flag('Whether it only says what would happen').schema
 
 /** What is said of steps, one sentence each. */
 export const byStep = (about: string, ofOne: string): Schema => ({

@@ -2,8 +2,14 @@ import { counted } from '../amounts/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
-import { type Automation, type Crowd, findAutomation, type Versions } from './definition/index.js'
-import { automationStanding, type HeldRelease } from './runs/index.js'
+import {
+  type Automation,
+  type Crowd,
+  findAutomation,
+  refuseArchived,
+  type Versions,
+} from './definition/index.js'
+import { automationStanding, countLive, type HeldRelease, type RunsFilter } from './runs/index.js'
 import { liveAsked, type RunsAskedFor } from './runs-asked.js'
 import {
   type Backfill,
@@ -32,8 +38,29 @@ export const shownPause = ({ id, status, paused_at }: Automation) => ({
   id,
   status,
   message: 'Automation paused: nobody takes a step until it is resumed',
+  dryRun: false,
   pausedAt: isoTime(paused_at ?? 0),
 })
+
+/** What a pause would do. Throws a 409 as the pause does. */
+export function wouldPause(found: Automation) {
+  refuseArchived(found)
+  const { id, status, paused_at, running, waiting } = found
+  const pausedAt = paused_at === null ? null : isoTime(paused_at)
+  const live = counted(running + waiting, 'run')
+  const message =
+    pausedAt === null
+      ? `Nothing was changed: ${live} would take no step until it is resumed`
+      : `Nothing was changed: it is paused, with ${live} under way`
+  return { id, status, message, dryRun: true, pausedAt }
+}
+
+/** What stopping those runs would do. */
+export async function wouldTakeOut(read: Read, found: Automation, filter: RunsFilter) {
+  const total = await countLive(read, found, filter)
+  const fit = `${counted(total, 'run')} ${total === 1 ? 'fits' : 'fit'}`
+  return { dryRun: true, total, message: `Nothing was cancelled: ${fit}` }
+}
 
 // What somebody waits for; the appliance does the rest by itself.
 const patienceMs = 2_000

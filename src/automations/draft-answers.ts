@@ -11,6 +11,7 @@ import {
   keepTyped,
   putInForce,
   readWritten,
+  refuseArchived,
   validate,
   type WrittenAutomation,
 } from './definition/index.js'
@@ -63,7 +64,15 @@ export async function writeDraft(
   return await draftAnswer(read, await findAutomation(read, accountId, id))
 }
 
-/** Puts in force what is written. Throws as enabling does, and a 409 where it was changed since. */
+/** What is written, where that is a draft. Throws a 404. */
+async function requireDraft(read: Read, automation: Automation): Promise<WrittenAutomation> {
+  const written = await readWritten(read, automation)
+  if (written.isDraft) return written
+  const message = 'Nothing is written that is not in the version: there is no draft'
+  throw new ApiError('not_found', message)
+}
+
+/** Puts in force what is written. Throws a 404 where nothing is, else as enabling does, and a 409 where it was changed since. */
 export async function enableWritten(
   deps: AutomationDeps,
   billing: AccountBilling,
@@ -73,13 +82,16 @@ export async function enableWritten(
   checkOpen(billing)
   const { read } = deps.store
   const automation = await findAutomation(read, billing.accountId, id)
-  const revision = given ?? (await readWritten(read, automation)).revision
+  refuseArchived(automation)
+  const { revision: latest } = await requireDraft(read, automation)
+  const revision = given ?? latest
   return await putInForce(deps, billing, automation.id, revision)
 }
 
 /** Throws the draft away; what is left is the version. */
 export async function dropDraft(deps: AutomationDeps, accountId: string, id: string) {
-  await discardDraft(deps, accountId, id)
   const { read } = deps.store
+  await requireDraft(read, await findAutomation(read, accountId, id))
+  await discardDraft(deps, accountId, id)
   return await draftAnswer(read, await findAutomation(read, accountId, id))
 }

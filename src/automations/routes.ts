@@ -28,6 +28,8 @@ import {
   standingAnswer,
   startAnswer,
   startFor,
+  wouldPause,
+  wouldTakeOut,
 } from './course-answers.js'
 import {
   archiveAutomation,
@@ -180,6 +182,7 @@ function takeOutRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   serve(api, operations.cancelRuns, async ({ account, params: { id }, body, remember }) => {
     const found = await findAutomation(read, account.accountId, id)
     const filter = await liveAsked(read, found.id, body)
+    if (body.dryRun) return reply(200, await wouldTakeOut(read, found, filter))
     const says = `By the API${body.step === undefined ? '' : `: at ${body.step}`}`
     const order = { filter, says, startedBy: account.keyId }
     const begun = await deps.takeOuts.begin(found, order, (tx, task) =>
@@ -227,8 +230,9 @@ function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
 function courseRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const { read } = deps.store
 
-  serve(api, operations.pauseAutomation, async ({ account, params: { id }, remember }) => {
+  serve(api, operations.pauseAutomation, async ({ account, params: { id }, body, remember }) => {
     const found = await findAutomation(read, account.accountId, id)
+    if (body.dryRun) return wouldPause(found)
     return shownPause(
       await pauseAutomation(deps, found, (tx, paused) => remember(tx, shownPause(paused))),
     )

@@ -5,7 +5,7 @@ import type { Operations } from './types.js'
 export type OperationName = keyof Operations
 export type Answer<N extends OperationName> = Operations[N]['answer']
 export type Query<N extends OperationName> = Operations[N]['query']
-type Body<N extends OperationName> = Operations[N]['body']
+export type Body<N extends OperationName> = Operations[N]['body']
 
 interface Given<N extends OperationName> {
   /** What stands in the path, in its order. */

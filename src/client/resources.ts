@@ -1,4 +1,4 @@
-import { type Methods, pick, type Query } from './call.js'
+import { type Body, type Methods, pick, type Query } from './call.js'
 import { type ImportSource, importContacts } from './import.js'
 import type { CallOptions, Core } from './request.js'
 import { type SendManyOptions, type Sent, sendMany } from './send-many.js'
@@ -131,7 +131,7 @@ export const templateMethods = ({
 })
 
 export const automationMethods = (methods: Methods) => {
-  const { byId, withBody, byIdWithBody, pages, pagesById } = methods
+  const { call, byId, withBody, byIdWithBody, pages, pagesById } = methods
   return {
     /** Always disabled at first. */
     create: withBody('POST /v1/automations'),
@@ -154,7 +154,11 @@ export const automationMethods = (methods: Methods) => {
     /** For good; its runs are cancelled. */
     archive: byId('POST /v1/automations/{id}/archive'),
     /** Nobody takes a step until it is resumed. */
-    pause: byId('POST /v1/automations/{id}/pause'),
+    pause: (
+      id: string,
+      body: Body<'POST /v1/automations/{id}/pause'> = {},
+      options?: CallOptions,
+    ) => call('POST /v1/automations/{id}/pause', { params: [id], body }, options),
     /** What fell due meanwhile: `shift`, `now` or `skip`. */
     resume: byIdWithBody('POST /v1/automations/{id}/resume'),
     /** Lets runs of older versions go on by the steps of another. */

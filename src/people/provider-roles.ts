@@ -75,7 +75,7 @@ export async function giveRoles(
   const isOperator = user.operator === 1
   const wasGiven = isOperator && before.operator !== undefined
   if (roles.has(null) ? !isOperator : wasGiven) {
-    const done = await unlessLast(changeOperator(tx, user, !isOperator))
+    const done = await unlessLast(tx, (tx) => changeOperator(tx, user, !isOperator))
     if (done) await note(null, isOperator ? 'none' : 'operator')
     // Who stays because nobody else is one loses it once somebody is.
     if (!(done && isOperator)) given.operator = 'operator'
@@ -93,11 +93,11 @@ export async function giveRoles(
     if (!isOfClaim && !isMore) continue
     if (wanted !== undefined) given[accountId] = wanted
     if (wanted === has) continue
-    const change =
+    const change = (tx: Tx) =>
       wanted === undefined
         ? removeMember(tx, accountId, user.id)
         : setRole(tx, accountId, user.id, wanted, now)
-    if (await unlessLast(change)) await note(accountId, wanted ?? 'none')
+    if (await unlessLast(tx, change)) await note(accountId, wanted ?? 'none')
     else if (has !== undefined) given[accountId] = has
   }
   return given
@@ -114,9 +114,9 @@ async function givenBefore(tx: Tx, issuer: string, subject: string): Promise<Giv
 }
 
 /** Whether it was done: the last one stays, which is no reason to let nobody in. */
-async function unlessLast(change: Promise<void>): Promise<boolean> {
+async function unlessLast(tx: Tx, change: (tx: Tx) => Promise<void>): Promise<boolean> {
   try {
-    await change
+    await change(tx)
     return true
   } catch (error) {
     if (error instanceof ApiError && error.code === 'conflict') return false

@@ -144,3 +144,33 @@ t.test('it stands still while disabled, and ends when it is stopped', async (t) 
   t.match(await row(id), { started: 1, ended_at: Number })
   await t.rejects(stopBackfill(rig, automation), /No start over a list or a segment is under way/)
 })
+
+t.test(
+  'what begins on a day of each person is not started for a list, nor is one that became so',
+  async (t) => {
+    const { rig, deps, look, row } = await openList(t, 8)
+    const { listId } = rig
+    const dated = trigger('$contact.date', { date: { field: 'birthday' } })
+    const id = await rig.enabled([dated, send('one')])
+    const automation = await rig.automation(id)
+    const crowd = { crowd: { listId }, perHour: 120 }
+    await t.rejects(startBackfill(rig, automation, crowd), /on a day of their own/)
+    await t.rejects(judgeBackfill(deps, automation, { listId }), /on a day of their own/)
+    t.equal((await rig.mails()).length, 0)
+
+    const plain = await rig.enabled([trigger(), send('one')])
+    await startBackfill(rig, await rig.automation(plain), crowd)
+    await look()
+    t.match(await row(plain), { started: 2, ended_at: null })
+    await rig.store.write((tx) =>
+      tx
+        .updateTable('automation_dates')
+        .set({ automation_id: plain, state: 'current' })
+        .where('automation_id', '=', id)
+        .execute(),
+    )
+    await rig.clock.advance(minuteMs)
+    await look()
+    t.match(await row(plain), { started: 2, ended_at: Number })
+  },
+)

@@ -189,3 +189,60 @@ t.test(
     t.same(deeds('api'), ['automation.create', ...changes])
   },
 )
+
+t.test(
+  'a dry run changes nothing, and a name that is none is refused where it would do it',
+  async (t) => {
+    const rig = await openAutomations(t)
+    const { call } = rig
+    const wait = { key: 'wait', type: 'delay', config: { duration: 'P1D' } }
+    const id = await rig.enabled('Welcome', [trigger('e'), wait])
+    for (const n of [1, 2, 3]) await rig.event({ event: 'e', email: `p${n}@example.com` })
+    const at = `/v1/automations/${id}`
+    t.match(await call('POST', `${at}/cancel`, { dryRun: true }), {
+      status: 200,
+      json: { dryRun: true, total: 3, message: 'Nothing was cancelled: 3 runs fit' },
+    })
+    t.match(await call('GET', `${at}/cancel`), { status: 404 })
+    t.match(await call('POST', `${at}/pause`, { dryRun: true }), {
+      status: 200,
+      json: { dryRun: true, pausedAt: null, message: /3 runs would take no step/ },
+    })
+    t.match(await call('GET', `${at}/standing`), { json: { pausedAt: null } })
+    for (const [verb, body] of [
+      ['cancel', {}],
+      ['pause', {}],
+      ['resume', {}],
+      ['move', {}],
+      ['move', { only: { steps: 'wait' }, dryRun: true }],
+      ['start', { listId: id }],
+    ] as const) {
+      const asked = 'only' in body ? body : { ...body, dry_run: true }
+      const refused = await call('POST', `${at}/${verb}`, asked)
+      t.match(String(refused.status), /^4(00|22)$/, verb)
+      t.match(JSON.stringify(refused.json), /dry_run|steps/)
+    }
+    t.match(await call('GET', `${at}/cancel`), { status: 404 })
+    t.match(await call('POST', `${at}/pause`), { json: { dryRun: false, pausedAt: String } })
+  },
+)
+
+t.test(
+  'a draft that is none is neither put in force nor thrown away; an old revision is told as one',
+  async (t) => {
+    const rig = await openAutomations(t)
+    const { call } = rig
+    const at = `/v1/automations/${await rig.enabled('Welcome', steps)}/draft`
+    const none = { status: 404, json: { code: 'not_found', error: /no draft/ } }
+    t.match(await call('POST', `${at}/enable`, {}), none)
+    t.match(await call('DELETE', at), none)
+    const { revision } = (await call('GET', at)).json
+    t.match(await call('PATCH', at, { name: 'Hello', revision }), { status: 200 })
+    const stale = await call('PATCH', at, { name: 'Hi', revision })
+    t.match(stale, {
+      status: 409,
+      json: { error: /changed since this revision: read the draft anew/ },
+    })
+    t.match(await call('POST', `${at}/enable`, {}), { status: 200 })
+  },
+)

@@ -2,6 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { addContact, createList } from '../../src/contacts/index.js'
 import { suppress } from '../../src/suppression/index.js'
+import { optOut } from '../../src/topics/index.js'
 import { openAutomations } from '../support/automation-appliance.js'
 
 const steps = [
@@ -139,3 +140,34 @@ t.test(
     ])
   },
 )
+
+t.test('on some of a list, who is suppressed does not enter, as at a real start', async (t) => {
+  const rig = await openAutomations(t)
+  const { store, accountId } = rig
+  await rig.template('hello')
+  const { id: topicId } = (await rig.call('POST', '/v1/topics', { name: 'News', slug: 'news' }))
+    .json
+  const mail = { template: 'hello', from: 'Us <us@sender.test>', topicId }
+  const id = await rig.enabled('Welcome', [
+    { key: 'start', type: 'trigger', config: { eventName: 'e' } },
+    { key: 'hello', type: 'send_email', config: mail },
+  ])
+  const list = await createList({ store, clock: systemClock }, accountId, 'Readers')
+  for (const name of ['ann', 'Bob', 'cem', 'dee']) {
+    await rig.call('POST', `/v1/contacts/${list.id}`, { email: `${name}@example.com` })
+  }
+  const now = systemClock.now()
+  const gone = { email: 'ann@example.com', reason: 'bounce' } as const
+  await store.write(async (tx) => {
+    await suppress(tx, accountId, gone, now)
+    await optOut(tx, accountId, { topicId, address: 'Bob@example.com' }, now)
+  })
+  const simulated = await rig.call('POST', `/v1/automations/${id}/simulate`, { listId: list.id })
+  const started = await rig.call('POST', `/v1/automations/${id}/start`, {
+    listId: list.id,
+    dryRun: true,
+  })
+  t.match(started.json, { people: 4, starts: 3, refused: { suppressed: 1 } })
+  t.match(simulated.json, { contacts: 4, started: 3 })
+  t.match(JSON.stringify(simulated.json), /"sent":2/)
+})

@@ -1,5 +1,6 @@
 // Thorough, turn 2: the editor of automations with script: cards in place, what is typed is kept, and nothing is lost when a log-in ends.
 import t from 'tap'
+import { eventually } from '../support/eventually.js'
 import { logIn } from '../support/log-in.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { missing } from '../support/tools.js'
@@ -49,6 +50,28 @@ t.test(
     await page.locator('[name="s.dateField"]').fill('born')
     await page.locator('[data-kept]', { hasText: /^Kept$/ }).waitFor()
     t.match((await draft()).steps[0].config, { date: { field: 'born' } })
+
+    // Who leaves at once loses nothing either.
+    await page.locator('[name="s.dateField"]').fill('leaving')
+    await page.goto(`${url}/a/${accountId}/automations`)
+    await eventually(async () => (await draft()).steps[0].config.date.field === 'leaving', 10_000)
+    await page.goto(url + at)
+    await page.locator('button[value="open:0.0"]').click()
+    await page.locator('[name="s.dateField"]').waitFor()
+    // Where it cannot be kept, they are asked.
+    await page.route('**/edit/draft', (route) => route.abort())
+    await page.locator('[name="s.dateField"]').fill('unkept')
+    await page.locator('[data-kept]', { hasText: 'no way to the server' }).waitFor()
+    const asked: string[] = []
+    page.once('dialog', (dialog) => {
+      asked.push(dialog.type())
+      void dialog.dismiss()
+    })
+    await page.goto(`${url}/a/${accountId}/automations`).catch(() => {})
+    t.same(asked, ['beforeunload'])
+    t.equal(page.url(), url + at, 'who stays has what they typed')
+    t.equal(await page.locator('[name="s.dateField"]').inputValue(), 'unkept')
+    await page.unroute('**/edit/draft')
 
     await store.write((tx) => tx.deleteFrom('sessions').execute())
     await page.locator('[name="s.dateField"]').fill('birthday')

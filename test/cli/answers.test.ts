@@ -500,6 +500,8 @@ t.test('automations', async (t) => {
     told(await answerOf('automation discard-draft', one, '--yes')),
     told(await asked('DELETE', drafted)),
   )
+  await answerOf('automation write-draft', one, file)
+  await asked('PATCH', drafted, { name: 'Written' })
   t.same(
     alike(await answerOf('automation enable-draft', one)),
     alike(await made(`${drafted}/enable`, {})),

@@ -172,7 +172,7 @@ export const methods: Methods = {
     ask: ({ automations }, { ids }) => automations.archive(first(ids)),
   },
   'POST /v1/automations/{id}/pause': {
-    ask: ({ automations }, { ids }) => automations.pause(first(ids)),
+    ask: ({ automations }, { ids, body }) => automations.pause(first(ids), body),
   },
   'POST /v1/automations/{id}/resume': {
     ask: ({ automations }, { ids, body }) => automations.resume(first(ids), body),

@@ -1089,6 +1089,8 @@ t.test('a draft of an automation', async (t) => {
   await answers(t, `POST ${at}/enable`, { body: {} }, 422, 'validation_error')
   const { json: left } = await answers(t, `DELETE ${at}`, {}, 200)
   t.match(left, { isDraft: false, steps: before.steps })
+  await answers(t, `DELETE ${at}`, {}, 404, 'not_found')
+  await answers(t, `POST ${at}/enable`, { body: {} }, 404, 'not_found')
   await answers(t, `PATCH ${at}`, { body: { name: 'Drafted' } }, 200)
   await answers(t, `POST ${at}/enable`, { body: { revision: '1.1.1' } }, 409, 'conflict')
   await answers(t, `POST ${at}/enable`, { body: {} }, 200)

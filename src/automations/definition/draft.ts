@@ -175,11 +175,11 @@ export async function discardDraft(
 const dropDraft = (tx: Tx, id: string) =>
   tx.deleteFrom('automation_drafts').where('automation_id', '=', id).execute()
 
-export const changedMeanwhile = () =>
-  new ApiError(
-    'conflict',
-    'Somebody else has changed this automation since you opened it. What you typed is still here: open the automation in another tab, look at what is new, and save again from there',
-  )
+/** What is written is not what `revision` names any more. Pages have words of their own for it. */
+export const changedSince =
+  'The automation was changed since this revision: read the draft anew, and make your change to that'
+
+export const changedMeanwhile = () => new ApiError('conflict', changedSince)
 
 const tooLarge = () =>
   new ApiError(

@@ -47,6 +47,7 @@ export {
 } from './definition.js'
 export {
   changedMeanwhile,
+  changedSince,
   discardDraft,
   draftsAmong,
   keepTyped,

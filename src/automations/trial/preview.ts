@@ -160,10 +160,39 @@ export async function previewCohort(
     deps.store.read,
     contacts.map((contact) => ({ contact, asks })),
   )
+  const standing = await standingOf(deps, accountId, definition, contacts)
   return await simulateCohort(
     compiled,
-    contacts.map((contact) => worldOf(contact)),
+    contacts.map((contact) => asTheyStand(worldOf(contact), standing)),
   )
+}
+
+/** Who of some is suppressed or has left a topic now, as those who would be let in are judged too. */
+async function standingOf(
+  { store: { read } }: PreviewDeps,
+  accountId: string,
+  definition: AutomationDefinition,
+  contacts: readonly RunContact[],
+) {
+  const emails = contacts.map(({ email }) => email)
+  const reasons = await suppressionsAmong(read, accountId, emails)
+  const left = new Map<string, ReadonlySet<string>>()
+  for (const topicId of frozenOf(definition, { automationId: '', version: 0 }).topics) {
+    left.set(topicId, await optedOutAmong(read, accountId, topicId, emails))
+  }
+  return { reasons, left }
+}
+
+/** The world in which they have departed before anything happens, where they have. */
+function asTheyStand(
+  world: PreviewedWorld,
+  { reasons, left }: Awaited<ReturnType<typeof standingOf>>,
+): SimulatedWorld {
+  const { contact, at, happenings } = world
+  const reason = departureOf(reasons, contact.email)
+  const gone = reason === undefined ? [] : [{ at, kind: 'departed', reason } as const]
+  const optedOut = (topicId: string) => left.get(topicId.toLowerCase())?.has(contact.email) ?? false
+  return { ...world, happenings: [...gone, ...happenings], optedOut }
 }
 
 /** A world, from when on it is looked at, and whether nothing begins in it for want of a date. */

@@ -69,7 +69,9 @@ export async function startBackfill(
   alongside: (tx: Tx, started: Backfill) => Promise<void> = async () => {},
 ): Promise<Backfill> {
   return await store.write(async (tx) => {
-    await requireTrigger(tx, await findAutomation(tx, account_id, id))
+    const automation = await findAutomation(tx, account_id, id)
+    await requireTrigger(tx, automation)
+    await refuseDated(tx, automation)
     const whom = await requireCrowd(tx, account_id, crowd)
     const before = await findBackfill(tx, id)
     if (before !== undefined && before.ended_at === null) {
@@ -156,6 +158,7 @@ export async function judgeBackfill(
   most = Number.POSITIVE_INFINITY,
 ): Promise<JudgedCrowd> {
   const trigger = await requireTrigger(read, automation)
+  await refuseDated(read, automation)
   const { account_id: accountId } = automation
   const { name } = await requireCrowd(read, accountId, crowd)
   const refused = new Map<EntryRefusal, number>()
@@ -202,6 +205,27 @@ export async function requireTrigger(
   const message = `“${name}” is ${status}: only an enabled automation starts runs`
   throw new ApiError('validation_error', message, { status: 422 })
 }
+
+/** Whether each person enters an enabled automation on a day of their own. */
+export async function beginsOnDates(read: Read, automationId: string): Promise<boolean> {
+  const row = await read
+    .selectFrom('automation_dates')
+    .select('automation_id')
+    .where('automation_id', '=', automationId)
+    .where('state', 'in', ['filling', 'current'])
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Begun for all at once, a birthday would be wished on a wrong day, to who has none, and twice in a year. */
+async function refuseDated(read: Read, { id, name }: Pick<Automation, 'id' | 'name'>) {
+  if (!(await beginsOnDates(read, id))) return
+  throw new ApiError('validation_error', `“${name}” ${onTheirDay}`, { status: 422 })
+}
+
+/** Why that is not started for many. */
+export const onTheirDay =
+  'begins for each person on a day of their own, so it cannot be started for a list or a segment: whoever has the date enters when the day comes'
 
 /**
  * Runs of such a start have an event like all others, of a name that no client can send (it begins

@@ -9,6 +9,7 @@ export {
   findBackfill,
   type JudgedCrowd,
   judgeBackfill,
+  onTheirDay,
   requireCrowd,
   startBackfill,
   stopBackfill,

@@ -6,6 +6,7 @@ import { prepared, type Store } from '../../store/index.js'
 import { type IngestDeps, judgeStarts, startRuns, storeEvents } from '../events/index.js'
 import {
   type Backfill,
+  beginsOnDates,
   crowdOf,
   findBackfill,
   membersAfter,
@@ -64,6 +65,12 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
     const trigger = await triggerOf(tx, id)
     // Disabled since: it goes on when it is enabled.
     if (trigger === undefined) return
+    // Since it was asked for another version begins on the day of each.
+    if (await beginsOnDates(tx, id)) {
+      const { cursor, seen, started, next_at: nextAt } = before
+      await advance(tx, { id, cursor, seen, started, nextAt, endedAt: clock.now() })
+      return
+    }
     const now = clock.now()
     const found = await membersAfter(tx, crowd, before.cursor, perWrite)
     const events = found.map((contact) => provisional(contact, crowd, now))

@@ -156,17 +156,13 @@ const button = (
   html`<button name="do" value="${deed}:${place}" formaction="${change}#${anchor}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
 
 /** What is added below a card, or at the beginning of a way. */
-function adding(
-  place: string,
-  says: string,
-  { change, outline }: Options,
-  after = 'nothing',
-): Html {
+function adding(place: string, says: string, { change, outline }: Options, after?: string): Html {
   const id = `kind-${place}`
   if (stepsOf(outline).length >= limits.steps) return html``
-  return html`<p class="buttons add"><label for="${id}">${says}<span class="hidden"> after ${after}</span></label><select id="${id}" name="kind.${place}">${Object.entries(
+  const where = after === undefined ? ' at the beginning' : ` after ${after}`
+  return html`<p class="buttons add"><label for="${id}">${says}<span class="hidden">${where}</span></label><select id="${id}" name="kind.${place}">${Object.entries(
     stepNames,
   ).map(
     ([type, name]) => html`<option value="${type}">${name}</option>`,
-  )}</select><button name="do" value="add:${place}" formaction="${change}#open" formnovalidate>Add<span class="hidden"> after ${after}</span></button></p>`
+  )}</select><button name="do" value="add:${place}" formaction="${change}#open" formnovalidate>Add<span class="hidden">${where}</span></button></p>`
 }

@@ -57,7 +57,7 @@ export function stateWords(
         ? 'This is a draft. The automation goes on as it was until you put the draft in force.'
         : isValid
           ? 'This is a draft, kept as you type. Save it, or throw it away.'
-          : 'This is a draft. Something in it is not right yet, so it cannot be enabled.'
+          : 'This is a draft. Something in it is not right yet, so it cannot be turned on.'
     return { says, isDraft }
   }
   return status === 'enabled'

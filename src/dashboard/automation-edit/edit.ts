@@ -1,6 +1,7 @@
 import {
   type Automation,
   automationWarnings,
+  changedSince,
   findAutomation,
   limits,
   type OutlineStep,
@@ -171,6 +172,7 @@ export async function showEdit(
     fields: (one) =>
       html`<div id="fields">${nameFields(one.step)}${stepFields(one.step, { choices, change, preview, domains })}</div>`,
   })
+  const isConflict = faults.message === changedSince
   const view: EditAutomationView = {
     page: here,
     id: automation.id,
@@ -191,16 +193,19 @@ export async function showEdit(
     }),
     room: `${steps.length} of at most ${limits.steps} steps`,
     state: stateWords(automation, typed.isDraft, valid),
-    faults,
+    faults: isConflict ? Object.assign({}, faults, { message: theirs }) : faults,
     nameFaults: nameFaults(typed.name),
     api: `GET /v1/automations/${automation.id}/draft\nPATCH /v1/automations/${automation.id}/draft\n{ "revision": "${revision ?? typed.revision}", "steps": [{ "key": "start", "type": "trigger", "config": { "eventName": "signup" } }, { "key": "mail", "type": "send_email", "name": "Welcome", "config": { "template": ":slug", "from": "…" } }], "connections": [{ "from": "start", "to": "mail", "type": "default" }] }`,
     cli: `posthorn automation draft ${automation.id}`,
     wrong: found.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
     count: countWords(found.length),
-    isConflict: faults.message?.startsWith('Somebody else') === true,
+    isConflict,
   }
   return page('automation-edit/edit', view, { title: view.title, steps: true })
 }
+
+const theirs =
+  'Somebody else has changed this automation since you opened it. What you typed is still here: open the automation in another tab, look at what is new, and save again from there'
 
 /** The name, and the key where somebody asks for it. */
 const nameFields = (step: StepDefinition): Html =>

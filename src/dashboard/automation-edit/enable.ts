@@ -48,6 +48,7 @@ interface EnableView {
   checks: Html
   /** What the button says; undefined where there is nothing to put in force, or something is in the way. */
   button: string | undefined
+  isOn: boolean
   says: string
   /** How many are in older versions; undefined where nobody is. */
   older: string | undefined
@@ -111,6 +112,7 @@ async function showEnable(
     checks: checkList(checks),
     button:
       !isReady || (isOn && !isDraft) ? undefined : isOn ? 'Put the draft in force' : 'Turn it on',
+    isOn,
     says: saysOf({ isOn, isDraft, isReady }),
     older: people === 0 ? undefined : counted(people, 'person is', 'people are'),
     groups,
@@ -218,7 +220,7 @@ function reentryWords({ steps }: AutomationDefinition): string {
   const reentry = trigger?.type === 'trigger' ? trigger.config.reentry : undefined
   if (reentry === 'once') return 'One person goes through it once, and never again.'
   if (typeof reentry === 'object') {
-    return `One person goes through it again, but not before ${durationWords(reentry.after)} have gone by.`
+    return `One person goes through it again, but not within ${durationWords(reentry.after)} of the last time it began for them.`
   }
   return 'One person may go through it again each time, once they are through.'
 }

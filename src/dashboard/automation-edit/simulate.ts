@@ -12,8 +12,8 @@ import { dayMs, isoTime, timeOfLocal } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, structOf, table } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
-import { jsonObjectIn } from '../../json/index.js'
 import { afterMs } from '../../rules/index.js'
+import { eventFields } from '../automations/event-fields.js'
 import { crowdChoices, crowdIn } from '../automations/start.js'
 import { wordBook } from '../automations/word-book.js'
 import { fieldWords, stepWords } from '../automations/words.js'
@@ -243,18 +243,8 @@ function happeningsIn(fields: Form) {
   })
 }
 
-/** `total = 5` a line, or JSON as programs write it. */
 function payloadIn(typed: string) {
-  const json = typed.startsWith('{') ? jsonObjectIn(typed) : undefined
-  if (json !== undefined) return json
-  const lines = typed.split('\n').map((line) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(line))
-  if (lines.some((line) => line === null)) {
-    throw new ApiError('validation_error', 'payload: Write a line each, such as: total = 5')
-  }
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name = '', value = ''] = line ?? []
-      return [name, /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value]
-    }),
-  )
+  const fields = eventFields(typed)
+  if (fields !== undefined) return fields
+  throw new ApiError('validation_error', 'payload: Write a line each, such as: total = 5')
 }

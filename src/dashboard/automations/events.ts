@@ -6,12 +6,14 @@ import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { listEventNames, namesAmong } from '../../events/index.js'
 import { type Moment, moment, plural } from '../format.js'
+import { namesOf } from '../segments/names.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
+import { eventFields, ownFieldWords } from './event-fields.js'
 import { eventWords } from './words.js'
 
 interface EventsView extends BesidePages {
@@ -24,6 +26,8 @@ interface EventsView extends BesidePages {
     count: string
     last: Moment
     sample: string | undefined
+    /** The same in words, of an event of the appliance. */
+    sampleSays: string | undefined
     heardBy: HearerView[]
     isOwn: boolean
   }[]
@@ -60,15 +64,14 @@ export function eventPages(pages: AccountPages, deps: AutomationPageDeps): void 
   })
 }
 
-/** What was typed as a payload. Throws a 422 for what is no JSON. */
+/** What was typed as a payload. Throws a 422 for what is none. */
 function payloadIn(typed: string | undefined): unknown {
   if (typed === undefined || typed.trim() === '') return undefined
-  try {
-    return JSON.parse(typed)
-  } catch {
-    const message = 'What comes with it is not valid: write it as {"total": 12}'
-    throw new ApiError('validation_error', message, { status: 422, fields: { field: 'payload' } })
-  }
+  const fields = eventFields(typed.trim())
+  if (fields !== undefined) return fields
+  const message =
+    'What comes with it cannot be read: write a line each, such as total = 5, or JSON such as {"total": 5}'
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'payload' } })
 }
 
 async function showEvents(
@@ -84,6 +87,7 @@ async function showEvents(
     const some = found.slice(0, perPage)
     return { page: some, nextCursor: found.length > perPage ? (some.at(-1)?.name ?? null) : null }
   })
+  const named = await namesOf(read, account.id, idsAmong(rows.map(({ sample }) => sample)))
   const view: EventsView = {
     base,
     mayWrite: visit.may('automations.write'),
@@ -95,6 +99,7 @@ async function showEvents(
       count: count.toLocaleString('en-GB'),
       last: moment(lastAt, now),
       sample: sample === undefined || sample === null ? undefined : shortened(sample),
+      sampleSays: name.startsWith('$') ? ownFieldWords(sample, named) : undefined,
       heardBy: shown(hearers.get(name)),
       isOwn: name.startsWith('$'),
     })),
@@ -127,6 +132,13 @@ const hearerView = ({ automationId, name, how: does }: Hearer, base: string): He
   page: `${base}/automations/${automationId}`,
   says: `${how[does]} “${name}”`,
 })
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
+
+/** What samples name, as far as it can be a thing of the account. */
+const idsAmong = (samples: readonly unknown[]): string[] => [
+  ...new Set((JSON.stringify(samples).match(uuid) ?? []).map((id) => id.toLowerCase())),
+]
 
 const mostLetters = 300
 function shortened(sample: unknown): string {

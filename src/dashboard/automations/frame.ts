@@ -1,4 +1,4 @@
-import type { Automation, AutomationDefinition } from '../../automations/index.js'
+import { type Automation, type AutomationDefinition, dateRuleOf } from '../../automations/index.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { startWords, stateChip, type WordBook } from './words.js'
@@ -64,7 +64,7 @@ export function frameOf(
       try: found.status !== 'archived',
       disable: isOpen && found.status === 'enabled',
       archive: isOpen,
-      start: isOpen && found.status === 'enabled',
+      start: isOpen && found.status === 'enabled' && dateRuleOf(definition) === undefined,
     },
   }
 }

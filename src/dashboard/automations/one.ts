@@ -16,6 +16,7 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
+import { endFigures } from './end-figures.js'
 import { flowView, type OutlinedStep } from './flow.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { beginOf, periodChoices, periodIn } from './periods.js'
@@ -105,10 +106,7 @@ function figuresOf(one: Awaited<ReturnType<typeof findAutomation>>): AutomationV
   return [
     { label: 'In it now', value: shown(one.running + one.waiting) },
     { label: 'People who ever entered', value: shown(one.enrolled) },
-    { label: 'Came to the end', value: shown(one.completed) },
-    { label: 'Left before it', value: shown(one.exited) },
     { label: 'Reached the goal', value: shown(one.reached) },
-    { label: 'Failed', value: shown(one.failed) },
-    { label: 'Cancelled', value: shown(one.cancelled) },
+    ...endFigures(one),
   ]
 }

@@ -122,9 +122,9 @@ function resumePages(pages: AccountPages, deps: AutomationPageDeps): void {
     const { base, form } = visit
     const found = await named(deps, visit)
     const given = checked(operations.resumeAutomation, { overdue: form.overdue })
-    const { message, released } = await resumeFor(deps, found, given)
+    const { released } = await resumeFor(deps, found, given)
     return redirect(`${base}/automations/${found.id}`, {
-      flash: message,
+      flash: `It goes on: ${counted(released, 'person goes', 'people go')} on now, and any others within minutes`,
       audit: auditOf(operations.resumeAutomation, {
         target: found.id,
         detail: { overdue: given.overdue, released },

@@ -10,6 +10,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
+import { endFigures } from './end-figures.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { flowGraph } from './graph.js'
 import { leftStep } from './left-step.js'
@@ -85,11 +86,8 @@ export async function showAutomationReport(
         label: 'Reached the goal',
         value: withShare(found.reached, entered + found.running + found.waiting),
       },
-      { label: 'Came to the end', value: shown(found.completed) },
-      { label: 'Left before it', value: shown(found.exited) },
       { label: 'In it now', value: shown(found.running + found.waiting) },
-      { label: 'Failed', value: shown(found.failed) },
-      { label: 'Cancelled', value: shown(found.cancelled) },
+      ...endFigures(found),
     ],
     versions,
     chart: chartOf(begun, period),

@@ -1,5 +1,7 @@
+import { counted } from '../../amounts/index.js'
 import {
   type Automation,
+  countLive,
   findAutomation,
   findRuns,
   type Run,
@@ -14,7 +16,7 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { runSentence } from './run-words.js'
-import { chosenOf, type RunChoices, runChoices } from './runs-filter.js'
+import { chosenLive, chosenOf, type RunChoices, runChoices } from './runs-filter.js'
 import { wordBook } from './word-book.js'
 import { stepTitle, type WordBook } from './words.js'
 
@@ -25,8 +27,8 @@ interface RunsView extends AutomationFrame, BesidePages {
   /** The same in words, where it is not everybody. */
   chosen: string | undefined
   runs: { page: string; who: string; says: string; version: string; began: Moment }[]
-  /** Whether people of this list can be in it still, so that they can be taken out. */
-  mayCancel: boolean
+  /** How many of those who fit are in it still, at most, where they can be taken out or moved. */
+  live: { most: number; people: string } | undefined
   /** Work that takes people out, under way. */
   takingOut: { says: string; page: string }[]
   /** Where all that fit are taken out. */
@@ -56,6 +58,7 @@ export async function showRuns(
     const { runs, next } = await findRuns(read, found.id, filter, { limit: perPage, before })
     return { page: runs, nextCursor: next ?? null }
   })
+  const most = isOfLive ? await countFitting(deps, found, visit) : 0
   const choices = await runChoices(read, found, { definition, book, asked })
   const tasks = await takeOutsUnderWay(read, found)
   const zone = person.timeZone ?? 'UTC'
@@ -74,7 +77,8 @@ export async function showRuns(
       version: String(run.version),
       began: moment(run.startedAt, now),
     })),
-    mayCancel: frame.mayWrite && isOfLive && found.running + found.waiting > 0,
+    live:
+      frame.mayWrite && most > 0 ? { most, people: counted(most, 'person', 'people') } : undefined,
     takingOut: tasks.map(({ id, says }) => ({ says, page: `${frame.base}/tasks/${id}` })),
     cancel: linkTo(`${path}/cancel`, filters),
     move: linkTo(`${frame.page}/move`, filters),
@@ -82,6 +86,15 @@ export async function showRuns(
     faults,
   }
   return page('automations/runs', view, { title: `${found.name}: people` })
+}
+
+async function countFitting(
+  { store: { read } }: AutomationPageDeps,
+  found: Automation,
+  { query }: Visit,
+): Promise<number> {
+  const { filter } = await chosenLive(read, found, query)
+  return await countLive(read, found, filter)
 }
 
 /** A sentence for each of some runs, in the words of their own versions. */

@@ -2,8 +2,10 @@ import { counted } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
   crowdOf,
+  dateRuleOf,
   findAutomation,
   findBackfill,
+  onTheirDay,
   readDefinition,
   requireCrowd,
   startFor,
@@ -40,6 +42,8 @@ interface StartView extends AutomationFrame {
   /** Who would enter, once that was asked. */
   would: { says: string; starts: number; refused: { people: string; why: string }[] } | undefined
   isOn: boolean
+  /** Why it is not started for many at all. */
+  never: string | undefined
   faults: Faults
 }
 
@@ -57,6 +61,7 @@ export async function showStart(
   const { definition } = await readDefinition(read, found.id, found.version)
   const book = await wordBook(read, account.id, [definition])
   const last = await findBackfill(read, found.id)
+  const isDated = dateRuleOf(definition) !== undefined
   const whom = fields.get('whom') ?? ''
   const perHour = fields.get('perHour') || String(operations.usualPerHour)
   const looked = lookedMark(whom, Number(perHour))
@@ -80,8 +85,12 @@ export async function showStart(
     perHour,
     looked,
     choices: await crowdChoices(read, account.id),
-    would: isAsked || isUnseen ? await wouldEnter(deps, found, { whom, perHour }) : undefined,
+    would:
+      (isAsked || isUnseen) && !isDated
+        ? await wouldEnter(deps, found, { whom, perHour })
+        : undefined,
     isOn: found.status === 'enabled',
+    never: isDated ? `“${found.name}” ${onTheirDay}.` : undefined,
     faults,
   }
   return page('automations/start', view, { title: `${found.name}: start for many` })

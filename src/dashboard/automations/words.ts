@@ -5,6 +5,7 @@ import {
   dateWords,
   type StepDefinition,
 } from '../../automations/index.js'
+import { startedByHand } from '../../events/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { comparisonsOf, durationMs, type Rule } from '../../rules/index.js'
 import { plural } from '../format.js'
@@ -41,6 +42,8 @@ const ownEvents: Readonly<Record<string, string>> = {
   '$segment.left': 'somebody leaves a segment',
   '$form.confirmed': 'somebody confirms a form',
   [dateEvent]: 'a date of somebody comes, such as a birthday',
+  [startedByHand.crowd]: 'an automation is started for a list or a segment',
+  [startedByHand.one]: 'an automation is started for somebody by hand',
   '$email.opened': 'somebody opens a mail',
   '$email.clicked': 'somebody clicks in a mail',
   '$email.bounced': 'a mail to somebody bounces',
@@ -84,6 +87,10 @@ export function startWords(of: Named, book: WordBook): string {
 /** An event in words that follow 'When' or 'until': `“order.paid” comes`. */
 export const eventWords = (name: string): string =>
   ownEvents[name] ?? (name === '' ? 'something happens' : `“${name}” comes`)
+
+/** An event as a title: the name that an application gave it, or what one of the appliance is. */
+export const eventTitle = (name: string): string =>
+  name.startsWith('$') ? `When ${eventWords(name)}` : name
 
 const withRule = (rule: Rule | undefined, book: WordBook, of: Named) =>
   rule === undefined ? '' : `, and ${ruleWords(rule, book, of)}`

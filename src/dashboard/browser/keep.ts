@@ -1,10 +1,13 @@
 /*
  * A draft that is kept while somebody writes: a moment after the last key its form is sent as 'Save' sends it. The answer is
- * the draft's page anew, of which the form takes its address and its revision; what is being typed stays.
+ * the draft's page anew, of which the form takes its address and its revision; what is being typed stays. Who leaves before
+ * that moment has it kept on leaving, or is asked where it cannot be.
  */
 
 // Longer than the preview waits: each of these is a write.
 const afterMs = 2_000
+// What a browser sends on when its page has gone is 64 KiB at most (Fetch, 4.6, 'keepalive').
+const mostOutliving = 60_000
 
 /** Keeps what is typed into the form, and says so beside its buttons. */
 export function keepDraft(form: HTMLFormElement): void {
@@ -14,8 +17,8 @@ export function keepDraft(form: HTMLFormElement): void {
   let isKeeping = false
   let isOver = false
   let isTyped = false
-  // Something of what the page shows is not kept.
-  let isOpen = false
+  // What stands in the form is not all kept: also where it was refused, or the server was away.
+  let isUnkept = false
 
   const plan = () => {
     clearTimeout(timer)
@@ -29,15 +32,18 @@ export function keepDraft(form: HTMLFormElement): void {
     form.ariaBusy = 'true'
     isTyped = false
     told.textContent = 'Keeping it…'
-    let isWhole = false
     try {
+      const body = bodyOf(form)
       const answer = await fetch(form.dataset.keep ?? form.action, {
         method: 'POST',
-        body: bodyOf(form),
+        body,
+        // Who goes elsewhere meanwhile does not stop it.
+        keepalive: outlives(body),
       })
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      told.textContent = answer.ok ? taken(form, answer, page) : refusal(page)
-      isWhole = told.textContent === 'Kept'
+      const says = answer.ok ? taken(form, answer, page) : refusal(page)
+      told.textContent = says
+      isUnkept = isTyped || says !== kept
       // Somebody else has changed it: only a person can say what is to become of it.
       isOver = !answer.ok && page.querySelector('form[data-newer]') !== null
     } catch {
@@ -45,40 +51,46 @@ export function keepDraft(form: HTMLFormElement): void {
     } finally {
       isKeeping = false
       form.ariaBusy = null
-      isOpen = isTyped || !isWhole
       if (isTyped) plan()
     }
   }
   form.addEventListener('input', (event) => {
     if (isNamed(event.target) && unkept.has(event.target.name)) return
     isTyped = true
-    isOpen = true
+    isUnkept = true
     if (!isOver) told.textContent = ''
     plan()
   })
   form.addEventListener('submit', () => {
     isOver = true
-    isOpen = false
+    isUnkept = false
     clearTimeout(timer)
   })
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden' && isTyped) void keep()
+  })
   addEventListener('beforeunload', (event) => {
-    if (isOpen) event.preventDefault()
+    if (!isUnkept) return
+    const isFree = !isKeeping && !isOver && form.ariaBusy !== 'true'
+    if (isTyped && isFree && outlives(bodyOf(form))) void keep()
+    // What is on its way and outlives the page needs no question.
+    else if (isTyped || !isKeeping || !outlives(bodyOf(form))) event.preventDefault()
   })
   // The page's own link leads to what is kept, so what is not is saved first.
   document.addEventListener('click', (event) => {
     const { target } = event
     const link = target instanceof Element ? target.closest('.page-head .buttons a') : null
     const save = form.querySelector<HTMLButtonElement>('button[name=next][value=send]')
-    if (link === null || save === null || !isOpen || event.ctrlKey || event.metaKey) return
+    if (link === null || save === null || !isUnkept || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     void whenKept(() => isKeeping).then(() => {
-      if (isOpen) form.requestSubmit(save)
+      if (isUnkept) form.requestSubmit(save)
       else location.assign((link as HTMLAnchorElement).href)
     })
   })
   // A page that came with what was typed, which nobody may type on.
   if (form.dataset.unsaved !== undefined && form.dataset.newer === undefined) {
-    isOpen = true
+    isUnkept = true
     plan()
   }
 }
@@ -88,6 +100,8 @@ const lookMs = 50
 async function whenKept(isKeeping: () => boolean): Promise<void> {
   while (isKeeping()) await new Promise((done) => setTimeout(done, lookMs))
 }
+
+const outlives = (body: URLSearchParams) => body.toString().length <= mostOutliving
 
 const isNamed = (target: EventTarget | null): target is HTMLInputElement | HTMLSelectElement =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement
@@ -105,6 +119,8 @@ function bodyOf(form: HTMLFormElement): URLSearchParams {
 
 const revisionOf = (within: ParentNode) =>
   within.querySelector<HTMLInputElement>('input[name=revision]')
+
+const kept = 'Kept'
 
 /** A draft that was kept for the first time has an address from then on. */
 function taken(form: HTMLFormElement, answer: Response, page: Document): string {
@@ -133,7 +149,7 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
     if (there !== null && fresh !== null) there.replaceWith(fresh)
     else if (fresh !== null) document.querySelector('.page-head')?.append(fresh)
   }
-  return page.querySelector('p.notice[role=status]')?.textContent?.trim() || 'Kept'
+  return page.querySelector('p.notice[role=status]')?.textContent?.trim() || kept
 }
 
 /** Why it was refused, as the page says it. */

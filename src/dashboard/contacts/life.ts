@@ -1,4 +1,5 @@
 import type { Read } from '../../store/index.js'
+import { eventTitle } from '../automations/words.js'
 import { type Moment, moment } from '../format.js'
 
 /** An automation that somebody is in. */
@@ -67,7 +68,7 @@ export async function eventsOf(
     .orderBy('id', 'desc')
     .limit(eventsShown)
     .execute()
-  return rows.map(({ name, at }) => ({ name, at: moment(at, now) }))
+  return rows.map(({ name, at }) => ({ name: eventTitle(name), at: moment(at, now) }))
 }
 
 /** The enabled automations of an account, by name, as choices: an account has at most 200 of them. */

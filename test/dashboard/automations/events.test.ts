@@ -1,5 +1,6 @@
 // Issue 47: by what names events came, who hears them, and which never came.
 import t from 'tap'
+import { ownFieldWords } from '../../../src/dashboard/automations/event-fields.js'
 import { nameEvents } from '../../../src/events/index.js'
 import { eventually } from '../../support/eventually.js'
 import { logIn } from '../../support/log-in.js'
@@ -56,6 +57,14 @@ t.test('a test event is one as any other', async (t) => {
   t.equal(sent.status, 303, sent.text.slice(0, 300))
   const { runs } = await call('GET', `/v1/automations/${id}/runs`)
   t.match(runs[0], { email: 'test@x.test' })
+  const lines = { ...given, payload: 'total = 5\nnote = as typed' }
+  t.equal((await owner.post(`${base}/events`, lines)).status, 303)
+  const stored = await store.read
+    .selectFrom('automation_events')
+    .select('payload')
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow()
+  t.same(JSON.parse(stored.payload ?? ''), { total: 5, note: 'as typed' })
   const broken = await owner.post(`${base}/events`, { ...given, payload: '{total' })
   t.equal(broken.status, 422)
   t.match(broken.text, /\{total/, 'what was typed is kept')
@@ -108,4 +117,27 @@ t.test('an account has a thousand names at most, and each event counts once', as
   await eventually(async () => Number((await counted()).events) >= 1_040, 20_000)
   t.equal((await counted()).names, 1_000)
   t.ok(Number((await counted()).events) <= 1_050)
+})
+
+t.test('what an event of the appliance names is said by its name', async (t) => {
+  const listId = '01a2fc92-0000-7000-8000-5f0e1c2d3b4a'
+  t.equal(ownFieldWords({ listId }, new Map([[listId, 'Readers']])), 'List “Readers”')
+  t.equal(ownFieldWords({ listId }, new Map()), 'List that is deleted')
+  t.equal(ownFieldWords({ listId, more: 1 }, new Map()), undefined)
+  const { id: made } = await call('POST', '/v1/contacts/lists', { name: 'Readers & co' })
+  const someone = await call('POST', `/v1/contacts/${made}`, { email: 'some@x.test' })
+  const event = { account_id: accountId, contact_id: someone.id, payload: null, at: 1, depth: 0 }
+  await store.write((tx) =>
+    tx
+      .insertInto('automation_events')
+      .values([
+        { ...event, name: '$backfill' },
+        { ...event, name: '$contact.date' },
+      ])
+      .execute(),
+  )
+  const { text } = await owner.get(`${base}/contacts/${someone.id}`)
+  t.match(text, /When an automation is started for a list or a segment/)
+  t.match(text, /When a date of somebody comes/)
+  t.notMatch(text, /\$(backfill|contact)/)
 })

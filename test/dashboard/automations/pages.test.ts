@@ -156,7 +156,7 @@ t.test('the report tells who began on which day, and where they are', async (t) 
 
 t.test('the report has all steps; who left at one by none of its ways is counted', async (t) => {
   const { text } = await viewer.get(`${page}/report`)
-  t.match(text, /In it now[\s\S]*Failed[\s\S]*Cancelled/)
+  t.match(text, /In it now[\s\S]*Left before it[\s\S]*Of these taken out/)
   const row = (cells: readonly number[]) =>
     new RegExp(
       `Wait until “order.paid”[^<]*</t[dh]>${cells.map((n) => `<td[^>]*>${n}</td>`).join('')}`,
@@ -326,3 +326,38 @@ t.test('nothing of another account is there', async (t) => {
   t.equal((await stranger.get(`/a/${other}/automations/runs/${run.id}`)).status, 404)
   t.equal(await store.read.selectFrom('automation_live').select('id').executeTakeFirst(), undefined)
 })
+
+t.test(
+  'who is taken out is said to have left, everywhere alike; nobody is taken out where nobody is',
+  async (t) => {
+    const made = await call('POST', '/v1/automations', {
+      name: 'Short',
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: 'short' } },
+        { key: 'wait', type: 'delay', config: { duration: 'P1D' } },
+      ],
+      connections: [{ from: 'start', to: 'wait', type: 'default' }],
+    })
+    const at = `/v1/automations/${made.id}`
+    const runs = `${base}/automations/${made.id}/runs`
+    await call('POST', `${at}/enable`)
+    await call('POST', '/v1/events/send', { event: 'short', email: 'ann@x.test' })
+    await call('POST', '/v1/events/send', { event: 'short', email: 'bob@x.test' })
+    t.match((await owner.get(runs)).text, /Everybody who is in it, 2 people, leave it/)
+    await call('POST', `${at}/cancel`, {})
+    await eventually(async () => (await call('GET', `${at}/cancel`)).state === 'done', 20_000)
+    const report = (await viewer.get(`${base}/automations/${made.id}/report`)).text
+    const figure = (label: string, value: string) =>
+      new RegExp(`${label}</dt>\\s*<dd[^>]*>${value}<`)
+    for (const [label, value] of [
+      ['Came to the end', '0'],
+      ['Left before it', '2'],
+      ['Of these taken out', '2'],
+    ] as const) {
+      t.match(report, figure(label, value))
+      t.match((await viewer.get(`${base}/automations/${made.id}`)).text, figure(label, value))
+    }
+    t.match((await viewer.get(`${base}/automations`)).text, /Came to the end/)
+    t.notMatch((await owner.get(runs)).text, /Take everybody out|Take out all|Move people/)
+  },
+)
