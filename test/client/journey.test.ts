@@ -4,6 +4,8 @@ import { Posthorn } from '../../src/client/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { openRenderer, putTemplate } from '../../src/templates/index.js'
+import { eventually } from '../support/eventually.js'
+import { surgeOf } from '../support/management.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { methods } from './methods.js'
 
@@ -35,6 +37,8 @@ t.test('every method does its work at a real appliance', async (t) => {
   await suppressions(t, posthorn)
   await templates(t, posthorn)
   await webhooks(t, posthorn)
+  await testMode(t, posthorn, url)
+  await surges(t, posthorn, await surgeOf({ store, accountId }))
 
   const patterns = Object.keys(methods).map((name) => ({
     name,
@@ -184,6 +188,12 @@ async function automations(t: Test, { automations, contacts, events }: Posthorn)
   })
   t.equal((await automations.update(id, { name: 'Onboarding' })).name, 'Onboarding')
   t.match(await automations.simulate(id, { email: 'bob@example.org' }), { automationId: id })
+  const { revision } = await automations.getDraft(id)
+  const written = await automations.updateDraft(id, { revision, name: 'Onboarding' })
+  await automations.enableDraft(id, { revision: written.revision })
+  const inForce = await automations.getDraft(id)
+  await automations.updateDraft(id, { revision: inForce.revision, name: 'Begin' })
+  await automations.discardDraft(id)
   const copy = await automations.duplicate(id)
   t.match(copy, { name: 'Onboarding (copy)', status: 'disabled' })
   t.match(await automations.archive(copy.id), { status: 'archived' })
@@ -221,6 +231,12 @@ async function automations(t: Test, { automations, contacts, events }: Posthorn)
   t.match(await automations.resume(id, { overdue: 'shift' }), { dryRun: false })
   t.match(await automations.move(id, { dryRun: true }), { version: 1, left: 0 })
   t.ok((await automations.standing(id)).steps.length)
+  t.match(await automations.cancelRuns(id, { dryRun: true }), { dryRun: true })
+  await automations.cancelRuns(id, {})
+  const isDone = async () => (await automations.getRunsCancelled(id)).state === 'done'
+  await eventually(isDone, 15_000)
+  // A few are taken out before anybody could stop it.
+  await t.rejects(automations.stopCancelling(id), { code: 'conflict' })
   t.match(await automations.disable(id), { status: 'disabled' })
   t.match(await automations.archive(id), { status: 'archived' })
   t.equal((await automations.get(id)).status, 'archived')
@@ -234,6 +250,7 @@ async function settings(t: Test, posthorn: Posthorn): Promise<void> {
   await domains.verify(domain.id)
   t.match(await domains.dmarc(domain.id, { days: 7 }), { name: 'other.test', sources: [] })
   await domains.update(domain.id, { trackOpens: 'off' })
+  await domains.rotate(domain.id, { atOnce: true })
   t.equal((await domains.list()).length, 2)
   await domains.delete(domain.id)
   const key = await keys.create({ name: 'Reader', scope: 'read' })
@@ -287,4 +304,21 @@ async function webhooks(t: Test, { webhooks }: Posthorn): Promise<void> {
   t.same(await webhooks.replayRange(made.id, { from: 1, to: 9 }), { queued: 0 })
   t.match(await webhooks.replayFailed(made.id), { queued: Number })
   await webhooks.delete(made.id)
+}
+
+async function testMode(t: Test, { keys, inbox }: Posthorn, url: string): Promise<void> {
+  const { key } = await keys.create({ name: 'Tests', scope: 'test' })
+  const tests = new Posthorn({ url, apiKey: key ?? '' })
+  const { id } = await tests.emails.send(mail)
+  await tests.emails.wait(id)
+  const [kept] = (await inbox.list({ emailId: id })).messages
+  t.match(await inbox.get(kept?.id ?? 0), { emailId: id, subject: 'Hello' })
+  t.same(await inbox.clear(), { cleared: 1 })
+}
+
+async function surges(t: Test, { surges }: Posthorn, id: string): Promise<void> {
+  t.equal((await surges.list()).length, 1)
+  t.equal((await surges.get(id)).decision, null)
+  t.equal((await surges.release(id)).decision, 'released')
+  await t.rejects(surges.fail(id), { code: 'conflict' })
 }
