@@ -25,6 +25,7 @@ export function makeApiAudit({
     const action = operations.get(route)?.audit
     if (action === undefined) return undefined
     return async ({ principal, params, answer, clientAddressKey }) => {
+      if (isTrial(answer)) return
       const { accountId, keyId } = principal
       // The thing itself comes first in a path: the version of a template is below the template.
       const [[, named] = [], ...below] = Object.entries(params)
@@ -49,6 +50,10 @@ export function makeApiAudit({
     }
   }
 }
+
+/** It was asked what would happen, and nothing was changed. */
+const isTrial = (answer: unknown): boolean =>
+  typeof answer === 'object' && answer !== null && Reflect.get(answer, 'dryRun') === true
 
 /** What was made: the `id`, or `slug`, of the answer or of the one thing in it. */
 function idIn(answer: unknown): string | undefined {

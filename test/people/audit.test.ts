@@ -37,6 +37,17 @@ t.test(
     await call('PATCH', `/v1/topics/${json.id}`, { body: { name: 'Old books' } })
     t.match((await rowsOf(store.read)).at(-1), { action: 'topic.change', target: json.id })
 
+    const steps = [
+      { key: 'start', type: 'trigger', config: { eventName: 'e' } },
+      { key: 'wait', type: 'delay', config: { duration: 'P1D' } },
+    ]
+    const connections = [{ from: 'start', to: 'wait', type: 'default' }]
+    const automation = { name: 'Welcome', steps, connections }
+    const { id } = (await call('POST', '/v1/automations', { body: automation })).json
+    const asked = await call('POST', `/v1/automations/${id}/pause`, { body: { dryRun: true } })
+    t.equal(asked.status, 200, JSON.stringify(asked.json))
+    t.match((await rowsOf(store.read)).at(-1), { action: 'automation.create' }, 'no trial')
+
     const template = { slug: 'hello', subject: 'Hi', html: '<p>Hi</p>' }
     await call('POST', '/v1/templates', { body: template })
     await call('POST', '/v1/templates/hello/versions/1/restore')

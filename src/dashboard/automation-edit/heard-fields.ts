@@ -8,7 +8,8 @@ import {
   placeIn,
 } from '../../automations/index.js'
 import type { Rule } from '../../rules/index.js'
-import { eventWords, placeWords } from '../automations/words.js'
+import { placeWords } from '../automations/words.js'
+import { eventWords } from '../event-words.js'
 import type { FieldChoice } from '../segments/choices.js'
 import { type Html, html } from '../shell/html.js'
 import type { StepChoices } from './step-choices.js'

@@ -5,6 +5,7 @@ import { readBilling } from '../../billing/index.js'
 import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { listEventNames, namesAmong } from '../../events/index.js'
+import { eventWords } from '../event-words.js'
 import { type Moment, moment, plural } from '../format.js'
 import { namesOf } from '../segments/names.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -14,7 +15,6 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { eventFields, ownFieldWords } from './event-fields.js'
-import { eventWords } from './words.js'
 
 interface EventsView extends BesidePages {
   base: string

@@ -1,13 +1,12 @@
 import {
   type Automation,
   type AutomationDefinition,
-  dateEvent,
   dateWords,
   type StepDefinition,
 } from '../../automations/index.js'
-import { startedByHand } from '../../events/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { comparisonsOf, durationMs, type Rule } from '../../rules/index.js'
+import { eventWords } from '../event-words.js'
 import { plural } from '../format.js'
 import type { FieldChoice } from '../segments/choices.js'
 import { wordsOf } from '../segments/sentence.js'
@@ -32,21 +31,6 @@ export function stateChip({ status, paused_at }: Pick<Automation, 'status' | 'pa
   if (status === 'archived') return { text: 'Archived', tone: 'none' }
   if (paused_at !== null) return { text: 'Paused', tone: 'doubt' }
   return status === 'enabled' ? { text: 'On', tone: 'good' } : { text: 'Off', tone: 'none' }
-}
-
-// What the appliance's own events are, in a sentence that begins with 'When'.
-const ownEvents: Readonly<Record<string, string>> = {
-  '$contact.created': 'somebody becomes a contact',
-  '$list.joined': 'somebody joins a list',
-  '$segment.joined': 'somebody comes into a segment',
-  '$segment.left': 'somebody leaves a segment',
-  '$form.confirmed': 'somebody confirms a form',
-  [dateEvent]: 'a date of somebody comes, such as a birthday',
-  [startedByHand.crowd]: 'an automation is started for a list or a segment',
-  [startedByHand.one]: 'an automation is started for somebody by hand',
-  '$email.opened': 'somebody opens a mail',
-  '$email.clicked': 'somebody clicks in a mail',
-  '$email.bounced': 'a mail to somebody bounces',
 }
 
 // The field by which the filter of such a trigger names the one that is meant, and how that is said.
@@ -83,14 +67,6 @@ export function startWords(of: Named, book: WordBook): string {
   const step = of.steps.find((one) => one.type === 'trigger')
   return step?.type === 'trigger' ? triggerWords(step, book, of) : 'Nothing starts it yet'
 }
-
-/** An event in words that follow 'When' or 'until': `“order.paid” comes`. */
-export const eventWords = (name: string): string =>
-  ownEvents[name] ?? (name === '' ? 'something happens' : `“${name}” comes`)
-
-/** An event as a title: the name that an application gave it, or what one of the appliance is. */
-export const eventTitle = (name: string): string =>
-  name.startsWith('$') ? `When ${eventWords(name)}` : name
 
 const withRule = (rule: Rule | undefined, book: WordBook, of: Named) =>
   rule === undefined ? '' : `, and ${ruleWords(rule, book, of)}`

@@ -1,5 +1,5 @@
 import type { Read } from '../../store/index.js'
-import { eventTitle } from '../automations/words.js'
+import { eventTitle } from '../event-words.js'
 import { type Moment, moment } from '../format.js'
 
 /** An automation that somebody is in. */
