@@ -56,7 +56,8 @@ t.test('many blocks are closed, one is open, and all of them are saved as they w
     const given = { version: 1, width: 500, colors: { page: '#fafafa' }, blocks }
     await call('POST', '/v1/templates', { body: { slug, subject: 'Many', blocks: given } })
     const page = (await ann.get(`${at}/${slug}`)).text
-    t.ok(Buffer.byteLength(page) < 60_000, `${count}: ${Buffer.byteLength(page)} bytes`)
+    // The menu around it grows too.
+    t.ok(Buffer.byteLength(page) < 62_000, `${count}: ${Buffer.byteLength(page)} bytes`)
     t.notMatch(page, 'name="b.1.text"', 'it is closed')
     t.match(page, /class="card block closed"/)
     t.notMatch(page, /formaction="(?!\/a\/)/)
