@@ -17,7 +17,10 @@ t.setTimeout(300_000)
 t.test('plans are listed, and an own file of them is checked', async (t) => {
   const { run, json, refused, data } = await openPlace(t)
   const { stdout } = await run('plan', 'list')
-  t.match(stdout, /^NAME +MAILS A MONTH +A DAY +AN HOUR +A MINUTE +DOMAINS +WEBHOOKS +LOG KEPT +₦ A MONTH +ID$/m)
+  t.match(
+    stdout,
+    /^NAME +MAILS A MONTH +A DAY +AN HOUR +A MINUTE +DOMAINS +WEBHOOKS +LOG KEPT +₦ A MONTH +ID$/m,
+  )
   t.match(stdout, /^Starter +50,000 +1,666 +- +- +5 +no +14 days +15,000 +019a9b10-/m)
   t.match(stdout, /^Unlimited +unlimited +- +- +- +unlimited +yes +90 days +0 +019a9b10-/m)
   t.match(stdout, /^Marketing Free +500 +2,000 +0 +019a9b10-/m)
