@@ -82,7 +82,8 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
     }
     if (principal.networks !== null) refuseElsewhere(principal, address())
     noteUse(principal.keyId, now)
-    return { ...principal, address }
+    // First: behind the spread it would make a hidden class of its own at each request (journeys/hidden-classes).
+    return { address, ...principal }
   }
 }
 
