@@ -51,25 +51,25 @@ export function makeChallenges({
   }
 
   /** Notes that it is used. Only who has a passkey here comes so far, ten times a minute and address at most. */
-  async function use(id: string, until: number, now: number): Promise<boolean> {
+  async function use(challenge: string, until: number, now: number): Promise<boolean> {
     const noted = await store.write(async (tx) => {
       await tx
         .deleteFrom('used_challenges')
-        .where('id', 'in', (eb) =>
+        .where('challenge', 'in', (eb) =>
           eb
             .selectFrom('used_challenges')
-            .select('id')
+            .select('challenge')
             .where('until', '<', now - aheadMs)
             .orderBy('until')
-            .orderBy('id')
+            .orderBy('challenge')
             .limit(mostSwept),
         )
         .execute()
       return await tx
         .insertInto('used_challenges')
-        .values({ id, until })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .returning('id')
+        .values({ challenge, until })
+        .onConflict((conflict) => conflict.column('challenge').doNothing())
+        .returning('challenge')
         .executeTakeFirst()
     })
     return noted !== undefined

@@ -144,6 +144,7 @@ const uuidTables = [
   'invitations',
   'pictures',
   'segments',
+  'surges',
   'template_versions',
   'templates',
   'topics',

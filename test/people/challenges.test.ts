@@ -50,5 +50,5 @@ t.test('one is answered at another node, once, and after a restart not again', a
   await clock.advance(400_000)
   const next = nodes[1]?.make(null).toString('base64url') ?? ''
   t.ok(await nodes[2]?.take(next, null))
-  t.equal((await store.read.selectFrom('used_challenges').select('id').execute()).length, 1)
+  t.equal((await store.read.selectFrom('used_challenges').select('challenge').execute()).length, 1)
 })

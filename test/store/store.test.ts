@@ -569,7 +569,7 @@ t.test('the largest ids are read from the ends of indexes, and from every table'
       .all(type)
   // SQLite numbers these, or they have one row, or another table's numbers.
   const others =
-    /^(appliance|audit_log|consent|contact_imports|doctor_findings|event_names_through|events|figure_cursors|job_runs|notices|notice_mails|protection_audit|releases|retention_state|segment_changes|tasks|webhook_.*|.*_sources)$/
+    /^(appliance|audit_log|consent|contact_imports|doctor_findings|event_names_through|events|figure_cursors|job_runs|notices|notice_mails|protection_audit|releases|retention_state|segment_changes|site_orders|tasks|webhook_.*|.*_sources)$/
   for (const table of keyed('INTEGER').filter((name) => !others.test(name))) {
     t.match(lastIdsSql.serial, `from "${table}"`)
   }

@@ -10,14 +10,14 @@ export const countedTogether: Migration = {
     const { schema } = db
     await schema
       .createTable('used_challenges')
-      .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('challenge', 'text', (column) => column.primaryKey().notNull())
       .addColumn('until', 'integer', (column) => column.notNull())
       .modifyEnd(clustered)
       .execute()
     await schema
       .createIndex('used_challenges_until')
       .on('used_challenges')
-      .columns(['until', 'id'])
+      .columns(['until', 'challenge'])
       .execute()
     await schema
       .createTable('failed_attempts')

@@ -198,8 +198,8 @@ export interface IdentityRow extends RowOf<typeof identities> {}
 /** Challenges of passkeys that were answered: none is good twice, whichever node is asked. */
 const usedChallenges = table(
   'used_challenges',
-  { id: text().primaryKey(), until: integer() },
-  { isClustered: true, indexes: { used_challenges_until: ['until', 'id'] } },
+  { challenge: text().primaryKey(), until: integer() },
+  { isClustered: true, indexes: { used_challenges_until: ['until', 'challenge'] } },
 )
 
 /** Whose attempts at a log-in have failed, from the third one on, where several nodes count them together. */
