@@ -19,13 +19,18 @@ export function trustedProvider(
 ): TrustedProvider | undefined {
   const { oidc } = dashboard
   if (oidc.issuer === '') return undefined
-  const { clock, resolver } = deps
-  const fetch = async (url: string, { method, headers, body }: ProviderRequest) => {
-    const asked = { url, method, headers, body: body == null ? undefined : String(body) }
-    const { signal } = new AbortController()
-    const { status, headers: answered, text } = await exchange({ clock, resolver, signal }, asked)
-    return new Response(text === '' ? null : text, { status, headers: answered })
-  }
+  const fetch = providerFetch(deps)
   const provider = makeLogInProvider({ ...deps, fetch }, oidc, clientSecretOf(oidc))
   return { provider, secondFactor: oidc.secondFactor, roles: givenRoles(oidc) }
 }
+
+/** How the provider is asked; `ca`: PEM of the authority trusted instead of the usual ones. */
+export const providerFetch =
+  ({ clock, resolver, ca }: Pick<TrustDeps, 'clock' | 'resolver'> & { ca?: string }) =>
+  async (url: string, { method, headers, body }: ProviderRequest): Promise<Response> => {
+    const asked = { url, method, headers, body: body == null ? undefined : String(body) }
+    const { signal } = new AbortController()
+    const answer = await exchange({ clock, resolver, ca, signal }, asked)
+    const { status, headers: answered, text } = answer
+    return new Response(text === '' ? null : text, { status, headers: answered })
+  }

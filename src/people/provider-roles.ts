@@ -1,6 +1,7 @@
+import { findAccount } from '../accounts/index.js'
 import { type Actor, noteAudit } from '../audit/index.js'
 import type { GivenRole } from '../config/index.js'
-import { ApiError } from '../errors/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
 import type { Tx, UserRow } from '../store/index.js'
 import { type MemberRole, memberRoles } from './actions.js'
 import { changeOperator } from './manage.js'
@@ -34,15 +35,14 @@ export async function wantedRoles(
 const mightier = (one: MemberRole, other: MemberRole): MemberRole =>
   memberRoles.find((role) => role === one || role === other) ?? one
 
-/** An account by its id, else by its name. */
+/** The id of an account by that or by its name; undefined: there is none. */
 async function accountNamed(tx: Tx, name: string): Promise<string | undefined> {
-  const rows = await tx
-    .selectFrom('accounts')
-    .select('id')
-    .where((eb) => eb.or([eb('id', '=', name), eb('name', '=', name)]))
-    .limit(2)
-    .execute()
-  return rows.length === 1 ? rows[0]?.id : undefined
+  try {
+    return (await findAccount(tx, name)).id
+  } catch (error) {
+    if (error instanceof OperatorError) return undefined
+    throw error
+  }
 }
 
 /** What a claim has given somebody, by the account's id or `operator`. */

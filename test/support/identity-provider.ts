@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
-import { exchange } from '../../src/certificates/index.js'
+import { providerFetch } from '../../src/app/log-in-provider.js'
 import type { ApplianceKey } from '../../src/config/index.js'
 import { pinned } from '../../src/dns/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -117,21 +117,12 @@ const ours = (
   ca: string,
 ): LogInProvider => {
   const resolver = fakeResolver({ [host]: { a: ['127.0.0.1'] } })
-  const { signal } = new AbortController()
   return makeLogInProvider(
     {
       clock,
       key,
       log: silentLog,
-      fetch: async (url, { method, headers, body }) => {
-        const asked = { url, method, headers, body: body == null ? undefined : String(body) }
-        const {
-          status,
-          headers: got,
-          text,
-        } = await exchange({ clock, resolver, ca, signal }, asked)
-        return new Response(text === '' ? null : text, { status, headers: got })
-      },
+      fetch: providerFetch({ clock, resolver, ca }),
     },
     {
       issuer,
