@@ -59,6 +59,7 @@ export {
   type Logo,
   logoById,
   logoOf,
+  mailLookOf,
   maxLogoBytes,
   readLogo,
   removeLogo,
