@@ -1,10 +1,11 @@
 import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
-import type { Broadcast, BroadcastReport } from '../../broadcasts/index.js'
+import { type Broadcast, type BroadcastReport, paceOf } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
 import { type LiveGate, putOffOf, type StreamKey } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
 import { whyWaits } from '../emails/waiting.js'
+import { endAt } from './forecast.js'
 
 /** How far a campaign is that sends. */
 export interface SendingView {
@@ -37,15 +38,15 @@ export async function sendingView(
   { store: { read }, gateOf }: SendingDeps,
   report: BroadcastReport,
   of: {
-    accountId: string
-    audience: number
+    broadcast: Broadcast
     base: string
     now: number
     /** Its test is made, and the rest waits for the version that is chosen. */
     waits: boolean
   },
 ): Promise<SendingView> {
-  const { accountId, audience, base, now, waits } = of
+  const { broadcast, base, now, waits } = of
+  const { account_id: accountId, audience } = broadcast
   const { progress, total } = report
   const [stop, putOff] = await Promise.all([
     stoppedForClient(read, accountId, 'marketing'),
@@ -54,13 +55,13 @@ export async function sendingView(
   const toMake = Math.max(audience, progress.recipients)
   const done = progress.recipients - progress.waiting
   const perHour = rateOf(report, now)
-  const leftMs = perHour > 0 ? ((toMake - done) / perHour) * hourMs : undefined
+  const leftMs = timeLeft(broadcast, { people: toMake - done, perHour, now })
   const lanes = await Promise.all(
     putOff.lanes.map(async ({ lane, deliveries, first }) => {
       const { gate, says } = await whyWaits({ read, now, gateOf }, first)
       return {
         title: `${lane}: ${gate}`,
-        says,
+        says: says.replaceAll(uuid, '…'),
         count: counted(
           deliveries,
           'delivery of this account waits',
@@ -101,6 +102,22 @@ export async function sendingView(
     })),
     why: [...stopped, ...lanes],
   }
+}
+
+// Servers put them into their replies; the mail's own page has these word for word.
+const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi
+
+/** How long the rest takes (ms), as fast as it leaves now and its own rate and hours allow; undefined: nothing tells. */
+function timeLeft(
+  broadcast: Broadcast,
+  { people, perHour, now }: { people: number; perHour: number; now: number },
+): number | undefined {
+  const { rate: own, window } = paceOf(broadcast)
+  const most = own ?? Number.POSITIVE_INFINITY
+  const rate = perHour > 0 ? Math.min(perHour, most) : most
+  if (!Number.isFinite(rate)) return undefined
+  const end = endAt(now, { people, rate, window })
+  return end === undefined ? undefined : end - now
 }
 
 const restWaits = {
