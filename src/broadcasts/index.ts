@@ -92,7 +92,7 @@ export {
 } from './stop.js'
 export { refillOf } from './up-to-date.js'
 export type { VariantTest } from './variant.js'
-export { asRecipientsGet, withName } from './variant.js'
+export { asRecipientsGet, testSize, withName } from './variant.js'
 export {
   type Audience,
   campaignsTo,

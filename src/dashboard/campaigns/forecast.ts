@@ -5,6 +5,7 @@ import {
   draftVersions,
   paceOf,
   spanOfOwnTime,
+  testSize,
   type VariantTest,
 } from '../../broadcasts/index.js'
 import { hourMs, openWindow } from '../../clock/index.js'
@@ -49,7 +50,7 @@ function testWords(
   start: number,
   {
     people,
-    test: { share, decideAfter },
+    test,
     pace,
     by,
     words,
@@ -61,7 +62,8 @@ function testWords(
     words: (at: number) => string
   },
 ): string {
-  const tried = Math.round((people * share) / 100)
+  const { decideAfter } = test
+  const tried = testSize(people, test)
   const made = endAt(start, { people: tried, ...pace })
   if (made === undefined) return never
   const first = `Its test, ${shown(tried)} mails, has left at about ${words(made)}`
