@@ -22,10 +22,12 @@ export {
 } from './archived.js'
 export { type AudienceMember, nextOfAudience } from './audience.js'
 export { audienceUses } from './audience-uses.js'
+export { type OwnTimes, ownTimesOf } from './audience-zones.js'
 export {
   type Broadcast,
   type BroadcastDeps,
   type BroadcastStatus,
+  countBroadcastsOf,
   findAnyBroadcast,
   findBroadcast,
   findBroadcastDetail,
@@ -54,7 +56,7 @@ export { campaignsSince, mailedSince } from './mailed-lately.js'
 export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
-export { beginOf, spanOfOwnTime } from './own-time.js'
+export { beginOf } from './own-time.js'
 export { paceOf, type SendWindow } from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
