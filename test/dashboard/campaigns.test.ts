@@ -724,6 +724,17 @@ t.test('a test and a copy carry the files and tags of a campaign', async (t) => 
   const { attachments, tags } = await call('GET', `/v1/broadcasts/${copy.id}`)
   t.match(attachments, [{ filename: 'hall.txt', size: 6 }])
   t.same(tags, [{ name: 'season', value: 'winter' }])
+  // A mail of an application stands in the calendar, and tests do not.
+  const own = { from: 'a@sender.test', to: 'ann2@x.test', subject: 'x', html: '<p>x</p>' }
+  await call('POST', '/v1/emails/send', { ...own, type: 'marketing' })
+  for (;;) {
+    const { text } = await owner.get(`${base}/campaigns/calendar`)
+    if (/other marketing mail/.test(text)) {
+      t.match(text, />1 other marketing mail</)
+      break
+    }
+    await new Promise((done) => setTimeout(done, 100))
+  }
 })
 
 t.test('files are added to a draft and taken away, with all that is typed', async (t) => {
