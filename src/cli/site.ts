@@ -70,14 +70,17 @@ ${named} Attempts that begin from then on leave from that pool.`,
   },
   {
     usage: 'release <site>',
-    about: 'end what is ordered for a site or a domain',
-    help: 'Example:\n  $ posthorn site release example.org',
+    about: 'end what is ordered for a site or a domain, and a brake on campaign mail to it',
+    help: `Example:
+  $ posthorn site release example.org
+
+A brake comes back where more than usual is still refused.`,
     run: runRelease,
   },
   {
     usage: 'list',
     isDefault: true,
-    about: 'show what is ordered',
+    about: 'show what is ordered, and where campaign mail is slowed down',
     options: [new Option('--past', 'what is over, instead'), limitOption()],
     help: 'Example:\n  $ posthorn site list --past --limit 10',
     run: runList,

@@ -36,7 +36,16 @@ type Gate =
 
 /** What an outbound thread says of the delivery's site at this moment. */
 export interface LiveGate {
-  gate: 'dns' | 'hold' | 'suspended' | 'connections' | 'warm-up' | 'rate' | 'turn' | 'failover'
+  gate:
+    | 'dns'
+    | 'hold'
+    | 'suspended'
+    | 'connections'
+    | 'warm-up'
+    | 'rate'
+    | 'brake'
+    | 'turn'
+    | 'failover'
   says: string
   until?: number
 }
