@@ -1,3 +1,4 @@
+import { dayNumber } from '../../clock/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { addToDays, type DayCount, forgetDays } from './days.js'
 import { siteKey } from './in-force.js'
@@ -18,6 +19,7 @@ export function makeDayCounts({
   thread,
 }: Pick<OutboundDeps, 'store' | 'thread'>): DayCounts {
   const counts = new Map<string, DayCount>()
+  let day = 0
   return {
     add(one) {
       const key = siteKey(one.site, one.source)
@@ -38,8 +40,10 @@ export function makeDayCounts({
       if (written.length === 0) return
       await store.write(async (tx) => {
         await addToDays(tx, written, now)
-        if (thread === 0) await forgetDays(tx, now)
+        // Once a day, as it goes through all of them.
+        if (thread === 0 && day !== dayNumber(now)) await forgetDays(tx, now)
       })
+      day = dayNumber(now)
     },
   }
 }

@@ -19,7 +19,7 @@ export const siteBrakes: Migration = {
       .addColumn('wait_ms', 'integer', (column) => column.notNull())
       .addColumn('cause', 'text', (column) => column.notNull())
       .addColumn('why', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint('site_brakes_pk', ['site', 'source'])
+      .addPrimaryKeyConstraint('site_brakes_key', ['site', 'source'])
       .modifyEnd(clustered)
       .execute()
     await schema
@@ -33,20 +33,15 @@ export const siteBrakes: Migration = {
       .addColumn('blocked', 'integer', (column) => column.notNull())
       .addColumn('complained', 'integer', (column) => column.notNull())
       .addColumn('busy_ms', 'integer', (column) => column.notNull())
-      .addPrimaryKeyConstraint('site_days_pk', ['site', 'source', 'day'])
+      .addPrimaryKeyConstraint('site_days_key', ['site', 'source', 'day'])
       .modifyEnd(clustered)
-      .execute()
-    await schema
-      .createIndex('site_days_day')
-      .on('site_days')
-      .columns(['day', 'site', 'source'])
       .execute()
     await schema
       .createTable('host_complaints')
       .addColumn('host', 'text', (column) => column.notNull())
       .addColumn('domain', 'text', (column) => column.notNull())
       .addColumn('complained', 'integer', (column) => column.notNull())
-      .addPrimaryKeyConstraint('host_complaints_pk', ['host', 'domain'])
+      .addPrimaryKeyConstraint('host_complaints_key', ['host', 'domain'])
       .modifyEnd(clustered)
       .execute()
   },

@@ -147,7 +147,6 @@ const siteDays = table(
   {
     primaryKey: ['site', 'source', 'day'],
     isClustered: true,
-    indexes: { site_days_day: ['day', 'site', 'source'] },
   },
 )
 
