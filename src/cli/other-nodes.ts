@@ -7,7 +7,7 @@ import { sayTable, visibleLine } from './output.js'
 import { type CommandPlace, databaseOf } from './place.js'
 
 /** Another node than the one that is asked, and what it says of itself. */
-export interface OtherNode {
+export interface NodeBeside {
   name: string
   state: NodeStanding['state']
   queued: number
@@ -20,12 +20,12 @@ export interface OtherNode {
 export async function askOthers(
   place: CommandPlace,
   { read, own }: { read: Read; own: string },
-): Promise<OtherNode[]> {
+): Promise<NodeBeside[]> {
   if (databaseOf(place).url === undefined) return []
   const nodes = await listNodes(read, { isFile: false })
   const others = nodes.filter(({ name, state }) => name !== own && state !== 'stopped')
   return await Promise.all(
-    others.map(async ({ name, state, queued }): Promise<OtherNode> => {
+    others.map(async ({ name, state, queued }): Promise<NodeBeside> => {
       const isThere = state === 'up' || state === 'draining'
       const answer = isThere
         ? await askAppliance(place, { overview: true, node: name }, overviewMs)
@@ -38,9 +38,9 @@ export async function askOthers(
 }
 
 /** Nothing where there is no other node. */
-export function sayOthers(others: readonly OtherNode[]): void {
+export function sayOthers(others: readonly NodeBeside[]): void {
   if (others.length === 0) return
-  const row = ({ name, state, queued, overview, unheard }: OtherNode) => [
+  const row = ({ name, state, queued, overview, unheard }: NodeBeside) => [
     name,
     state,
     shownCount(queued),
@@ -57,7 +57,7 @@ function wordsOf(overview: Overview | undefined, unheard: string | undefined): s
 }
 
 /** Others for scripts. */
-export const othersInJson = (others: readonly OtherNode[]) =>
+export const othersInJson = (others: readonly NodeBeside[]) =>
   others.map(({ overview, unheard, ...node }) => ({
     ...node,
     heard: overview !== undefined,

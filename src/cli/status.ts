@@ -12,7 +12,7 @@ import {
 import { findBrokenUpgrade } from '../release/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
-import { askOthers, type OtherNode, othersInJson, sayOthers } from './other-nodes.js'
+import { askOthers, type NodeBeside, othersInJson, sayOthers } from './other-nodes.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
@@ -66,7 +66,7 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
 }
 
 /** Troubles come last, as a terminal shows the end of what was printed. */
-function show(status: ApplianceStatus, others: readonly OtherNode[]): void {
+function show(status: ApplianceStatus, others: readonly NodeBeside[]): void {
   const { overview, now, classes, sites, troubles } = status
   sayHead(status)
   if (overview?.rates) {
