@@ -10,7 +10,7 @@ const mostLooked = 500
 export async function streamsOfCampaign(
   read: Read,
   { accountId, broadcastId, limit }: { accountId: string; broadcastId: string; limit: number },
-): Promise<(StreamKey & { deliveries: number })[]> {
+): Promise<(StreamKey & { node: number; deliveries: number })[]> {
   const newest = read
     .selectFrom('emails')
     .select('id')
@@ -21,12 +21,12 @@ export async function streamsOfCampaign(
   const rows = await read
     .selectFrom(newest)
     .innerJoin('queue', 'queue.email_id', 'newest.id')
-    .select(({ fn }) => ['lane', 'class', fn.countAll<number>().as('deliveries')])
+    .select(({ fn }) => ['lane', 'class', 'node', fn.countAll<number>().as('deliveries')])
     .where('held_at', 'is', null)
-    .groupBy(['lane', 'class'])
+    .groupBy(['lane', 'class', 'node'])
     .execute()
   return rows
-    .map(({ lane, class: of, deliveries }) => ({ lane, class: of, accountId, deliveries }))
+    .map(({ class: of, ...row }) => ({ accountId, class: of, ...row }))
     .sort((a, b) => b.deliveries - a.deliveries)
     .slice(0, limit)
 }

@@ -2,12 +2,7 @@ import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
 import type { Broadcast, BroadcastReport } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
-import {
-  type LiveGate,
-  putOffOf,
-  type StreamKey,
-  streamsOfCampaign,
-} from '../../deliveries/index.js'
+import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
 import { gateInWords, whyWaits } from '../emails/waiting.js'
 
@@ -29,7 +24,7 @@ export const isOnItsWay = ({ status, sent_at }: Pick<Broadcast, 'status' | 'sent
 
 interface SendingDeps {
   store: { read: Read }
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 // As on the front page: more says nothing more, and each lane costs a question to an outbound thread.
@@ -116,7 +111,7 @@ async function gatesOf(
   of: { accountId: string; broadcastId: string },
 ): Promise<SendingView['why']> {
   const streams = await streamsOfCampaign(read, { limit: lanesAsked, ...of })
-  const gates = await Promise.all(streams.map((stream) => gateOf(stream)))
+  const gates = await Promise.all(streams.map(({ node, ...stream }) => gateOf(stream, node)))
   const said = new Map<string, { gate: LiveGate; lanes: string[] }>()
   for (const [i, gate] of gates.entries()) {
     // Who is in line moves on.
