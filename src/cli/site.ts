@@ -5,7 +5,7 @@ import { type ClassName, classNames } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { SiteOrder } from '../outbound/index.js'
 import { queueClass } from '../store/index.js'
-import { askAppliance } from './ask.js'
+import { tellRetry } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { limitOption, span } from './option-values.js'
@@ -109,9 +109,10 @@ async function order(
     const now = clock.now()
     const asked = { kind, pool, accountId, why, now, until: now + forMs, by: whoRuns() }
     const meant = { ...asked, site: asciiSite(site), class: of && queueClass[of] }
-    return await store.write((tx) => giveOrder(tx, meant))
+    const order = await store.write((tx) => giveOrder(tx, meant))
+    await tellRetry(place, store, [])
+    return order
   })
-  await askAppliance(place, { retry: [] })
   if (place.json) return sayJson(forMachines(given))
   say(orderInWords(given))
   remark('A running appliance does so within seconds; what is under way still ends')
@@ -120,13 +121,14 @@ async function order(
 async function runRelease(site: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { endOrders } = await import('../outbound/index.js')
-  const ended = await withStore(place, ({ store, clock }) =>
-    store.write((tx) => endOrders(tx, { site: asciiSite(site) }, clock.now())),
-  )
+  const ended = await withStore(place, async ({ store, clock }) => {
+    const orders = await store.write((tx) => endOrders(tx, { site: asciiSite(site) }, clock.now()))
+    if (orders.length > 0) await tellRetry(place, store, [])
+    return orders
+  })
   if (ended.length === 0) {
     throw new OperatorError(`Nothing is ordered for ${site}; 'posthorn site list' shows what is`)
   }
-  await askAppliance(place, { retry: [] })
   if (place.json) return sayJson({ ended: ended.map(forMachines) })
   say(`Mail to ${site} leaves as the settings say, within seconds`)
 }

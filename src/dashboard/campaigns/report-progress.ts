@@ -2,7 +2,7 @@ import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
 import type { Broadcast, BroadcastReport } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
-import { type LiveGate, putOffOf, type StreamKey } from '../../deliveries/index.js'
+import { type GateOf, putOffOf } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
 import { whyWaits } from '../emails/waiting.js'
 
@@ -24,7 +24,7 @@ export const isOnItsWay = ({ status, sent_at }: Pick<Broadcast, 'status' | 'sent
 
 interface SendingDeps {
   store: { read: Read }
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 // As on the front page: more says nothing more, and each lane costs a question to an outbound thread.

@@ -8,7 +8,7 @@ import {
   ruleOfPeople,
   waitsForDecision,
 } from '../../broadcasts/index.js'
-import type { LiveGate, StreamKey } from '../../deliveries/index.js'
+import type { GateOf } from '../../deliveries/index.js'
 import { leaveWords } from '../../preferences/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -33,7 +33,7 @@ import { type VersionsView, versionsView } from './versions.js'
 
 /** What the pages about what became of campaigns need. */
 export interface ReportPageDeps extends OpensDeps {
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 interface CampaignReportView {

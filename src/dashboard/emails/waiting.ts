@@ -1,8 +1,7 @@
 import { stoppedForClient } from '../../billing/index.js'
 import {
   explainWaiting,
-  type LiveGate,
-  type StreamKey,
+  type GateOf,
   surroundingsOf,
   type WaitingDelivery,
   type WhyWaiting,
@@ -27,7 +26,7 @@ export interface WaitingDeps {
   read: Read
   now: number
   /** What the running threads know; undefined when nothing of the stream is due. */
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 /** Why a delivery waits, as `posthorn queue show` says it, but without the operator's notes. */
@@ -35,10 +34,10 @@ export async function whyWaits(
   { read, now, gateOf }: WaitingDeps,
   delivery: WaitingDelivery,
 ): Promise<WaitingView> {
-  const { lane, class: of, accountId, held, lastReply, expiresAt } = delivery
+  const { lane, class: of, accountId, node, held, lastReply, expiresAt } = delivery
   const [around, live] = await Promise.all([
     surroundingsOf(read, delivery, now),
-    gateOf({ lane, class: queueClass[of], accountId }),
+    gateOf({ lane, class: queueClass[of], accountId }, node),
   ])
   const type = of === 'transactional' ? 'transactional' : 'marketing'
   // Why an account is stopped is told as the API tells it to clients: the operator's own note may
