@@ -27,6 +27,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'account protection',
     'account audit',
     'key list',
+    'operator-key list',
     'domain list',
     'domain show',
     'template list',
