@@ -76,10 +76,10 @@ const forMachines = (key: OperatorKey) => ({
 async function create(
   { isOn, ...deps }: CommandDeps & { isOn: boolean },
   name: string,
-  { network: networks = null, expires }: CreateOptions & { network?: string[] | null },
+  { network, expires }: CreateOptions,
 ) {
   const expiresAt = expires?.(deps.clock.now()) ?? null
-  const made = await createOperatorKey(deps, { name, networks, expiresAt })
+  const made = await createOperatorKey(deps, { name, networks: network ?? null, expiresAt })
   return {
     json: { ...forMachines(made), key: made.key },
     say() {

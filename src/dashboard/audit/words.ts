@@ -97,6 +97,7 @@ const verbs: Record<string, string> = {
   tracking: 'has other tracking',
   undo: 'undone',
   unpause: 'released from its pause',
+  unsuspend: 'suspended no more',
   update: 'changed',
   use: 'used',
   verify: 'checked',
