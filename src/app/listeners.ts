@@ -434,6 +434,7 @@ interface Core {
   clock: Clock
   metrics: Metrics
   ring: Parameters<typeof emailRoutes>[1]['ring']
+  ringOthers: Parameters<typeof emailRoutes>[1]['ringOthers']
   backlog: Backlog
   health: Health
   hold: Hold
