@@ -46,6 +46,8 @@ import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
 import { rings } from './migrations/0240-rings.js'
+import { operatorKeys } from './migrations/0250-operator-keys.js'
+import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -103,6 +105,8 @@ const migrations: Record<string, Migration> = {
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
   '0240-rings': rings,
+  '0250-operator-keys': operatorKeys,
+  '0255-site-brakes': siteBrakes,
 }
 
 /**

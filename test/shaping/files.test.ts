@@ -120,7 +120,7 @@ tls = "required"
     messagesPerConnection: 50,
     messagesPerMinute: 600,
   })
-  t.same(google.from, {
+  t.match(google.from, {
     connections: `${file} [providers.google]`,
     messagesPerConnection: `${shipped} [providers.google]`,
     messagesPerMinute: `${file} [default]`,
@@ -160,7 +160,7 @@ t.test(
       ],
       [
         '[providers.google]\nconnection = 3',
-        '[providers.google]: connection: no such key; is connections meant? known: connections, messages_per_connection, messages_per_minute, tls, mx, like, per_host, automation',
+        '[providers.google]: connection: no such key; is connections meant? known: connections, messages_per_connection, messages_per_minute, tls, brake, brake_deferrals, brake_blocks, brake_complaints, brake_times, brake_wait_minutes, brake_step_minutes, mx, like, per_host, automation',
       ],
       ['[domains."a.example"]\nmx = ["b.example"]', '[domains."a.example"]: mx: no such key'],
       ['[domains."a b"]\nconnections = 3', '[domains]: "a b" given, expected a host name'],

@@ -86,7 +86,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
   const waits = waitsForDecision(broadcast)
-  const at = { accountId: account.id, audience, base, now, waits }
+  const at = { accountId: account.id, broadcastId: id, audience, base, now, waits }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )

@@ -52,7 +52,7 @@ export async function whyWaits(
   const why = explainWaiting(own, { ...around, accountStop }, now, live)
   return {
     recipient: delivery.recipient,
-    gate: gateWords[why.gate] ?? why.gate,
+    gate: gateInWords(why.gate),
     says: why.gate === 'in-flight' ? 'An attempt is under way.' : `${why.says.trim()}.`,
     next: why.until === null ? undefined : moment(why.until, now),
     givesUp: moment(expiresAt, now),
@@ -72,4 +72,8 @@ const gateWords: Partial<Record<WhyWaiting['gate'], string>> = {
   dns: 'DNS look-up',
   suspended: 'site suspended',
   rate: 'rate limit',
+  brake: 'slowed down',
 }
+
+/** A gate by its name for who waits. */
+export const gateInWords = (gate: WhyWaiting['gate']): string => gateWords[gate] ?? gate
