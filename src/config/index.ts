@@ -13,6 +13,7 @@ export type { ApplianceKey } from './appliance-key.js'
 export {
   createApplianceKeyFile,
   keyCheckOf,
+  keyNameOf,
   makeApplianceKey,
   openApplianceKey,
 } from './appliance-key.js'
@@ -24,6 +25,7 @@ export {
   jobNames,
   lanes,
 } from './jobs.js'
+export { addNewestKey, dropEndedKeys, readKeyFile } from './key-file.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
 export { nodeNameOf } from './node.js'
