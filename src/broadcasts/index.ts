@@ -72,6 +72,7 @@ export {
 export {
   type BroadcastStanding,
   broadcastStanding,
+  publicReason,
   ratesOf,
   recipientCount,
   shownMade,
