@@ -46,6 +46,7 @@ import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
 import { rings } from './migrations/0240-rings.js'
+import { egressByNode } from './migrations/0241-egress-by-node.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -103,6 +104,7 @@ const migrations: Record<string, Migration> = {
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
   '0240-rings': rings,
+  '0241-egress-by-node': egressByNode,
 }
 
 /**
