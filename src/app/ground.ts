@@ -35,6 +35,7 @@ import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
 import { refuseUnknownKinds } from './operator.js'
+import { takeAddresses } from './own-addresses.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { sharedCountsOf } from './rates.js'
 import { countCommits } from './thread-meter.js'
@@ -140,7 +141,21 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  const opened = { clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, ownNode }
+  // From here on the settings are without what other nodes send from.
+  const own = ownNode.joins ? await takeAddresses({ store, log }, config, ownNode.held) : config
+  const opened = {
+    clock,
+    config: own,
+    hold,
+    key,
+    metrics,
+    turns,
+    store,
+    plans,
+    land,
+    lastAliveAt,
+    ownNode,
+  }
   return { ...options, ...opened, counts: sharedCountsOf(config) }
 }
 

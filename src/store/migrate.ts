@@ -47,6 +47,7 @@ import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
 import { rings } from './migrations/0240-rings.js'
 import { egressByNode } from './migrations/0241-egress-by-node.js'
+import { nodeAddresses } from './migrations/0242-node-addresses.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -105,6 +106,7 @@ const migrations: Record<string, Migration> = {
   '0220-identities': identities,
   '0240-rings': rings,
   '0241-egress-by-node': egressByNode,
+  '0242-node-addresses': nodeAddresses,
 }
 
 /**
