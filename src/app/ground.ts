@@ -13,7 +13,14 @@ import {
 import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { type Holding, othersBits, releaseDatabase, takeDatabase } from '../nodes/index.js'
+import {
+  type Holding,
+  type NodeRecords,
+  othersBits,
+  recordsOfOthers,
+  releaseDatabase,
+  takeDatabase,
+} from '../nodes/index.js'
 import {
   becomeNode,
   type DatabasePlace,
@@ -65,6 +72,8 @@ export interface Ground extends ApplianceOptions {
   land: LandEvents
   /** What the main thread counts together with other nodes; undefined for an appliance that is alone. */
   counts: SharedCounts | undefined
+  /** What the other nodes want in the DNS; brought up to date now and then. */
+  others: NodeRecords[]
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
   /** This appliance as one of those that may be over the database; renewed by its signs of life. */
@@ -156,7 +165,8 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     lastAliveAt,
     ownNode,
   }
-  return { ...options, ...opened, counts: sharedCountsOf(config) }
+  const others = ownNode.joins ? await recordsOfOthers(store.read, ownNode.held.name) : []
+  return { ...options, ...opened, others, counts: sharedCountsOf(config) }
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')

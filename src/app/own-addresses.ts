@@ -1,5 +1,5 @@
 import { allSourceAddresses, type Config, usualSourceOf } from '../config/index.js'
-import { recordSettings, spfMechanisms } from '../domains/index.js'
+import { ownMechanisms, recordSettings } from '../domains/index.js'
 import type { Log } from '../log/index.js'
 import { claimAddresses, type Holding, tellRecords } from '../nodes/index.js'
 import type { Store } from '../store/index.js'
@@ -28,7 +28,7 @@ export async function takeAddresses(
     log.warn({ addresses: [...foreign] }, 'Other machines have these addresses, and send from them')
   const kept = { ...config, outbound: withAddresses(config.outbound, new Set(own)) }
   await tellRecords(store, held, {
-    spf: spfMechanisms(recordSettings(kept)),
+    spf: ownMechanisms(recordSettings(kept)),
     mx: config.inbound.enabled ? config.outbound.heloName : null,
   })
   if (held.isFirst) {
