@@ -158,13 +158,15 @@ export {
   type Waits,
   waitsOf,
 } from './runs/index.js'
-export { liveAsked, runsFilterOf } from './runs-asked.js'
+export { liveAsked, ofPerson, runsFilterOf } from './runs-asked.js'
 export {
   type AutomationPreview,
+  type DateSurvey,
   type PreviewDeps,
   previewAutomation,
   previewCohort,
   readHappening,
+  surveyDates,
 } from './trial/index.js'
 export {
   type Backfill,

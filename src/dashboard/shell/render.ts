@@ -4,6 +4,7 @@ import { packageFile } from '../../config/index.js'
 import { chart } from './chart.js'
 import { field, fieldSet, hiddenField } from './field.js'
 import { Html, html, written } from './html.js'
+import { sentence } from './names.js'
 import {
   bar,
   chip,
@@ -47,6 +48,7 @@ const ui = {
   hiddenField,
   faults,
   navigation,
+  sentence,
 }
 
 /** The parts, with times as a reader in that zone has them. */

@@ -1,22 +1,12 @@
 // Issue 47: an automation written by pages, without script.
 import t from 'tap'
 import { recipes } from '../../../src/automations/index.js'
-import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
-import { packageFile } from '../../../src/config/index.js'
-import { logIn } from '../../support/log-in.js'
-import { startPosthorn } from '../../support/posthorn.js'
+import { openAutomationPages } from '../../support/automation-pages.js'
 
-const posthorn = await startPosthorn(t)
-const { store, accountId } = posthorn
-const base = `/a/${accountId}`
-const owner = await logIn(posthorn, accountId, 'owner')
+const pages = await openAutomationPages(t)
+const { posthorn, base, owner, from } = pages
 const call = async (method: string, path: string, body?: object) =>
-  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
-const plans = loadPlans(packageFile('config/plans.toml'))
-await store.write((tx) =>
-  setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Plus')),
-)
-const from = 'Shop <news@sender.test>'
+  (await pages.ask(method, path, body)).json
 
 /** The fields of a page's form, as a browser would send them. */
 export function fieldsOf(html: string): Record<string, string> {

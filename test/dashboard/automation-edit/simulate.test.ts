@@ -1,21 +1,9 @@
 // Issue 47: the page that tries an automation speaks of what its form asks for.
 import t from 'tap'
-import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
-import { packageFile } from '../../../src/config/index.js'
-import { logIn } from '../../support/log-in.js'
-import { startPosthorn } from '../../support/posthorn.js'
+import { openAutomationPages } from '../../support/automation-pages.js'
 
-const posthorn = await startPosthorn(t)
-const { store, accountId } = posthorn
-const base = `/a/${accountId}`
-const owner = await logIn(posthorn, accountId, 'owner')
-const plans = loadPlans(packageFile('config/plans.toml'))
-await store.write((tx) =>
-  setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Plus')),
-)
-const call = async (method: string, path: string, body?: object) =>
-  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
-const from = 'Shop <news@sender.test>'
+const pages = await openAutomationPages(t)
+const { posthorn, base, owner, from, call } = pages
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
 for (const name of ['ann', 'bob']) {
   await call('POST', `/v1/contacts/${listId}`, { email: `${name}@readers.test` })
@@ -82,7 +70,7 @@ t.test('what is no number and no year is refused, and sentences are whole', asyn
 })
 
 t.test('who may only read may try it, and is offered nothing to write', async (t) => {
-  const viewer = await logIn(posthorn, accountId, 'viewer')
+  const viewer = await pages.as('viewer')
   t.match((await viewer.get(at.replace('/simulate', ''))).text, /\/simulate">Try it/)
   const told = await viewer.post(at, trying)
   t.equal(told.status, 200)

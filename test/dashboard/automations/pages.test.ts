@@ -3,21 +3,14 @@ import t from 'tap'
 import { findAutomation, keepWritten, readWritten } from '../../../src/automations/index.js'
 import { readBilling } from '../../../src/billing/index.js'
 import { systemClock } from '../../../src/clock/index.js'
+import { openAutomationPages } from '../../support/automation-pages.js'
 import { plans } from '../../support/campaigns.js'
 import { eventually } from '../../support/eventually.js'
 import { logIn } from '../../support/log-in.js'
-import { startPosthorn } from '../../support/posthorn.js'
 
-const posthorn = await startPosthorn(t)
-const { store, accountId } = posthorn
-const base = `/a/${accountId}`
-const owner = await logIn(posthorn, accountId, 'owner')
-const viewer = await logIn(posthorn, accountId, 'viewer')
-const call = async (method: string, path: string, body?: object) => {
-  const { status, json } = await posthorn.call(method, path, body === undefined ? {} : { body })
-  if (status >= 300) throw new Error(`${path}: ${JSON.stringify(json)}`)
-  return json
-}
+const pages = await openAutomationPages(t)
+const { posthorn, store, accountId, base, owner, call } = pages
+const viewer = await pages.as('viewer')
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers & <friends>' })
 const { id: other } = await call('POST', '/v1/contacts/lists', { name: 'Others' })
 const { id } = await call('POST', '/v1/automations', {
@@ -187,7 +180,7 @@ t.test('one is taken out, and then all that fit', async (t) => {
   const cancelled = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
   t.equal(cancelled.status, 303)
   const one = (await owner.get(`${base}/automations/runs/${run.id}`)).text
-  t.match(one, /Cancelled at [^<]*somebody of the team cancelled it/)
+  t.match(one, /Taken out at [^<]*: by somebody of the team/)
   const twice = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
   t.equal(twice.status, 422)
   t.match(twice.text, /has ended already/)
@@ -233,7 +226,7 @@ t.test('who is at a step that is gone is told of, and begins another one', async
   await call('PATCH', `/v1/automations/${id}`, without)
   await call('POST', `/v1/automations/${id}/enable`)
   const check = (await owner.get(`${page}/enable`)).text
-  t.match(check, /1 person is at “Wait until “order.paid” comes, 3 days at most” of version 2/)
+  t.match(check, /1 person is at “Wait until ‘order.paid’ comes, 3 days at most” of version 2/)
   t.match(check, /<table[\s\S]*Wait until “order.paid”[\s\S]*The new version has not this step/)
   const plan = (await owner.get(`${page}/move?to=3`)).text
   t.match(plan, /1 person is at steps that this version has not/)
