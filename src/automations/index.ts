@@ -20,7 +20,6 @@ export {
   whyOf,
 } from './answers.js'
 export {
-  heldWords,
   moveFor,
   resumeFor,
   shownPause,

@@ -120,7 +120,12 @@ async function unheard(
 /** How often one person may go through it. */
 function reentryWords({ steps }: AutomationDefinition): string {
   const trigger = steps.find((step) => step.type === 'trigger')
-  const reentry = trigger?.type === 'trigger' ? trigger.config.reentry : undefined
+  const { reentry, date } = trigger?.type === 'trigger' ? trigger.config : {}
+  if (date !== undefined && typeof reentry !== 'object' && reentry !== 'once') {
+    return date.repeat === 'once'
+      ? 'One person goes through it once for each date of theirs.'
+      : 'One person goes through it each year, and never twice in a year.'
+  }
   if (reentry === 'once') return 'One person goes through it once, and never again.'
   if (typeof reentry === 'object') {
     return `One person goes through it again, but not within ${durationWords(reentry.after)} of the last time it began for them.`

@@ -2,43 +2,12 @@
 import t from 'tap'
 import { recipes } from '../../../src/automations/index.js'
 import { openAutomationPages } from '../../support/automation-pages.js'
+import { fieldsOf } from '../../support/editor-fields.js'
 
 const pages = await openAutomationPages(t)
 const { posthorn, base, owner, from } = pages
 const call = async (method: string, path: string, body?: object) =>
   (await pages.ask(method, path, body)).json
-
-/** The fields of a page's form, as a browser would send them. */
-export function fieldsOf(html: string): Record<string, string> {
-  const decode = (text: string) =>
-    text
-      .replace(/&quot;/g, '"')
-      .replace(/&#39;/g, "'")
-      .replace(/&lt;/g, '<')
-      .replace(/&gt;/g, '>')
-      .replace(/&amp;/g, '&')
-  const form = /<form[^>]*id="editor"[\s\S]*?<\/form>/.exec(html)?.[0] ?? ''
-  const fields: Record<string, string> = {}
-  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
-    const name = / name="([^"]*)"/.exec(tag)?.[1]
-    if (name === undefined) continue
-    if (/type="(checkbox|radio)"/.test(tag) && !/ checked/.test(tag)) continue
-    fields[name] = decode(/ value="([^"]*)"/.exec(tag)?.[1] ?? (/checkbox/.test(tag) ? 'on' : ''))
-  }
-  for (const [, name = '', inner = ''] of form.matchAll(
-    /<select[^>]* name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g,
-  )) {
-    const chosen =
-      /<option value="([^"]*)" selected/.exec(inner) ?? /<option value="([^"]*)"/.exec(inner)
-    fields[name] = decode(chosen?.[1] ?? '')
-  }
-  for (const [, name = '', inner = ''] of form.matchAll(
-    /<textarea[^>]* name="([^"]*)"[^>]*>\n?([\s\S]*?)<\/textarea>/g,
-  )) {
-    fields[name] = decode(inner)
-  }
-  return fields
-}
 
 /** Somebody with the editor of one automation before them. */
 async function editor(path: string) {

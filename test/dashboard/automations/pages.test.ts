@@ -108,7 +108,7 @@ t.test('the flow says who is where, in the drawing and in the outline', async (t
   await eventually(async () => (await runOf('bob')).status === 'exited', 20_000)
   const after = (await viewer.get(page)).text
   t.match(after, /<strong>3 here now<\/strong>/)
-  t.match(after, /It came <a href="#step-3">step 3<\/a> <span class="quiet">1<\/span>/)
+  t.match(after, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
 })
 
 t.test('people are found by step, state and reason, each with a sentence', async (t) => {
@@ -133,7 +133,7 @@ t.test('people are found by step, state and reason, each with a sentence', async
   t.match(stood, /bob@x.test/)
   const period = (await viewer.get(`${page}?period=7`)).text
   t.match(period, /Of 4 people who began in this time, in this version\./)
-  t.match(period, /It came <a href="#step-3">step 3<\/a> <span class="quiet">1<\/span>/)
+  t.match(period, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
   const run = await runOf('bob')
   const one = (await viewer.get(`${base}/automations/runs/${run.id}`)).text
   t.match(one, /Left at “End: silent” on/)
