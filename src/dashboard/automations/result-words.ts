@@ -104,8 +104,10 @@ export function resultWords(result: string, who: keyof Words): string {
   const [kind = '', ...more] = result.split(':')
   const rest = more.join(':')
   const said = words[kind]?.[who] ?? kind.replace(/_/g, ' ')
-  // By whom somebody was moved is told by the audit log.
-  if (rest === '' || kind === 'moved') return said
+  if (rest === '') return said
+  const version = kind === 'moved' && /^v(\d+)$/.exec(rest)?.[1]
+  if (version)
+    return who === 'line' ? `Moved to version ${version}` : `${said} to version ${version}`
   if (kind === 'branch') return `${said} ${inQuotes(rest)}`
   const why = addedWords(kind, rest)
   return who === 'line' ? `${said}: ${why}` : `${said} (${why})`

@@ -346,3 +346,59 @@ t.test('hostile names and payloads stay text', async (t) => {
   })
   t.equal(bare.status, 200)
 })
+
+t.test('each limit of the engine is said in the form, before anything is saved', async (t) => {
+  const made = await owner.post(`${base}/automations/new`, {
+    recipe: 'empty',
+    from,
+    name: 'Limits',
+  })
+  const it = await editor(made.to)
+  const open = it.html()
+  for (const said of [
+    '200 characters at most',
+    'of at most 100 steps',
+    'at most 1,000 steps, gets at most 100 mails',
+    'at most 400 days',
+    'a wait of a minute or more',
+    '5 deep at most',
+    '256 KiB',
+  ]) {
+    t.match(open, said)
+  }
+  const card = async (kind: string) => await it.press('add:0.0', { 'kind.0.0': kind })
+  const of: Record<string, readonly string[]> = {
+    send_email: [
+      'one line of 100 characters at most',
+      'at most 998 letters',
+      'At most 10 addresses',
+      'At most 25, each of 4 KiB, and 16 KiB together',
+      '16 KiB at most',
+      'at most 100 mails each time',
+    ],
+    delay: ['A whole number, and at most 90 days'],
+    wait_for_event: ['A whole number, and at most 90 days', 'at most 100. Those that came'],
+    condition: ['1 of at most 50 conditions; a value has at most 200 characters'],
+    contact_update: ['One line of at most 200 characters', '16 KiB at most'],
+    split: ['Two to twenty ways'],
+    exit: ['200 characters at most, in one line'],
+  }
+  for (const [kind, says] of Object.entries(of)) {
+    const html = await card(kind)
+    for (const said of says) t.match(html, said, kind)
+  }
+  const trigger = await it.press('open:0.0')
+  t.match(trigger, 'more than 20 times in an hour')
+  t.match(trigger, 'a whole number, and ten years at most')
+  const dated = await it.press('show:', { 's.when': '$contact.date' })
+  t.match(dated, 'at most 64 letters, digits, _ and -')
+  t.match(dated, '0 is the day itself; at most 365')
+  const whole = await it.press('open:settings')
+  t.match(whole, '20 at most, each of 1 to 100 letters')
+  t.match(whole, 'A whole number, 1 or more')
+  t.match(whole, 'Two different times')
+  const trial = (await owner.get(made.to.replace(/edit$/, 'simulate'))).text
+  t.match(trial, 'at most 10 years from now')
+  t.match(trial, 'At most 20 events')
+  t.match((await owner.get(`${base}/events`)).text, '1 to 100 letters, digits')
+})

@@ -70,6 +70,7 @@ t.test('many are started: first it is said who would enter, then they do', async
   const nothing = await owner.post(`${page}/start/look`, { whom: '', perHour: '10' })
   t.equal(nothing.status, 422)
   const look = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
+  t.match(look.text, /How many an hour[\s\S]*A whole number from 1 to 1,000,000/)
   t.match(look.text, /4 people of “Readers &amp; &lt;friends&gt;”: 4 people would enter/)
   t.equal((await owner.post(`${page}/start`, { whom, perHour: '0' })).status, 422)
   const looked = `${whom} 3600`
@@ -138,6 +139,31 @@ t.test('people are found by step, state and reason, each with a sentence', async
   const one = (await viewer.get(`${base}/automations/runs/${run.id}`)).text
   t.match(one, /Left at “End: silent” on/)
   t.match(one, /It came<\/td>/)
+})
+
+t.test('one person is found by their address', async (t) => {
+  const who = async (more: string) => (await owner.get(`${page}/runs?who=${more}`)).text
+  const bob = await who('BOB@x.test')
+  t.match(bob, /bob@x\.test<\/a>/)
+  t.notMatch(bob, /ann@x\.test<\/a>|Take out all that fit|Take everybody out/)
+  t.match(await who('bob@x.test&show=live'), /“bob@x\.test” is not among those who fit what else/)
+  t.match(await who('nobody@x.test'), /There is no contact “nobody@x\.test”\. Write the whole/)
+  await call('POST', `/v1/contacts/${other}`, { email: 'new@x.test' })
+  t.match(await who('new@x.test'), /“new@x\.test” has never been in it/)
+  const api = await call('GET', `/v1/automations/${id}/runs?email=bob%40x.test&status=exited`)
+  t.match(api, { runs: [{ email: 'bob@x.test' }], hasMore: false })
+  t.equal((await call('GET', `/v1/automations/${id}/runs?email=new%40x.test`)).runs.length, 0)
+})
+
+t.test('names in sentences stand apart, and have no quotation marks within', async (t) => {
+  const { cookie } = owner
+  const raw = async (path: string) =>
+    await (await fetch(posthorn.url + path, { headers: { cookie } })).text()
+  t.match(await raw(`${page}/runs`), /Waits for “<bdi>order\.paid<\/bdi>” until/)
+  t.match(await raw(page), /<bdi>Wait until “<bdi>order\.paid<\/bdi>” comes, 3 days at most<\/bdi>/)
+  const check = (await owner.get(`${page}/runs?step=paid&show=live`)).text
+  t.match(check, /at “Wait until ‘order\.paid’ comes, 3 days at most”/)
+  t.notMatch(check, /“[^”]*“/)
 })
 
 t.test('the report tells who began on which day, and where they are', async (t) => {

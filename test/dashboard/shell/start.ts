@@ -5,6 +5,7 @@ import type { People, Session } from '../../../src/dashboard/shell/people.js'
 import { openHttpServer } from '../../../src/http/index.js'
 import { silentLog } from '../../../src/log/index.js'
 import type { Membership } from '../../../src/people/index.js'
+import { asRead } from '../../support/as-read.js'
 
 /** Two people: an owner of account `one`, and an operator. The cookie `who` is the whole log-in. */
 export const sessions: Record<string, Session> = {
@@ -75,7 +76,7 @@ export async function startShell(
     const response = await fetch(url + path, { redirect: 'manual', ...init })
     const cookie = response.headers.getSetCookie().join('; ')
     const { status, headers } = response
-    return { status, headers, text: await response.text(), cookie }
+    return { status, headers, text: asRead(await response.text()), cookie }
   }
   return {
     url,
