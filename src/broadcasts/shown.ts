@@ -11,8 +11,15 @@ import type { BroadcastRecipient } from './recipients.js'
 import type { shownVariants } from './shown-variants.js'
 import { onlyListOf, whomOf } from './whom.js'
 
-/** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
-export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: number) {
+/**
+ * A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null; `left`: how many left by
+ * it.
+ */
+export function shownBroadcast(
+  broadcast: Broadcast,
+  stop: string | null,
+  { now, left }: { now: number; left: number },
+) {
   const { status, reason } = broadcastStanding(broadcast, stop, now)
   const whom = whomOf(broadcast)
   return {
@@ -37,6 +44,7 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
       bounced: broadcast.bounced,
       opened: broadcast.opened,
       clicked: broadcast.clicked,
+      left,
       ...ratesOf(broadcast),
     },
   }
@@ -46,12 +54,15 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
 export function shownDetail(
   broadcast: BroadcastDetail,
   stop: string | null,
-  now: number,
   {
+    now,
+    left,
     recipients,
     versions,
     hasRoom,
   }: {
+    now: number
+    left: number
     recipients: readonly BroadcastRecipient[]
     versions: ReturnType<typeof shownVariants>
     hasRoom: boolean
@@ -65,7 +76,7 @@ export function shownDetail(
     warnings = [],
   } = readExtras(broadcast.extras) ?? {}
   return {
-    ...shownBroadcast(broadcast, stop, now),
+    ...shownBroadcast(broadcast, stop, { now, left }),
     from: broadcast.from_header,
     previewText: broadcast.preview_text,
     blocks: blocksOf(broadcast),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { type ApplianceKey, openApplianceKey } from '../../src/config/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { shapedTo } from './outbound.js'
 import { startPostgres } from './postgres.js'
@@ -15,6 +16,8 @@ import { makeTempDir } from './store.js'
 export interface NodesRig {
   mx: FakeMx
   apiKey: string
+  /** The appliance key of all of them. */
+  key: ApplianceKey
   /** Starts the node of this name, or starts it again. */
   start(name: string, env?: Record<string, string>): Promise<Serving>
   /** A command beside a node. */
@@ -72,6 +75,7 @@ export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig
   return {
     mx,
     apiKey,
+    key: openApplianceKey(join(first, 'appliance.key')),
     ask,
     start: (name, env = {}) => serve(t, dirOf(name), { ...envOf(name), ...env }),
     async run(name, args, env = {}) {

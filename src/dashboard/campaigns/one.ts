@@ -1,6 +1,6 @@
 import { archivePathOf } from '../../accounts/index.js'
 import { counted } from '../../amounts/index.js'
-import { stoppedBy } from '../../billing/index.js'
+import { stoppedForClient } from '../../billing/index.js'
 import {
   type Broadcast,
   broadcastReport,
@@ -73,7 +73,7 @@ export async function campaignPage(
 ): Promise<PageAnswer> {
   const { account, base, now, person } = visit
   const { read } = deps.store
-  const stop = (await stoppedBy(read, account.id, 'marketing')) ?? null
+  const stop = (await stoppedForClient(read, account.id, 'marketing')) ?? null
   const { status, reason } = broadcastStanding(found, stop, now)
   const mayWrite = visit.may('campaigns.write')
   const waits =
@@ -146,10 +146,7 @@ async function progressOf(
   { account, base, now }: Visit,
   found: Broadcast,
 ): Promise<Html> {
-  const { id, audience } = found
   const waits = waitsForDecision(found)
-  const report = await broadcastReport(deps.store.read, account.id, id)
-  return sendingPart(
-    await sendingView(deps, report, { accountId: account.id, audience, base, now, waits }),
-  )
+  const report = await broadcastReport(deps.store.read, account.id, found.id)
+  return sendingPart(await sendingView(deps, report, { broadcast: found, base, now, waits }))
 }

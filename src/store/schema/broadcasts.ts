@@ -84,6 +84,9 @@ const broadcasts = table(
     notice_reason: text().orNull(),
     /** JSON of `VariantTest`, where it has versions; null: none. */
     variant_test: text().orNull(),
+    /** How many of its audience were looked at for its test, and how many were drawn. */
+    test_seen: integer().default(0),
+    test_drawn: integer().default(0),
     /** When the version for the rest is chosen; null: not yet, or by hand. */
     decide_at: integer().orNull(),
     /** The key of the version that the rest gets, once it is chosen. */

@@ -27,6 +27,10 @@ const nodes = table('nodes', {
   clock_ahead_ms: integer().default(0),
   /** How many deliveries others have taken over since it is gone. */
   taken_over: integer().default(0),
+  /** Where it hears the others' rings; empty: nowhere. */
+  address: text().default(''),
+  /** Another number: it is to look for what there is to do. */
+  wakes: integer().default(0),
 })
 
 export interface NodeRow extends RowOf<typeof nodes> {}
