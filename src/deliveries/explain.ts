@@ -43,6 +43,7 @@ export interface LiveGate {
     | 'connections'
     | 'warm-up'
     | 'rate'
+    | 'brake'
     | 'turn'
     | 'failover'
     /** It is another node's, which did not say. */

@@ -71,7 +71,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   })
   const { shaping, ...learned } = await openShaping(
     deps,
-    () => admission.rationCame(),
+    { onRation: () => admission.rationCame(), onBrake: () => admission.brakesChanged() },
     egress.refused,
   )
   const orders = await makeOrders(deps, () => admission.standAnew())
@@ -131,6 +131,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   await store.write((tx) => releaseLeases(tx, { thread, node: store.node, now: clock.now() }))
   // Nobody waits for the first scan: of a long queue it takes seconds, and mail leaves meanwhile.
   scan.start()
+  learned.watch()
 
   return {
     ring(due) {

@@ -1,10 +1,11 @@
 import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
-import type { Broadcast, BroadcastReport } from '../../broadcasts/index.js'
+import { type Broadcast, type BroadcastReport, paceOf } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
-import { type GateOf, putOffOf } from '../../deliveries/index.js'
+import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
-import { whyWaits } from '../emails/waiting.js'
+import { gateInWords, whyWaits } from '../emails/waiting.js'
+import { endAt } from './forecast.js'
 
 /** How far a campaign is that sends. */
 export interface SendingView {
@@ -31,21 +32,22 @@ interface SendingDeps {
 const mostCounted = 10_000
 const lanesShown = 3
 const providersShown = 6
+const lanesAsked = 20
 
 /** Made, left, delivered, put off, bounced, the rate, the time left, and why it is slow. */
 export async function sendingView(
   { store: { read }, gateOf }: SendingDeps,
   report: BroadcastReport,
   of: {
-    accountId: string
-    audience: number
+    broadcast: Broadcast
     base: string
     now: number
     /** Its test is made, and the rest waits for the version that is chosen. */
     waits: boolean
   },
 ): Promise<SendingView> {
-  const { accountId, audience, base, now, waits } = of
+  const { broadcast, base, now, waits } = of
+  const { account_id: accountId, id: broadcastId, audience } = broadcast
   const { progress, total } = report
   const [stop, putOff] = await Promise.all([
     stoppedForClient(read, accountId, 'marketing'),
@@ -54,13 +56,13 @@ export async function sendingView(
   const toMake = Math.max(audience, progress.recipients)
   const done = progress.recipients - progress.waiting
   const perHour = rateOf(report, now)
-  const leftMs = perHour > 0 ? ((toMake - done) / perHour) * hourMs : undefined
+  const leftMs = timeLeft(broadcast, { people: toMake - done, perHour, now })
   const lanes = await Promise.all(
     putOff.lanes.map(async ({ lane, deliveries, first }) => {
       const { gate, says } = await whyWaits({ read, now, gateOf }, first)
       return {
         title: `${lane}: ${gate}`,
-        says,
+        says: says.replaceAll(uuid, '…'),
         count: counted(
           deliveries,
           'delivery of this account waits',
@@ -99,8 +101,47 @@ export async function sendingView(
         shownCount,
       ),
     })),
-    why: [...stopped, ...lanes],
+    why: [...stopped, ...(await gatesOf({ read, gateOf }, { accountId, broadcastId })), ...lanes],
   }
+}
+
+// Servers put them into their replies; the mail's own page has these word for word.
+const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi
+
+/** How long the rest takes (ms), as fast as it leaves now and its own rate and hours allow; undefined: nothing tells. */
+function timeLeft(
+  broadcast: Broadcast,
+  { people, perHour, now }: { people: number; perHour: number; now: number },
+): number | undefined {
+  const { rate: own, window } = paceOf(broadcast)
+  const most = own ?? Number.POSITIVE_INFINITY
+  const rate = perHour > 0 ? Math.min(perHour, most) : most
+  if (!Number.isFinite(rate)) return undefined
+  const end = endAt(now, { people, rate, window })
+  return end === undefined ? undefined : end - now
+}
+
+/** What holds up mails of the campaign before their first attempt: said once, however many domains wait for it. */
+async function gatesOf(
+  { read, gateOf }: { read: Read; gateOf: SendingDeps['gateOf'] },
+  of: { accountId: string; broadcastId: string },
+): Promise<SendingView['why']> {
+  const streams = await streamsOfCampaign(read, { limit: lanesAsked, ...of })
+  const gates = await Promise.all(streams.map(({ node, ...stream }) => gateOf(stream, node)))
+  const said = new Map<string, { gate: LiveGate; lanes: string[] }>()
+  for (const [i, gate] of gates.entries()) {
+    // Who is in line moves on.
+    if (gate === undefined || gate.gate === 'turn' || gate.gate === 'dns') continue
+    const one = said.get(gate.says) ?? { gate, lanes: [] }
+    one.lanes.push(streams[i]?.lane ?? '')
+    said.set(gate.says, one)
+  }
+  return [...said].map(([says, { gate, lanes }]) => ({
+    title: `${lanes.slice(0, lanesShown).join(', ')}${lanes.length > lanesShown ? ` and ${lanes.length - lanesShown} more` : ''}: ${gateInWords(gate.gate)}`,
+    says: `${says.replaceAll(uuid, '…')}.`,
+    count: '',
+    href: '',
+  }))
 }
 
 const restWaits = {

@@ -5,6 +5,7 @@ import {
   broadcastReport,
   findBroadcast,
   neverSent,
+  reachedWords,
   ruleOfPeople,
   waitsForDecision,
 } from '../../broadcasts/index.js'
@@ -12,10 +13,11 @@ import type { GateOf } from '../../deliveries/index.js'
 import { leaveWords } from '../../preferences/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import type { Chart } from '../shell/chart.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
-import type { Tone } from '../shell/parts.js'
+import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { type OpensDeps, opensMeasured, opensUnmeasured } from './opens-measured.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
@@ -65,10 +67,12 @@ interface CampaignReportView {
   providers: { name: string; cells: string[] }[]
   reasons: { says: string; words: string; kind: string; count: string; who: string }[]
   rest: string | undefined
+  /** What is said where nobody is known whom it did not reach. */
+  reached: string
   whyLeft: { says: string; said: string; who: string }[]
   compared: { name: string; href: string; here: boolean; sent: Moment; cells: string[] }[]
   others: { label: string; href: string }[]
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 // The rest is in the API's answer: a page stays below its bytes.
@@ -81,11 +85,11 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const { account, base, now, params } = visit
   const { read } = deps.store
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
-  const { id, audience } = broadcast
+  const { id } = broadcast
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
   const waits = waitsForDecision(broadcast)
-  const at = { accountId: account.id, audience, base, now, waits }
+  const at = { broadcast, base, now, waits }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
@@ -118,6 +122,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     providers: report.providers.slice(0, mostRows).map(providerRow),
     reasons: report.reasons.slice(0, mostRows).map((reason) => reasonRow(reason, here)),
     rest: long ? `The first ${mostRows} of each list; the API's answer has all` : undefined,
+    reached: `${reachedWords(broadcast)}.`,
     whyLeft: report.whyLeft.map(({ reason, said }) => ({
       says: leaveWords[reason] ?? reason,
       said: shownCount(said),
@@ -128,7 +133,13 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
       ['not_opened', 'not_clicked', 'bounced', 'failed', 'suppressed', 'cancelled'] as const
     ).map((who) => ({ label: whoWords[who].label, href: linkTo(`${here}/people`, { who }) })),
     same: {
-      api: `GET /v1/broadcasts/${id}/report\nGET /v1/broadcasts/${id}/recipients?who=opened`,
+      api: [
+        call(api.broadcasts.getBroadcastReport, { of: { id } }),
+        call(api.broadcasts.listBroadcastRecipients, {
+          of: { id },
+          query: { who: 'opened' },
+        }),
+      ],
       cli: `posthorn broadcast report ${id}`,
     },
   }

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import ejs, { type TemplateFunction } from 'ejs'
 import { packageFile } from '../../config/index.js'
+import { api, call } from './api-call.js'
 import { chart } from './chart.js'
 import { field, fieldSet, hiddenField } from './field.js'
 import { Html, html, written } from './html.js'
+import { sentence } from './names.js'
 import {
   bar,
   chip,
@@ -35,6 +37,8 @@ const ui = {
   copy,
   empty,
   sameBy,
+  api,
+  call,
   confirm,
   tabs,
   notice,
@@ -47,6 +51,7 @@ const ui = {
   hiddenField,
   faults,
   navigation,
+  sentence,
 }
 
 /** The parts, with times as a reader in that zone has them. */

@@ -60,4 +60,5 @@ const wordsOf = {
   rate: 'The rate is used up for',
   hold: 'The operator holds mail to',
   away: 'Another node sends mail to',
+  brake: 'Campaign mail is slowed down to',
 } as const

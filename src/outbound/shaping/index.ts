@@ -14,7 +14,7 @@ export {
   type StoredLearned,
   saveLearned,
 } from './learned.js'
-export { limitNames, type ShapingLimits } from './limits.js'
+export { allFrom, limitNames, type ShapingLimits, withoutBrake } from './limits.js'
 export type { SiteOutcome, Suspension } from './parking.js'
 export { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'
 export {
@@ -45,6 +45,7 @@ export {
   saveSource,
 } from './sources.js'
 export { isHostName } from './table.js'
+export { addTally, noTally, type SiteBrake, type SiteTally } from './tally.js'
 export { keptFrom, makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'
 export {
   makeWarmUp,
