@@ -13,8 +13,8 @@ import {
   tellAddress,
   wakeNodes,
 } from '../nodes/index.js'
-import { type Answers, type ControlAnswer, type OwnQuestion, readQuestion } from './answers.js'
 import type { Ground } from './ground.js'
+import { type Answers, type ControlAnswer, type OwnQuestion, readQuestion } from './questions.js'
 import { bodyOf, hostAndPort, openRingListener } from './ring-listener.js'
 import type { Work } from './work.js'
 
