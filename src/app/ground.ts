@@ -15,7 +15,14 @@ import {
 import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { type Holding, othersBits, releaseDatabase, takeDatabase } from '../nodes/index.js'
+import {
+  type Holding,
+  type NodeRecords,
+  othersBits,
+  recordsOfOthers,
+  releaseDatabase,
+  takeDatabase,
+} from '../nodes/index.js'
 import {
   becomeNode,
   type DatabasePlace,
@@ -37,6 +44,7 @@ import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
 import { refuseUnknownKinds } from './operator.js'
+import { takeAddresses } from './own-addresses.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { sharedCountsOf } from './rates.js'
 import { countCommits } from './thread-meter.js'
@@ -66,6 +74,8 @@ export interface Ground extends ApplianceOptions {
   land: LandEvents
   /** What the main thread counts together with other nodes; undefined for an appliance that is alone. */
   counts: SharedCounts | undefined
+  /** What the other nodes want in the DNS; brought up to date now and then. */
+  others: NodeRecords[]
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
   /** This appliance as one of those that may be over the database; renewed by its signs of life. */
@@ -143,8 +153,23 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  const opened = { clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, ownNode }
-  return { ...options, ...opened, counts: sharedCountsOf(config) }
+  // From here on the settings are without what other nodes send from.
+  const own = ownNode.joins ? await takeAddresses({ store, log }, config, ownNode.held) : config
+  const opened = {
+    clock,
+    config: own,
+    hold,
+    key,
+    metrics,
+    turns,
+    store,
+    plans,
+    land,
+    lastAliveAt,
+    ownNode,
+  }
+  const others = ownNode.joins ? await recordsOfOthers(store.read, ownNode.held.name) : []
+  return { ...options, ...opened, others, counts: sharedCountsOf(config) }
 }
 
 /**
