@@ -75,6 +75,7 @@ export {
 export {
   type BroadcastStanding,
   broadcastStanding,
+  publicReason,
   ratesOf,
   recipientCount,
   shownMade,

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/index.js'
 import { attachmentsOf } from '../contents/index.js'
 import { shownAttachment } from '../emails/index.js'
-import { publicReason } from '../errors/index.js'
+import { internalFault } from '../errors/index.js'
 import { readExtras } from '../store/index.js'
 import type { Broadcast, BroadcastDetail, BroadcastStatus } from './broadcast.js'
 import { blocksOf } from './content.js'
@@ -27,8 +27,8 @@ export function shownBroadcast(
     name: broadcast.name,
     subject: broadcast.subject,
     status,
-    pausedReason: status === 'paused' && reason !== null ? publicReason(reason) : null,
-    pausedBy: status === 'paused' ? (broadcast.paused_by ?? 'operator') : null,
+    pausedReason: status === 'paused' ? publicReason(broadcast, reason) : null,
+    pausedBy: status === 'paused' ? pausedBy(broadcast) : null,
     waitsFor: status === 'scheduled' || status === 'sending' ? reason : null,
     failedReason: status === 'failed' ? reason : null,
     listId: onlyListOf(whom) ?? null,
@@ -120,7 +120,15 @@ export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {
   return { id, status, ...scheduledAt, estimatedRecipients: audience }
 }
 
-/** How a campaign stands for whoever looks at it. */
+/** What an account is told of why its campaign stands as it does: a fault of ours is the operator's to know. */
+export const publicReason = (
+  { status, paused_by }: Pick<Broadcast, 'status' | 'paused_by'>,
+  reason: string | null,
+): string | null => (status === 'paused' && paused_by === 'fault' ? internalFault : reason)
+
+const pausedBy = ({ paused_by }: Broadcast) => (paused_by === 'account' ? 'account' : 'operator')
+
+/** How a campaign stands for who looks at it. */
 export interface BroadcastStanding {
   status: BroadcastStatus
   /** Why it is paused or has failed. */

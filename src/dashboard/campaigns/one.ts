@@ -5,9 +5,9 @@ import {
   type Broadcast,
   broadcastReport,
   broadcastStanding,
+  publicReason,
   waitsForDecision,
 } from '../../broadcasts/index.js'
-import { publicReason } from '../../errors/index.js'
 import { exactIn, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -88,7 +88,7 @@ export async function campaignPage(
     page: `${base}/campaigns/${found.id}`,
     name: campaignName(found),
     chip: chipOf(Object.assign({}, found, { status })),
-    reason: reason === null ? undefined : publicReason(reason),
+    reason: publicReason(found, reason) ?? undefined,
     subject: found.subject,
     from: found.from_header,
     to: whomWords(found, await audienceNames(read, account.id, [found])),

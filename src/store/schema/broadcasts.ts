@@ -21,8 +21,8 @@ const broadcasts = table(
     status: text<'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed'>(),
     /** Why it is paused or has failed. */
     reason: text().orNull(),
-    /** Set while it is paused by its account, which may resume it; null: any other pause is the operator's. */
-    paused_by: text<'account'>().orNull(),
+    /** Its account, which may resume it, or a fault of ours; null: an operator. */
+    paused_by: text<'account' | 'fault'>().orNull(),
     scheduled_at: integer().orNull(),
     created_at: integer(),
     /** When its dispatch began. */
