@@ -46,7 +46,7 @@ export {
   createBroadcast,
 } from './create.js'
 export { chooseVariant, waitsForDecision } from './decide.js'
-export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
+export { audienceOf, dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
 export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
 export { followBroadcasts } from './follow.js'

@@ -33,6 +33,8 @@ export { type Outbound, openOutbound, type ThreadStanding } from './outbound.js'
 export {
   type ExplainedSite,
   explainSite,
+  type FirstPace,
+  firstPace,
   inForce,
   noRoute,
   routeOfDomain,

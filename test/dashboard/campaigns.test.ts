@@ -110,6 +110,11 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const frame = await viewer.get(`${draft.path}/report/mail/html`)
   t.match(frame.text, '<p>Hello {{ firstName }}</p>')
   t.match((await owner.get(draft.path)).text, /3 people|2 people, of whom 2 can be mailed/)
+  const forecast = (await owner.get(`${draft.path}/send`)).text
+  t.match(
+    forecast,
+    /Done at about [^:]+:[^:]+:[^:]+: 2 mails, within the limits for receivers\. That is/,
+  )
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)
   t.match(other.text, /Somebody else has changed this draft/)

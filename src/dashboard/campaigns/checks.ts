@@ -59,6 +59,7 @@ export async function checksOf(
     people: reachable,
     now: deps.clock.now(),
     zone,
+    firstPace: deps.firstPace,
   })
   if (forecast !== undefined) checks.push({ tone: 'none', says: forecast })
   return { checks, reachable }

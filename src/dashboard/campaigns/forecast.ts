@@ -1,17 +1,21 @@
 import { counted } from '../../amounts/index.js'
 import {
+  audienceOf,
   type Broadcast,
   beginOf,
   draftVersions,
+  nextOfAudience,
   type OwnTimes,
   ownTimesOf,
   paceOf,
   testSize,
   type VariantTest,
 } from '../../broadcasts/index.js'
-import { hourMs, openWindow } from '../../clock/index.js'
+import { dayMs, hourMs, openWindow } from '../../clock/index.js'
+import { providerOf } from '../../protection/index.js'
 import type { Read } from '../../store/index.js'
 import { exactIn } from '../format.js'
+import type { CampaignPageDeps } from './deps.js'
 import { shown } from './words.js'
 
 // Where hours are few, further than anybody looks ahead.
@@ -21,15 +25,25 @@ const mostWindows = 400
 export async function forecastWords(
   read: Read,
   draft: Broadcast,
-  { people, now, zone }: { people: number; now: number; zone: string },
+  {
+    people,
+    now,
+    zone,
+    firstPace,
+  }: {
+    people: number
+    now: number
+    zone: string
+    firstPace?: CampaignPageDeps['firstPace'] | undefined
+  },
 ): Promise<string | undefined> {
   const words = (at: number) => `${exactIn(at, zone)} (${zone})`
   const own = await ownTimesOf(read, draft)
   if (own !== undefined) return await ownTimeWords(read, draft, { own, people, now, words })
   const { rate, window } = paceOf(draft)
-  const usual = rate ?? (await lastRate(read, draft.account_id))
-  if (usual === undefined) return undefined
   const start = Math.max(now, beginOf(draft) ?? 0)
+  const usual = rate ?? (await lastRate(read, draft.account_id))
+  if (usual === undefined) return await firstWords(read, draft, { people, start, firstPace, words })
   const by = `${rate === null ? 'as fast as your last one' : 'at its rate'} of ${shown(Math.round(usual))} an hour`
   const pace = { rate: usual, window }
   const { test } = await draftVersions(read, draft)
@@ -70,6 +84,53 @@ async function ownTimeWords(
   const decided = Math.max(now, isAll ? span.last : bounds.last) + test.decideAfter * hourMs
   const rest = after(decided)
   return `${begun}; the version for the rest is chosen at about ${words(decided)}. The rest get it when their clocks next show that hour, from ${words(rest.first)} to ${words(rest.last)}.`
+}
+
+// Of the audience so many are looked at, for where they are.
+const lookedAt = 500
+// A warm-up is over before.
+const mostDays = 60
+
+/** Of an account that has sent no campaign: by what limits every mail. */
+async function firstWords(
+  read: Read,
+  draft: Broadcast,
+  {
+    people,
+    start,
+    firstPace,
+    words,
+  }: {
+    people: number
+    start: number
+    firstPace: CampaignPageDeps['firstPace'] | undefined
+    words: (at: number) => string
+  },
+): Promise<string | undefined> {
+  const { reachable } = await nextOfAudience(read, audienceOf(draft), '', lookedAt)
+  if (firstPace === undefined || reachable.length === 0) return undefined
+  const shares = new Map<string, number>()
+  for (const { email } of reachable) {
+    const provider = providerOf(email, null)
+    shares.set(provider, (shares.get(provider) ?? 0) + 1 / reachable.length)
+  }
+  const { perHour: rate, onDay } = await firstPace(shares)
+  const { window } = paceOf(draft)
+  let left = people
+  let day = 0
+  for (; day < mostDays && onDay(day) < left; day++) left -= onDay(day)
+  const begin = day === 0 ? start : (Math.floor(start / dayMs) + day) * dayMs
+  const end = endAt(begin, { people: left, rate, window })
+  if (end === undefined || day === mostDays) return never
+  const warm =
+    day === 0
+      ? ''
+      : ` and while the sending addresses are new, which lets ${counted(Math.floor(onDay(0)), 'mail')} leave on the first day and more on each that follows`
+  const rest =
+    draft.variant_test === null
+      ? ''
+      : ' The test of its versions and the decision come beside that.'
+  return `Done at about ${words(end)}: ${counted(people, 'mail')}, within the limits for receivers${warm}. That is reckoned, as no campaign of yours tells more yet.${rest}`
 }
 
 const never = 'It will not be done within a year, at this rate in these hours.'

@@ -18,6 +18,7 @@ export {
   warmingSources,
   warmUpInWords,
 } from './explain-site.js'
+export { type FirstPace, firstPace } from './first-pace.js'
 export {
   bindTo,
   type EgressPool,
