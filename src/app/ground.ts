@@ -8,7 +8,9 @@ import {
   type Config,
   checkSmartHosts,
   databaseAt,
+  dropEndedKeys,
   nodeNameOf,
+  openApplianceKey,
 } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
@@ -35,7 +37,7 @@ import {
 } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import { plansFile } from './files.js'
+import { applianceKeyFile, plansFile } from './files.js'
 import { keepDatabase, takeServer } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -99,7 +101,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   back.add(lockDataDir(dataDir))
   const hold = openHold(dataDir, clock, log)
   const database = databaseAt(dataDir, config.store)
-  const key = await openOwnKey(database)
+  const ring = await openOwnKey(database)
   if (database.url === undefined) emptyWal(dataDir)
   await refuseBesideOthers(database, config)
   const facts = await migrateStore(database)
@@ -124,7 +126,8 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const taken = isOnServer ? await takeServer(served) : undefined
   const store = await openStore({ ...database, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
-  await rememberKey(store, key, database)
+  await rememberKey(store, ring, database)
+  const key = await endRotation({ store, key: ring, database, clock, log })
   // It has none before it was given one.
   if (comer.joins && isOnServer) noteOthers(turns, othersBits([]))
   const ownNode: Ground['ownNode'] = {
@@ -167,6 +170,26 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   }
   const others = ownNode.joins ? await recordsOfOthers(store.read, ownNode.held.name) : []
   return { ...options, ...opened, others, counts: sharedCountsOf(config) }
+}
+
+/**
+ * What a rotation of the key has left to do, before any thread reads the file; the key as it is then. There is nothing to
+ * do where the file has one key.
+ */
+async function endRotation({
+  clock,
+  log,
+  ...deps
+}: Pick<Ground, 'store' | 'key' | 'clock' | 'log'> & {
+  database: DatabasePlace
+}): Promise<ApplianceKey> {
+  if (deps.key.checks.length === 1) return deps.key
+  const { finishRotation } = await import('./reseal.js')
+  const { resealed, unreadable } = await finishRotation(deps)
+  if (resealed > 0) log.info({ resealed }, 'Secrets were sealed anew, by the newest appliance key')
+  if (Object.keys(unreadable).length > 0) log.error({ unreadable }, 'No appliance key opens these')
+  const file = applianceKeyFile(deps.database.dataDir)
+  return dropEndedKeys(file, clock.now()) ? openApplianceKey(file) : deps.key
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -9,10 +9,12 @@ import { checkSubmission, submissionListeners } from './submission.js'
 
 /** What the operator has set, with the defaults for all else (`sections.ts`). */
 export type Config = Values<typeof settings>
+export { type ExternalAccount, externalAccountOf } from './acme.js'
 export type { ApplianceKey } from './appliance-key.js'
 export {
   createApplianceKeyFile,
   keyCheckOf,
+  keyNameOf,
   makeApplianceKey,
   openApplianceKey,
 } from './appliance-key.js'
@@ -24,6 +26,7 @@ export {
   jobNames,
   lanes,
 } from './jobs.js'
+export { addNewestKey, dropEndedKeys, readKeyFile } from './key-file.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
 export { nameBesideOthers, nodeNameOf, usualSourceOf } from './node.js'

@@ -14,6 +14,7 @@ export {
   domainById,
   findDomain,
   listDomains,
+  sealPurpose,
 } from './domain.js'
 export { type DomainLook, lastLook, readRecords } from './look.js'
 export { publishedRecords } from './published.js'

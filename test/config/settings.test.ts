@@ -344,7 +344,7 @@ t.test('all problems are told at once, unknown names with the known ones', async
   t.equal(message.split('\n').length, 5, message)
   t.match(
     message,
-    /\n {2}prot: no such setting; known here: log, http, dashboard, dns, outbound, .*sandbox \(line 1\)$/m,
+    /\n {2}prot: no such setting; known here: log, http, key_file, dashboard, dns, outbound, .*sandbox \(line 1\)$/m,
   )
   t.match(
     message,
