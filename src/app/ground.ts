@@ -13,7 +13,13 @@ import {
 import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { type Holding, othersBits, releaseDatabase, takeDatabase } from '../nodes/index.js'
+import {
+  fileHashes,
+  type Holding,
+  othersBits,
+  releaseDatabase,
+  takeDatabase,
+} from '../nodes/index.js'
 import {
   becomeNode,
   type DatabasePlace,
@@ -28,7 +34,7 @@ import {
 } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import { plansFile } from './files.js'
+import { comparedFiles, plansFile } from './files.js'
 import { keepDatabase, takeServer } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -107,6 +113,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     name: nodeNameOf(config.node),
     joins: config.node.join,
     plans: hashOf(readFileSync(plansFile(dataDir), 'utf8')),
+    files: fileHashes(comparedFiles(dataDir)),
   }
   const isOnServer = database.url !== undefined
   const { trustDurability: isTrusted } = config.store
@@ -148,7 +155,6 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 /** Before anything is changed there: what nodes do not share yet, and a schema that those who are alive do not know. */
 async function refuseBesideOthers(database: DatabasePlace, config: Config): Promise<void> {
   if (config.node.join && database.url === undefined) throw new OperatorError(saysFile)
-  if (config.node.join && config.tls.acme) throw new OperatorError(saysAcme)
   if (database.url === undefined) return
   const { kind } = await schemaState(database)
   if (kind !== 'older') return
@@ -161,8 +167,6 @@ async function refuseBesideOthers(database: DatabasePlace, config: Config): Prom
 
 const saysFile =
   'node.join: the database is a file, which one appliance alone has; nodes are over a PostgreSQL (store.url)'
-const saysAcme =
-  'node.join: nodes do not share the certificates of [tls] acme yet. Let the server in front of them end TLS, or name files of your own'
 
 /** Nobody else can have it; the epoch tells what an earlier start has begun. */
 async function takeFile(

@@ -1,6 +1,6 @@
 import { counted } from '../amounts/index.js'
 import { utcTime } from '../clock/index.js'
-import { holds, isClockOff, listNodes, type NodeStanding } from '../nodes/index.js'
+import { differingFiles, holds, isClockOff, listNodes, type NodeStanding } from '../nodes/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 
@@ -47,7 +47,24 @@ function named(one: Raised, name: string): Raised {
 /** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */
 export async function troubledNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
   const nodes = await listNodes(read, { isFile: false })
-  return [...lost(nodes), ...wrongClocks(nodes)]
+  return [...lost(nodes), ...wrongClocks(nodes), ...otherFiles(nodes)]
+}
+
+function otherFiles(nodes: readonly NodeStanding[]): Raised[] {
+  const names = differingFiles(nodes)
+  if (names.length === 0) return []
+  return [
+    {
+      kind: 'node',
+      key: 'files',
+      severity: 'daily',
+      text: [
+        `The nodes go by different rule files: ${names.join(', ')}`,
+        'What one node does with a mail another one would do otherwise.',
+      ],
+      fix: ['give all nodes the same files, and systemctl reload posthorn on each'],
+    },
+  ]
 }
 
 const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>

@@ -21,5 +21,6 @@ export {
 } from './list.js'
 export { ownNames, type WantedName, wantedNames } from './names.js'
 export { areCertificatesDue, type RenewDeps, type Renewed, renewCertificates } from './renew.js'
+export { answerTo, bringCertificates } from './shared.js'
 export { certificatesAfterSetBack } from './state.js'
 export { exchange } from './transport.js'

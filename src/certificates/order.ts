@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Authorization, Order } from 'acme-client'
 import { type Clock, pause } from '../clock/index.js'
+import type { Store } from '../store/index.js'
 import type { Directory } from './directory.js'
-import { placeChallenge } from './files.js'
 import { AcmeProblem, problemFields } from './problem.js'
+import { keepAnswer } from './shared.js'
 
 export type OrderOutcome =
   | { kind: 'issued'; chain: string }
@@ -13,7 +14,7 @@ export type OrderOutcome =
 
 export interface OrderDeps {
   directory: Directory
-  dataDir: string
+  store: Pick<Store, 'write'>
   clock: Clock
   signal: AbortSignal
   /** Writes down an order that the directory has taken, so that it is not lost with the process. */
@@ -99,7 +100,7 @@ async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Pr
 }
 
 /** RFC 8555 §8.3: HTTP-01 alone, as the public listener answers it for every name that leads here. */
-async function answerChallenges({ directory, dataDir }: OrderDeps, order: Order): Promise<void> {
+async function answerChallenges({ directory, store }: OrderDeps, order: Order): Promise<void> {
   for (const { status, challenges } of await authorizationsOf(directory, order)) {
     if (status !== 'pending') continue
     const challenge = challenges.find(({ type }) => type === 'http-01')
@@ -112,7 +113,7 @@ async function answerChallenges({ directory, dataDir }: OrderDeps, order: Order)
       )
     }
     const answer = await directory.client.getChallengeKeyAuthorization(challenge)
-    placeChallenge(dataDir, challenge.token, answer)
+    await keepAnswer(store, challenge.token, answer)
     // One that it looks at already is not asked for again; its answer may be of a killed run, and gone.
     if (challenge.status === 'pending') await directory.client.completeChallenge(challenge)
   }

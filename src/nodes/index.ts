@@ -17,7 +17,17 @@ export {
   othersBits,
   shareDuties,
 } from './duties.js'
+export { type FileHashes, fileHashes, setFileHashes } from './files.js'
 export { countTakenOver, endSilent, type LeavingNode, nodesThatLeave } from './gone.js'
+export {
+  forgetPast,
+  type InviteCode,
+  inviteMs,
+  joinPath,
+  keepInvite,
+  makeInviteCode,
+  readInviteCode,
+} from './invite.js'
 export { type LatelyNotes, openLatelyNotes, readLatelyNotes, removeLatelyNotes } from './lately.js'
 export {
   beat,
@@ -30,6 +40,6 @@ export {
   releaseDatabase,
   takeDatabase,
 } from './lease.js'
-export { listNodes, mostCounted, type NodeStanding } from './list.js'
+export { differingFiles, listNodes, mostCounted, type NodeStanding } from './list.js'
 export { makeRateExchange, type RateExchange } from './rates.js'
 export { isHeldUp } from './standing.js'

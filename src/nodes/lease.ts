@@ -1,6 +1,7 @@
 import { packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { databaseClock, type Read, type Store, type Tx } from '../store/index.js'
+import type { FileHashes } from './files.js'
 
 /** How long an appliance that gives no sign of life is still taken for alive. */
 export const leaseMs = 10_000
@@ -31,6 +32,8 @@ export interface Comer {
   joins: boolean
   /** A hash of its plans, which have to be those of the others. */
   plans?: string
+  /** Hashes of the other files that all are to go by. */
+  files?: FileHashes
 }
 
 /** Rows of nodes that are alive. */
@@ -58,7 +61,7 @@ const mostNodes = 31
  */
 export async function takeDatabase(
   { write }: Pick<Store, 'write'>,
-  { name, joins, plans = '', isFile = false }: Comer & { isFile?: boolean },
+  { name, joins, plans = '', files = {}, isFile = false }: Comer & { isFile?: boolean },
 ): Promise<Holding | undefined> {
   const version = packageVersion()
   return await write(async (tx) => {
@@ -81,6 +84,7 @@ export async function takeDatabase(
       beat,
       version,
       plans,
+      files: JSON.stringify(files),
       held_until: 0,
       joins: joins ? 1 : 0,
       gone_at: null,

@@ -45,6 +45,7 @@ import { siteOrders } from './migrations/0202-site-orders.js'
 import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
+import { nodeInvites } from './migrations/0245-node-invites.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
@@ -101,6 +102,7 @@ const migrations: Record<string, Migration> = {
   '0203-dkim-rotation': dkimRotation,
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
+  '0245-node-invites': nodeInvites,
 }
 
 /**

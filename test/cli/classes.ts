@@ -148,6 +148,8 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'automation write-draft',
     'automation enable-draft',
     'key change',
+    'node invite',
+    'node join',
     'node drain',
     'node undrain',
     'site hold',

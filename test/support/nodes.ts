@@ -15,6 +15,8 @@ import { makeTempDir } from './store.js'
 export interface NodesRig {
   mx: FakeMx
   apiKey: string
+  /** The data directory of the node of this name; a copy of the first one's, where it is new. */
+  dirOf(name: string): string
   /** Starts the node of this name, or starts it again. */
   start(name: string, env?: Record<string, string>): Promise<Serving>
   /** A command beside a node. */
@@ -73,6 +75,7 @@ export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig
     mx,
     apiKey,
     ask,
+    dirOf,
     start: (name, env = {}) => serve(t, dirOf(name), { ...envOf(name), ...env }),
     async run(name, args, env = {}) {
       const words = [cliEntry, ...args, '--data', dirOf(name)]

@@ -1,4 +1,4 @@
-import { integer, type RowOf, table, text } from './table.js'
+import { blob, integer, type RowOf, table, text } from './table.js'
 
 /** The appliances over this database: one, unless it is on a server. Times are those of the database's clock. */
 const nodes = table('nodes', {
@@ -27,6 +27,8 @@ const nodes = table('nodes', {
   clock_ahead_ms: integer().default(0),
   /** How many deliveries others have taken over since it is gone. */
   taken_over: integer().default(0),
+  /** Hashes of the operator's rule files that it goes by, as JSON. */
+  files: text().default('{}'),
 })
 
 export interface NodeRow extends RowOf<typeof nodes> {}
@@ -58,4 +60,16 @@ const rates = table(
   },
 )
 
-export const nodesTables = [nodes, duties, rates] as const
+/** What a machine is given that joins: sealed with a code that nobody has but who was told it. */
+const nodeInvites = table(
+  'node_invites',
+  {
+    /** Made of the code, which cannot be made of it. */
+    lookup: text().primaryKey(),
+    sealed: blob(),
+    until: integer(),
+  },
+  { isClustered: true },
+)
+
+export const nodesTables = [nodes, duties, rates, nodeInvites] as const
