@@ -24,6 +24,7 @@ import {
   becomeNode,
   type DatabasePlace,
   emptyWal,
+  latestSchema,
   livingNodes,
   makeTurns,
   migrateStore,
@@ -31,6 +32,7 @@ import {
   openStore,
   type Store,
   schemaState,
+  whyNotBeside,
 } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
@@ -114,6 +116,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     joins: config.node.join,
     plans: hashOf(readFileSync(plansFile(dataDir), 'utf8')),
     files: fileHashes(comparedFiles(dataDir)),
+    schema: await latestSchema(),
   }
   const isOnServer = database.url !== undefined
   const { trustDurability: isTrusted } = config.store
@@ -152,16 +155,30 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Before anything is changed there: what nodes do not share yet, and a schema that those who are alive do not know. */
+/** Before anything is changed there: where somebody is alive who would not understand what this release makes of it. */
 async function refuseBesideOthers(database: DatabasePlace, config: Config): Promise<void> {
   if (config.node.join && database.url === undefined) throw new OperatorError(saysFile)
   if (database.url === undefined) return
-  const { kind } = await schemaState(database)
-  if (kind !== 'older') return
+  const { kind, rolling, contractsFirst } = await schemaState(database)
+  if (kind !== 'older' || rolling === undefined) return
   const alive = await livingNodes(database)
   if (alive.length === 0) return
+  const names = alive.map(({ name }) => name).join(', ')
+  if (contractsFirst.length > 0)
+    throw new OperatorError(
+      `This release needs what the one before was to take away, and ${names} ${alive.length === 1 ? 'is' : 'are'} alive: run 'posthorn database contract' by the command of theirs first, when all nodes are of it`,
+    )
+  const schemas = [...rolling.schemas, await latestSchema()]
+  const behind = alive.filter(
+    ({ schema }) =>
+      schema === '' || whyNotBeside({ contracted: '', schemas }, schema) !== undefined,
+  )
+  const [one] = behind
+  if (one === undefined && config.node.join) return
   throw new OperatorError(
-    `The database is to be brought up to date, and ${alive.join(', ')} would not understand it: stop all nodes before an upgrade (one that was killed is taken for alive for 10 seconds)`,
+    one === undefined
+      ? `The database is to be brought up to date, and ${names} would be beside it: stop that first, or set node.join = true on all of them (one that was killed is taken for alive for 10 seconds)`
+      : `The database is to be brought up to date, and ${behind.map(({ name, version }) => `${name} (${version})`).join(', ')} would not understand it: bring them to the release in between first, or stop them (one that was killed is taken for alive for 10 seconds)`,
   )
 }
 

@@ -99,6 +99,8 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'man-page',
   ],
   adds: [
+    'node invite',
+    'node join',
     'init',
     'account create',
     'key create',
@@ -148,8 +150,6 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'automation write-draft',
     'automation enable-draft',
     'key change',
-    'node invite',
-    'node join',
     'node drain',
     'node undrain',
     'site hold',
@@ -206,6 +206,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'inbox clear',
   ],
   moderate: [
+    'database contract',
     'domain rotate',
     'surge release',
     'surge fail',

@@ -12,6 +12,8 @@ const nodes = table('nodes', {
   /** How many signs of life it has given. */
   beat: integer(),
   version: text(),
+  /** The last migration that its release knows. */
+  schema: text().default(''),
   /** A hash of the plans that it has read. */
   plans: text().default(''),
   /** 1: it works beside others that say so too; 0: it is to be the only one. */
