@@ -7,13 +7,14 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { shapedTo } from './outbound.js'
-import { startPostgres } from './postgres.js'
+import { type PostgresServer, startPostgres } from './postgres.js'
 import { cliEntry, freePorts, type Serving, serve } from './process.js'
 import { makeTempDir } from './store.js'
 
 /** Appliances over one PostgreSQL, each a process with a data directory of its own, and an MX for all that they send. */
 export interface NodesRig {
   mx: FakeMx
+  server: PostgresServer
   apiKey: string
   /** The data directory of the node of this name; a copy of the first one's, where it is new. */
   dirOf(name: string): string
@@ -73,6 +74,7 @@ export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig
   const envOf = (name: string) => ({ ...store, POSTHORN_NODE_NAME: name })
   return {
     mx,
+    server,
     apiKey,
     ask,
     dirOf,
