@@ -97,7 +97,10 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       backlog,
       ring,
       land: ground.land,
-      look: () => crew.retry([]),
+      look() {
+        crew.retry([])
+        work.nodes.tell({ retry: [] })
+      },
     }),
     { name: 'own event loop', of: 'node', everyMs: tellEveryMs, run: async () => loop.read() },
     // As soon as somebody may expect the first webhook of an appliance.

@@ -1,45 +1,10 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import type { JobRun } from '../calendar/index.js'
-import {
-  type LiveGate,
-  maxRetried,
-  type RetriedLanes,
-  type StreamKey,
-} from '../deliveries/index.js'
-import type { Overview } from '../doctor/index.js'
-import { messageOf } from '../errors/index.js'
+import { maxRetried } from '../deliveries/index.js'
+import { jsonObjectIn } from '../json/index.js'
 import type { Log } from '../log/index.js'
-import type { Calendar } from './calendar.js'
-import type { Crew } from './crew.js'
+import { type Answers, type ControlAnswer, readQuestion } from './answers.js'
 import { controlSocket, isSocketPath } from './files.js'
-
-/** What a command asks or tells the running appliance; a line of JSON, answered with one. */
-export type ControlQuestion =
-  | { gateOf: StreamKey }
-  | { retry: RetriedLanes }
-  /** `wait`: the answer comes when the run has ended. */
-  | { runJob: string; wait: boolean }
-  /** How the appliance stands. */
-  | { overview: true }
-  /** Which plans it has read. */
-  | { plans: true }
-
-/** The gate is null too where none was asked for. */
-export interface ControlAnswer {
-  gate: LiveGate | null
-  job?: JobAnswer
-  overview?: Overview
-  /** Their ids. */
-  plans?: readonly string[]
-}
-
-export type JobAnswer =
-  | { kind: 'unknown' }
-  | { kind: 'under way'; since: number }
-  | { kind: 'started'; behind?: string }
-  | { kind: 'ended'; run: JobRun }
-  | { kind: 'not begun'; cause: string }
 
 export interface Control {
   close(): Promise<void>
@@ -58,9 +23,7 @@ const idleMs = 10_000
 export async function openControl(
   dataDir: string,
   log: Log,
-  crew: Pick<Crew, 'gateOf' | 'retry'>,
-  calendar: Pick<Calendar, 'runNow'>,
-  { overview, planIds }: { overview: () => Promise<Overview>; planIds: readonly string[] },
+  { any: answerOf }: Pick<Answers, 'any'>,
 ): Promise<Control> {
   const path = controlSocket(dataDir)
   const open = new Set<Socket>()
@@ -73,28 +36,18 @@ export async function openControl(
       text += chunk
       const end = text.indexOf('\n')
       if (end < 0) return text.length > maxQuestion ? void socket.destroy() : undefined
-      const question = read(text.slice(0, end))
+      const question = readQuestion(jsonObjectIn(text.slice(0, end)))
       text = ''
       if (question === undefined) return void socket.destroy()
-      const answer = (gate: LiveGate | null, more: Omit<ControlAnswer, 'gate'> = {}) =>
-        socket.end(`${JSON.stringify({ gate, ...more } satisfies ControlAnswer)}\n`)
-      if ('retry' in question) {
-        crew.retry(question.retry)
-        answer(null)
-      } else if ('runJob' in question) {
-        // It may take hours.
-        socket.setTimeout(0)
-        void runJob(calendar, question).then((job) => answer(null, { job }))
-      } else if ('plans' in question) answer(null, { plans: planIds })
-      else if ('overview' in question) {
-        overview().then(
-          (told) => answer(null, { overview: told }),
-          (error: unknown) => {
-            log.error({ error }, 'The figures for posthorn top could not be collected')
-            socket.destroy()
-          },
-        )
-      } else void crew.gateOf(question.gateOf).then((gate) => answer(gate ?? null))
+      // A job may take hours.
+      if ('runJob' in question) socket.setTimeout(0)
+      answerOf(question).then(
+        (answer) => socket.end(`${JSON.stringify(answer satisfies ControlAnswer)}\n`),
+        (error: unknown) => {
+          log.error({ error }, 'What a command asked could not be answered')
+          socket.destroy()
+        },
+      )
     })
   })
   // Left over from a process that was killed; the lock says that no other one runs.
@@ -113,50 +66,5 @@ export async function openControl(
       for (const socket of open) socket.destroy()
       if (listens) await new Promise((resolve) => server.close(resolve))
     },
-  }
-}
-
-/** Waits for the end only where asked to, since jobs may take hours. */
-async function runJob(
-  calendar: Pick<Calendar, 'runNow'>,
-  { runJob: name, wait }: { runJob: string; wait: boolean },
-): Promise<JobAnswer> {
-  const started = calendar.runNow(name)
-  if (started === undefined) return { kind: 'unknown' }
-  if (started.kind === 'under way') return started
-  const { behind, ended } = started
-  if (!wait) return { kind: 'started', ...(behind !== undefined && { behind }) }
-  return await ended.then(
-    (run) => ({ kind: 'ended', run }),
-    (error) => ({ kind: 'not begun', cause: messageOf(error) }),
-  )
-}
-
-/**
- * The socket is in the data directory, so only who may read the database can ask; what comes is
- * judged all the same.
- */
-function read(line: string): ControlQuestion | undefined {
-  try {
-    const question = JSON.parse(line) as ControlQuestion
-    if ('retry' in question) {
-      const { retry } = question
-      const fits = retry === 'all' || retry.every((lane) => typeof lane === 'string')
-      return fits ? { retry } : undefined
-    }
-    if ('runJob' in question) {
-      const { runJob, wait } = question
-      return typeof runJob === 'string' ? { runJob, wait: wait === true } : undefined
-    }
-    if ('overview' in question) return { overview: true }
-    if ('plans' in question) return { plans: true }
-    const { gateOf } = question
-    const fits =
-      typeof gateOf.lane === 'string' &&
-      typeof gateOf.accountId === 'string' &&
-      [0, 1, 2].includes(gateOf.class)
-    return fits ? { gateOf } : undefined
-  } catch {
-    return undefined
   }
 }

@@ -80,7 +80,7 @@ export interface Ground extends ApplianceOptions {
     joins: boolean
     isOnServer: boolean
     /** Called with each sign of life. */
-    heard?: (held: Holding) => void
+    onHeld: ((held: Holding) => void)[]
   }
 }
 
@@ -131,12 +131,13 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     held: taken ?? (await takeFile(store, turns, comer)),
     joins: comer.joins,
     isOnServer,
+    onHeld: [],
   }
   back.add(() => releaseDatabase(store, ownNode.held).catch(() => {}))
   const { meter } = metrics
   const onHolding = (held: Holding) => {
     ownNode.held = held
-    ownNode.heard?.(held)
+    for (const heard of ownNode.onHeld) heard(held)
   }
   if (isOnServer) {
     // From now on, and until all else is closed: a start may take longer than the lease.

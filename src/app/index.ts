@@ -1,7 +1,9 @@
 import { noteAllBlocked } from '../automations/index.js'
 import { pause, systemClock } from '../clock/index.js'
+import type { GateOf } from '../deliveries/index.js'
 import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
+import { gateIn, makeAnswers } from './answers.js'
 import { openControl } from './control.js'
 import { openFront } from './front.js'
 import { type ApplianceOptions, type Ground, openGround } from './ground.js'
@@ -13,6 +15,7 @@ import { openMailRules } from './mail-rules.js'
 import { openSystemdNotifier, type SystemdNotifier } from './notify.js'
 import { makeRecurring } from './recurring.js'
 import { holdOldMail } from './restore.js'
+import { hearOthers } from './ring.js'
 import { startWhenRoom } from './room.js'
 import { settleSent } from './settle-sent.js'
 import { closing, makeWayBack, type WayBack } from './way-back.js'
@@ -99,16 +102,14 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const recurring = makeRecurring({ ground, front, work, tools }, back)
     const { runNow } = recurring
     const { email, marketing } = ground.plans
-    const control = await openControl(
-      options.dataDir,
-      log,
-      crew,
-      { runNow },
-      {
-        overview: work.overview.tell,
-        planIds: [...email, ...marketing].map(({ id }) => id),
-      },
-    )
+    const planIds = [...email, ...marketing].map(({ id }) => id)
+    const overview = work.overview.tell
+    const { nodes } = work
+    const answers = makeAnswers({ ...ground, crew, runNow, overview, planIds, ring: nodes })
+    hearOthers(ground, work, answers)
+    const gateOf: GateOf = async (stream, node) =>
+      gateIn(await answers.any({ gateOf: stream, node }))
+    const control = await openControl(options.dataDir, log, answers)
     back.add(() => control.close())
     // Last there and so first closed: nothing is asked for while its parts are closing.
     const privateServer = await openPrivateServer(options, {
@@ -120,13 +121,15 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       forms: front.forms,
       openDesk: front.openDesk,
       openArchive: front.openArchive,
-      gateOf: crew.gateOf,
+      ringOthers: (due) => work.nodes.tell({ due }),
+      gateOf,
       overTls: privateOverTls(options.dataDir, front.httpsPeers),
       running: {
-        overview: work.overview.tell,
-        gateOf: crew.gateOf,
-        retry: crew.retry,
-        runJob: runNow,
+        overview,
+        gateOf,
+        retry: (retry) => void answers.any({ retry }),
+        runJob: async (runJob) =>
+          (await answers.any({ runJob, wait: false })).job ?? { kind: 'unknown' },
       },
     })
     back.add(() => privateServer.close(config.http.shutdownGrace))

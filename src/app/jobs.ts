@@ -4,6 +4,7 @@ import type { Log } from '../log/index.js'
 import { holds } from '../nodes/index.js'
 import type { Store } from '../store/index.js'
 import type { JobThread, JobThreads } from './job-threads.js'
+import type { RungJob } from './ring.js'
 import { writeSlots } from './thread-roster.js'
 
 /** Long work that comes now and then, each kind in a thread that lives while there is some. */
@@ -30,11 +31,16 @@ export const jobsOnDemand: readonly JobThread[] = [
 
 /**
  * What starts them. Each may be asked for at any moment and as often as anybody likes; where it is another node's duty,
- * that one finds what there is to do by its own looks.
+ * that one is told, and finds what there is to do by its own looks if it does not hear it.
  */
 export function startsOnDemand(
   threads: JobThreads,
-  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+  {
+    store,
+    clock,
+    log,
+    tell,
+  }: { store: Store; clock: Clock; log: Log; tell: (news: { jobs: RungJob[] }) => void },
 ): Jobs {
   let expandAgain = false
   // One that broke is begun anew when its chore looks, not at once and for ever.
@@ -44,7 +50,7 @@ export function startsOnDemand(
     else if (told === undefined) again()
   }
   const expand = () => {
-    if (!holds(store.node, 'expand')) return
+    if (!holds(store.node, 'expand')) return tell({ jobs: ['expand'] })
     // What it has read already it may not look at again.
     if (threads.isRunning('expand')) {
       expandAgain = true
@@ -56,7 +62,7 @@ export function startsOnDemand(
     })
   }
   const automate = () => {
-    if (!holds(store.node, 'automate')) return
+    if (!holds(store.node, 'automate')) return tell({ jobs: ['automate'] })
     if (threads.isRunning('automate')) threads.post('automate', 'ring')
     // A step may have fallen due while the engine ended.
     else void start('automate', automateIfDue)
@@ -79,7 +85,7 @@ export function startsOnDemand(
       })
   }
   const keepSegments = () => {
-    if (!holds(store.node, 'segments')) return
+    if (!holds(store.node, 'segments')) return tell({ jobs: ['keepSegments'] })
     if (threads.isRunning('segments')) threads.post('segments', 'ring')
     // What comes while it ends its chore finds a second later.
     else void start('segments', () => {})

@@ -1,5 +1,12 @@
 import { hostname } from 'node:os'
-import { makeAuthenticate, type Principal, refuseBeyondScope } from '../accounts/index.js'
+import {
+  applianceAccountId,
+  makeAuthenticate,
+  makeAuthenticateOperator,
+  type OperatorPrincipal,
+  type Principal,
+  refuseBeyondScope,
+} from '../accounts/index.js'
 import { brandRoutes, keyRoutes } from '../accounts/routes.js'
 import {
   type ArchiveDeps,
@@ -48,6 +55,7 @@ import {
   sampleForm,
 } from '../forms/routes.js'
 import {
+  type Api,
   type HttpServer,
   type HttpServerOptions,
   openHttpServer,
@@ -57,6 +65,7 @@ import {
 import type { Log } from '../log/index.js'
 import { invitePages } from '../nodes/routes.js'
 import { openApiRoutes } from '../openapi/routes.js'
+import { operatorRoutes } from '../operator/routes.js'
 import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
@@ -82,6 +91,7 @@ import type { Hold } from './hold.js'
 import { trustedProvider } from './log-in-provider.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { permissionOf } from './operations.js'
+import { makeOperatorAudit } from './operator-audit.js'
 import { openResolver } from './resolver.js'
 import { surgeSettings } from './surges.js'
 
@@ -193,7 +203,7 @@ export async function openPrivateServer(
     openResolver: ownResolver,
   })
   statsRoutes(server.api, { store, clock })
-  const makeDocument = openApiRoutes(server)
+  const makeDocument = openApiRoutes(server, operatorApi(options, core, server))
   const pageDeps = dashboardDeps(options, core, {
     document: makeDocument,
     tryWebhook,
@@ -220,6 +230,31 @@ function machinePages(pages: Pages, { node }: Config, core: Core): void {
   healthRoutes(pages, health)
   if (metrics.expose !== undefined) pages.get('/metrics', metrics.expose)
   if (node.join) invitePages(pages, core)
+}
+
+/** The operator's API, whose callers are none of an account and are known by keys of their own. */
+function operatorApi(
+  { config, log }: ListenerOptions,
+  core: Core,
+  server: HttpServer<Principal>,
+): Api<OperatorPrincipal> | undefined {
+  if (!config.http.private.operatorApi) return undefined
+  const { store, clock, idempotency } = core
+  const api = server.apiFor<OperatorPrincipal>({
+    authenticate: makeAuthenticateOperator({ store, clock }),
+    permit: undefined,
+    auditOf: makeOperatorAudit({ store, clock, log }),
+    repeats: {
+      once: (asked, work) =>
+        idempotency.once(
+          { ...asked, account: { accountId: applianceAccountId, apart: 'operator' } },
+          work,
+        ),
+    },
+    rateKey: ({ keyId }) => keyId,
+  })
+  operatorRoutes(api, { ...core, config })
+  return api
 }
 
 const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.dns, clock)
@@ -407,6 +442,7 @@ interface Core {
   clock: Clock
   metrics: Metrics
   ring: Parameters<typeof emailRoutes>[1]['ring']
+  ringOthers: Parameters<typeof emailRoutes>[1]['ringOthers']
   backlog: Backlog
   health: Health
   hold: Hold

@@ -23,6 +23,7 @@ export interface NodeBundle {
  */
 const ownSettings = [
   'node.name',
+  'node.address',
   'store.password_file',
   'outbound.helo_name',
   'outbound.source_addresses',

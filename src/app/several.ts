@@ -40,7 +40,7 @@ export function severalChores(
 ): Chore[] {
   if (!ground.ownNode.isOnServer) return []
   // At once: who waits for a node to drain goes by its sign of life.
-  ground.ownNode.heard = ({ isDraining }) => work.backlog.setDraining(isDraining)
+  ground.ownNode.onHeld.push(({ isDraining }) => work.backlog.setDraining(isDraining))
   return [
     {
       name: 'nodes that are gone',

@@ -23,6 +23,7 @@ import { openHealth } from './health.js'
 import { openJobThreads } from './job-threads.js'
 import { jobsOnDemand, startsOnDemand } from './jobs.js'
 import { openOverview } from './overview.js'
+import { openRing } from './ring.js'
 import { giveBackMemory } from './thread-heap.js'
 import { watchLoop } from './thread-meter.js'
 import { writeSlots } from './thread-roster.js'
@@ -104,8 +105,9 @@ export async function startWork(
     threads: [...jobsOnDemand, ...jobsOfCalendar],
   })
   back.add(() => jobThreads.close())
-  const jobs = startsOnDemand(jobThreads, { store, clock, log })
-  return { backlog, crew, loop, health, overview, ring, jobThreads, jobs }
+  const nodes = await openRing(ground, back)
+  const jobs = startsOnDemand(jobThreads, { store, clock, log, tell: nodes.tell })
+  return { backlog, crew, loop, health, overview, ring, jobThreads, jobs, nodes }
 }
 
 export type Tools = ReturnType<typeof openTools>

@@ -1,7 +1,10 @@
 import { connect } from 'node:net'
-import type { ControlAnswer, ControlQuestion } from '../app/control.js'
+import type { ControlAnswer, ControlQuestion } from '../app/answers.js'
 import { controlSocket, isSocketPath } from '../app/files.js'
-import type { CommandPlace } from './place.js'
+import type { RetriedLanes } from '../deliveries/index.js'
+import { wakeNodes } from '../nodes/index.js'
+import type { Store } from '../store/index.js'
+import { type CommandPlace, databaseOf } from './place.js'
 
 // The appliance answers within milliseconds, or it is stuck: a command is not to hang with it.
 const usuallyWithinMs = 3_000
@@ -28,6 +31,20 @@ export function askAppliance(
     })
     socket.on('close', () => resolve(answerIn(text)))
   })
+}
+
+/**
+ * Tells all nodes that mail of these domains was made due; resolves with whether the appliance of this machine heard it.
+ * Without one the others notice with their next signs of life.
+ */
+export async function tellRetry(
+  place: CommandPlace,
+  { byRow }: Pick<Store, 'byRow'>,
+  retry: RetriedLanes,
+): Promise<boolean> {
+  if ((await askAppliance(place, { retry })) !== undefined) return true
+  if (databaseOf(place).url !== undefined) await wakeNodes({ byRow }, 'all')
+  return false
 }
 
 /** Only the appliance, which has the data directory's lock, listens there; one that is killed leaves half an answer. */

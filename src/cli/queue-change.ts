@@ -12,7 +12,7 @@ import {
   usualReason,
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
-import { askAppliance } from './ask.js'
+import { tellRetry } from './ask.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
@@ -151,19 +151,20 @@ async function run(
     const isNamed = intent?.how === 'mild' && ids.length > 0
     const isClear = (isNamed || intent?.counts?.deliveries === 0) && !options.dryRun
     if (intent && !isClear && !(await confirmed(place, options, intent))) return undefined
-    return changeWaiting(deps, change.name, filter, {
+    const done = await changeWaiting(deps, change.name, filter, {
       reason,
       land,
       onProgress(seen) {
         if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${shownCount(seen)} so far`)
       },
     })
+    // A running appliance tries a suspended site at once only when it is told; without one the next
+    // start looks anyway.
+    const { retried } = done
+    return { ...done, heard: retried.length > 0 && (await tellRetry(place, deps.store, retried)) }
   })
   if (total === undefined) return
-  const { seen, changed, inFlight, retried } = total
-  // A running appliance tries a suspended site at once only when it is told; without one the next
-  // start looks anyway.
-  const heard = retried.length > 0 && (await askAppliance(place, { retry: retried })) !== undefined
+  const { seen, changed, inFlight, heard } = total
   if (place.json) return sayJson({ changed, inFlight, unchanged: seen - changed - inFlight })
   if (seen === 0) return say('No waiting delivery matches')
   const { done, told = done } = change

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import { counted } from '../amounts/index.js'
+import { gateIn } from '../app/answers.js'
 import {
   conversationOf,
   type EndedDelivery,
@@ -13,6 +14,7 @@ import {
   type WhyWaiting,
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
+import { nodeNames } from '../nodes/index.js'
 import { askAppliance } from './ask.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
@@ -46,7 +48,7 @@ export const deliveryRows: readonly CommandRow[] = [
  */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
-  const { waiting, ended, names, now } = await withStore(place, async ({ store, clock }) => {
+  const { waiting, ended, names, nodes, now } = await withStore(place, async ({ store, clock }) => {
     const { read } = store
     const now = clock.now()
     const found = await findKnown(read, given)
@@ -54,12 +56,13 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
       found.waiting.map((delivery) => explainOne(read, delivery, now, gatesOf(place))),
     )
     const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
-    return { ...found, waiting, names, now }
+    return { ...found, waiting, names, nodes: await nodeNames(read), now }
   })
   if (place.json) {
     return sayJson([
       ...waiting.map((explained) => ({
         ...waitingForMachines(explained),
+        ...(nodes.size > 1 && { node: nodes.get(explained.delivery.node) ?? null }),
         transcript: explained.delivery.lastTranscript || null,
       })),
       ...ended.map(endedForMachines),
@@ -69,7 +72,10 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
     ...waiting.map(({ delivery, why }) => ({
       id: delivery.id,
       transcript: delivery.lastTranscript,
-      fields: waitingForPeople(delivery, names.get(delivery.accountId) ?? '', why, now),
+      fields: {
+        ...waitingForPeople(delivery, names.get(delivery.accountId) ?? '', why, now),
+        ...(nodes.size > 1 && { Node: nodes.get(delivery.node) ?? '-' }),
+      },
     })),
     ...ended.map((delivery) => ({ ...delivery, fields: endedForPeople(delivery) })),
   ]
@@ -133,8 +139,10 @@ function sayEnd(id: number, transcript: string): void {
 /** What the running appliance knows of the gates; undefined of each when none runs. */
 export const gatesOf =
   (place: CommandPlace): GateOf =>
-  async (stream) =>
-    (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
+  async (stream, node) => {
+    const answer = await askAppliance(place, { gateOf: stream, node })
+    return answer && gateIn(answer)
+  }
 
 /** An id is a mail's (a UUID) or a delivery's (a number): both stand in logs. */
 async function findKnown(read: Parameters<typeof findDeliveries>[0], given: string) {
@@ -209,7 +217,7 @@ function endedForPeople(delivery: EndedDelivery): Record<string, string> {
  * seconds.
  */
 export function waitingForMachines({ delivery, why }: Explained) {
-  const { lastTranscript: _, lane, lease: _lease, held, ...row } = delivery
+  const { lastTranscript: _, lane, lease: _lease, node: _node, held, ...row } = delivery
   return {
     ...row,
     status: 'waiting' as const,

@@ -4,8 +4,8 @@ import { findAccount } from '../accounts/index.js'
 import { type ClassName, classNames } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { SiteOrder } from '../outbound/index.js'
-import { queueClass } from '../store/index.js'
-import { askAppliance } from './ask.js'
+import { queueClass, type SiteBrakeRow } from '../store/index.js'
+import { tellRetry } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { limitOption, span } from './option-values.js'
@@ -70,14 +70,17 @@ ${named} Attempts that begin from then on leave from that pool.`,
   },
   {
     usage: 'release <site>',
-    about: 'end what is ordered for a site or a domain',
-    help: 'Example:\n  $ posthorn site release example.org',
+    about: 'end what is ordered for a site or a domain, and a brake on campaign mail to it',
+    help: `Example:
+  $ posthorn site release example.org
+
+A brake comes back where more than usual is still refused.`,
     run: runRelease,
   },
   {
     usage: 'list',
     isDefault: true,
-    about: 'show what is ordered',
+    about: 'show what is ordered, and where campaign mail is slowed down',
     options: [new Option('--past', 'what is over, instead'), limitOption()],
     help: 'Example:\n  $ posthorn site list --past --limit 10',
     run: runList,
@@ -109,9 +112,10 @@ async function order(
     const now = clock.now()
     const asked = { kind, pool, accountId, why, now, until: now + forMs, by: whoRuns() }
     const meant = { ...asked, site: asciiSite(site), class: of && queueClass[of] }
-    return await store.write((tx) => giveOrder(tx, meant))
+    const order = await store.write((tx) => giveOrder(tx, meant))
+    await tellRetry(place, store, [])
+    return order
   })
-  await askAppliance(place, { retry: [] })
   if (place.json) return sayJson(forMachines(given))
   say(orderInWords(given))
   remark('A running appliance does so within seconds; what is under way still ends')
@@ -119,15 +123,21 @@ async function order(
 
 async function runRelease(site: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
-  const { endOrders } = await import('../outbound/index.js')
-  const ended = await withStore(place, ({ store, clock }) =>
-    store.write((tx) => endOrders(tx, { site: asciiSite(site) }, clock.now())),
-  )
-  if (ended.length === 0) {
+  const { endBrakes, endOrders } = await import('../outbound/index.js')
+  const { ended, brakes } = await withStore(place, async ({ store, clock }) => {
+    const all = await store.write(async (tx) => ({
+      ended: await endOrders(tx, { site: asciiSite(site) }, clock.now()),
+      brakes: await endBrakes(tx, asciiSite(site).trim().toLowerCase(), clock.now()),
+    }))
+    if (all.ended.length + all.brakes.length > 0) await tellRetry(place, store, [])
+    return all
+  })
+  if (ended.length + brakes.length === 0) {
     throw new OperatorError(`Nothing is ordered for ${site}; 'posthorn site list' shows what is`)
   }
-  await askAppliance(place, { retry: [] })
-  if (place.json) return sayJson({ ended: ended.map(forMachines) })
+  if (place.json) {
+    return sayJson({ ended: ended.map(forMachines), brakes: brakes.map(brakeForMachines) })
+  }
   say(`Mail to ${site} leaves as the settings say, within seconds`)
 }
 
@@ -136,11 +146,25 @@ async function runList(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const { openOrders, pastOrders } = await import('../outbound/index.js')
-  const orders = await withStore(place, ({ store: { read }, clock }) =>
-    past ? pastOrders(read, clock.now(), limit) : openOrders(read, clock.now()),
-  )
-  if (place.json) return sayJson({ orders: orders.slice(0, limit).map(forMachines) })
+  const { openBrakes, openOrders, pastOrders, brakeInWords } = await import('../outbound/index.js')
+  const { orders, brakes } = await withStore(place, async ({ store: { read }, clock }) => ({
+    orders: await (past ? pastOrders(read, clock.now(), limit) : openOrders(read, clock.now())),
+    brakes: past ? [] : await openBrakes(read),
+  }))
+  if (place.json) {
+    return sayJson({
+      orders: orders.slice(0, limit).map(forMachines),
+      brakes: brakes.map(brakeForMachines),
+    })
+  }
+  if (brakes.length > 0) {
+    sayTable(
+      ['SITE', 'FROM', 'CAMPAIGN MAIL'],
+      brakes.map((one) => [one.site, one.source || 'all addresses', brakeInWords(one)]),
+      '',
+    )
+    say()
+  }
   sayTable(
     ['SITE', 'ORDER', 'OF', 'UNTIL', 'BY', 'WHY'],
     orders
@@ -159,6 +183,17 @@ async function runList(
 
 const classOf = ({ class: of }: SiteOrder) =>
   of === null ? null : (classNames.find((name) => queueClass[name] === of) ?? null)
+
+const brakeForMachines = (one: SiteBrakeRow) => ({
+  site: one.site,
+  source: one.source === '' ? null : one.source,
+  percent: one.percent,
+  cause: one.cause,
+  why: one.why,
+  beganAt: jsonTime(one.began_at),
+  since: jsonTime(one.since),
+  until: jsonTime(one.until),
+})
 
 const forMachines = (one: SiteOrder) => ({
   id: one.id,

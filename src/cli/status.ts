@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { shownBytes, shownCount } from '../amounts/index.js'
 import { listenerCertificates } from '../app/certificates.js'
 import { dayMs, shownFor } from '../clock/index.js'
-import { packageVersion } from '../config/index.js'
+import { nodeNameOf, packageVersion } from '../config/index.js'
 import {
   type ApplianceStatus,
   type MailFlow,
@@ -12,6 +12,7 @@ import {
 import { findBrokenUpgrade } from '../release/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
+import { askOthers, type NodeBeside, othersInJson, sayOthers } from './other-nodes.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
@@ -43,8 +44,8 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
       const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
       const { dataDir } = place
       const certificates = listenerCertificates(config)
-      const status = await withStore(place, ({ store: { read }, clock }) =>
-        readStatus(
+      const { status, others } = await withStore(place, async ({ store: { read }, clock }) => ({
+        status: await readStatus(
           {
             read,
             now: clock.now(),
@@ -55,16 +56,17 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
           },
           overview,
         ),
-      )
+        others: await askOthers(place, { read, own: nodeNameOf(config.node) }),
+      }))
       const burns = status.troubles.some(({ burning }) => burning)
       process.exitCode = overview === undefined ? notRunning : burns ? 1 : 0
-      if (place.json) sayJson(inJson(status))
-      else show(status)
+      if (place.json) sayJson({ ...inJson(status), nodes: othersInJson(others) })
+      else show(status, others)
     })
 }
 
 /** Troubles come last, as a terminal shows the end of what was printed. */
-function show(status: ApplianceStatus): void {
+function show(status: ApplianceStatus, others: readonly NodeBeside[]): void {
   const { overview, now, classes, sites, troubles } = status
   sayHead(status)
   if (overview?.rates) {
@@ -94,6 +96,8 @@ function show(status: ApplianceStatus): void {
     ]
     sayTable(['SITE IN TROUBLE', 'GATE', 'FOR', 'WHY'], sites.map(row), '')
   }
+  if (others.length > 0) say()
+  sayOthers(others)
   say()
   sayFacts(status)
   say()

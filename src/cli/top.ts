@@ -15,6 +15,7 @@ interface Options {
   interval: number
   once?: boolean
   sort: SortBy
+  node?: string
 }
 
 /** `posthorn top`: a frame every few seconds, out of the running appliance's memory. */
@@ -29,6 +30,7 @@ export function topCommand(program: Command): void {
         .choices(sortings)
         .default('connections'),
     )
+    .option('--node <name>', 'of another node than the one on this machine')
     .addHelpText(
       'after',
       `
@@ -44,7 +46,7 @@ for it, so it may run for hours.
 SITES has sockets of the limit, lanes of accounts with mail due, and why no more starts now. LAG is the longest
 that a thread came late to anything within the last minute; CPU is of one core.`,
     )
-    .action(async ({ interval, once, sort }: Options, command: Command) => {
+    .action(async ({ interval, once, sort, node }: Options, command: Command) => {
       const place = placeOf(command)
       const names = await withStore(place, async ({ store }) =>
         Object.fromEntries((await listAccounts(store.read)).map(({ id, name }) => [id, name])),
@@ -53,11 +55,11 @@ that a thread came late to anything within the last minute; CPU is of one core.`
       screen.sortBy(sort)
       try {
         // Rates are differences, so there is nothing to show before the second look.
-        let before = await ask(place)
+        let before = await ask(place, node)
         while (!screen.ended) {
           await screen.pause(interval * 1_000)
           if (screen.ended) break
-          const now = await ask(place)
+          const now = await ask(place, node)
           // Keys between two frames show the same one, sorted anew.
           screen.show((by, size) => frameOf({ before, now, names, sort: by }, size))
           before = now
@@ -70,9 +72,11 @@ that a thread came late to anything within the last minute; CPU is of one core.`
 }
 
 /** One look at the appliance; OperatorError when none answers. */
-async function ask(place: CommandPlace): Promise<Overview> {
-  const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
+async function ask(place: CommandPlace, node: string | undefined): Promise<Overview> {
+  const { overview, unheard } =
+    (await askAppliance(place, { overview: true, node }, overviewMs)) ?? {}
   if (overview !== undefined) return overview
+  if (unheard !== undefined) throw new OperatorError(`It cannot be asked: ${unheard}`)
   throw new OperatorError(
     `No appliance answers that runs on ${place.dataDir}. 'posthorn status' shows what the database knows; 'systemctl start posthorn' starts it`,
   )

@@ -36,7 +36,18 @@ type Gate =
 
 /** What an outbound thread says of the delivery's site at this moment. */
 export interface LiveGate {
-  gate: 'dns' | 'hold' | 'suspended' | 'connections' | 'warm-up' | 'rate' | 'turn' | 'failover'
+  gate:
+    | 'dns'
+    | 'hold'
+    | 'suspended'
+    | 'connections'
+    | 'warm-up'
+    | 'rate'
+    | 'brake'
+    | 'turn'
+    | 'failover'
+    /** It is another node's, which did not say. */
+    | 'node'
   says: string
   until?: number
 }
@@ -87,8 +98,11 @@ function inLine(
   return `It is due and in line: ${attempts} under way to ${lane}, and ${some} ${name} deliveries come before it`
 }
 
-/** At which gate of the running appliance a stream stands; undefined where none is known, or none runs. */
-export type GateOf = (stream: StreamKey) => Promise<LiveGate | undefined>
+/**
+ * At which gate of the running appliance a stream stands, of the node with this number or of the one that is asked;
+ * undefined where none is known, or none runs.
+ */
+export type GateOf = (stream: StreamKey, node?: number) => Promise<LiveGate | undefined>
 
 /** Why each of a list waits. */
 export interface Explained {
@@ -122,7 +136,10 @@ export async function explainAll(
     await Promise.all(
       streams
         .slice(0, maxStreams)
-        .map(async ([key, delivery]) => [key, await gateOf(streamOf(delivery))] as const),
+        .map(
+          async ([key, delivery]) =>
+            [key, await gateOf(streamOf(delivery), delivery.node)] as const,
+        ),
     ),
   )
   return deliveries.map((delivery) => {
@@ -141,7 +158,7 @@ export async function explainOne(
   gateOf: GateOf,
 ): Promise<Explained> {
   const around = await surroundingsOf(read, delivery, now)
-  const live = await gateOf(streamOf(delivery))
+  const live = await gateOf(streamOf(delivery), delivery.node)
   return { delivery, around, live, why: explainWaiting(delivery, around, now, live) }
 }
 
@@ -151,5 +168,5 @@ const streamOf = ({ lane, class: name, accountId }: WaitingDelivery): StreamKey 
   class: queueClass[name],
 })
 
-const streamKey = ({ lane, class: name, accountId }: WaitingDelivery) =>
-  [lane, name, accountId].join(' ')
+const streamKey = ({ lane, class: name, accountId, node }: WaitingDelivery) =>
+  [lane, name, accountId, node].join(' ')

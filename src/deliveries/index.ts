@@ -124,3 +124,4 @@ export {
 export { type StreamDue, streamsAfter } from './streams.js'
 export { type DeliveryStanding, type DueStream, type QueueSummary, summarise } from './summary.js'
 export { makeTestOwner } from './test-owner.js'
+export { streamsOfCampaign } from './waiting-lanes.js'

@@ -24,6 +24,8 @@ export interface WaitingDelivery {
   recipient: string
   lane: string
   class: ClassName
+  /** The number of the node that sends it. */
+  node: number
   /** The campaign that it is of. */
   broadcastId: string | null
   acceptedAt: number
@@ -162,6 +164,7 @@ const waitingQuery = (read: Read) =>
       'queue.recipient',
       'queue.lane',
       'queue.class',
+      'queue.node',
       'emails.scheduled_at',
       'emails.broadcast_id',
       'queue.attempts',
@@ -186,6 +189,7 @@ function toWaiting(row: WaitingRow & { last_transcript: string | null }): Waitin
     recipient: row.recipient,
     lane: row.lane,
     class: classNameOf(row.class),
+    node: row.node,
     broadcastId: row.broadcast_id,
     acceptedAt: acceptedAt(row.id),
     scheduledAt: row.scheduled_at,

@@ -62,7 +62,7 @@ export async function readStatus(
   const { dir } = config.backup
   const [backup] = dir === '' ? [] : await findBackups(dir, now)
   const sites = (overview?.sites ?? []).flatMap(({ site, gate, until, why }) =>
-    gate === 'suspended' ? [{ site, gate, until, why }] : [],
+    gate === 'suspended' || gate === 'brake' ? [{ site, gate, until, why }] : [],
   )
   const warming = await sourcesInWarmUp(read, now, config.outbound)
   const warmUp = warming.map((source) => ({

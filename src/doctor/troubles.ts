@@ -212,12 +212,16 @@ async function ofJobs(read: Read, notices: readonly Notice[]): Promise<Trouble[]
 
 /** Ten, as more would hide everything else. */
 const ofSites = (sites: readonly TroubledSite[]): Trouble[] =>
-  sites.slice(0, 10).map(({ site }) => ({
-    burning: false,
-    text: `No mail goes to ${site} for now`,
-    fix: `posthorn queue list --domain DOMAIN shows the replies, posthorn shaping show DOMAIN what was learned`,
-    at: { what: 'sites' },
-  }))
+  // Of a brake there is a notice.
+  sites
+    .filter(({ gate }) => gate === 'suspended')
+    .slice(0, 10)
+    .map(({ site }) => ({
+      burning: false,
+      text: `No mail goes to ${site} for now`,
+      fix: `posthorn queue list --domain DOMAIN shows the replies, posthorn shaping show DOMAIN what was learned`,
+      at: { what: 'sites' },
+    }))
 
 /** Certificates of the SMTP listeners that end soon; ACME has notices of its own. */
 const ofCertificates = (certificates: readonly ListenerCertificate[], now: number): Seen[] =>

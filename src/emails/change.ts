@@ -41,7 +41,7 @@ const betweenMs = 60_000
  * for another attempt or the last one was less than a minute ago.
  */
 export async function retryEmail(
-  { store, clock, ring }: Pick<EmailDeps, 'store' | 'clock' | 'ring'>,
+  { store, clock, ring, ringOthers }: Pick<EmailDeps, 'store' | 'clock' | 'ring' | 'ringOthers'>,
   accountId: string,
   emailId: string,
 ): Promise<number> {
@@ -57,7 +57,7 @@ export async function retryEmail(
       throw new ApiError('not_found', 'The account has no email with this id')
     const waiting = await tx
       .selectFrom('queue')
-      .select(['id', 'lane', 'class', 'last_attempt_at as triedAt'])
+      .select(['id', 'lane', 'class', 'node', 'last_attempt_at as triedAt'])
       .where('email_id', '=', emailId)
       .where('attempts', '>', 0)
       .where('held_at', 'is', null)
@@ -73,6 +73,11 @@ export async function retryEmail(
   if (changed === 0) {
     throw new ApiError('conflict', 'No delivery of this email waits for another attempt')
   }
-  ring(due.map(({ lane, class: of, accountId, dueAt }) => ({ lane, class: of, accountId, dueAt })))
+  const streams = (isOurs: boolean) =>
+    due
+      .filter(({ node }) => (node === store.node.number) === isOurs)
+      .map(({ lane, class: of, dueAt }) => ({ lane, class: of, accountId, dueAt }))
+  ring(streams(true))
+  ringOthers?.(streams(false))
   return changed
 }

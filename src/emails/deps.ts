@@ -15,6 +15,8 @@ export interface EmailDeps {
   plans: Plans
   /** Tells the outbound threads what has fallen due; losing a ring costs a poll, never a mail. */
   ring: (due: readonly StreamDue[]) => void
+  /** Tells other nodes the same, of mail that may be theirs; none of an appliance that is alone. */
+  ringOthers?: ((due: readonly StreamDue[]) => void) | undefined
   /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
   backlog: Backlog

@@ -40,6 +40,16 @@ export {
   releaseDatabase,
   takeDatabase,
 } from './lease.js'
-export { differingFiles, listNodes, mostCounted, type NodeStanding } from './list.js'
+export { differingFiles, listNodes, mostCounted, type NodeStanding, nodeNames } from './list.js'
+export {
+  findNode,
+  isLivingEpoch,
+  listPeers,
+  type NodeWanted,
+  type Peer,
+  tellAddress,
+  wakeNodes,
+} from './peers.js'
 export { makeRateExchange, type RateExchange } from './rates.js'
+export { makeRingGate, openAnswer, type RingHead, sealAnswer, sealRing } from './ring-seal.js'
 export { isHeldUp } from './standing.js'

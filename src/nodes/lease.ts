@@ -17,6 +17,8 @@ export interface Holding {
   isFirst: boolean
   /** It is to take nothing new, and to give up what it has. */
   isDraining: boolean
+  /** Another number than the one before: it is to look for what there is to do. */
+  wakes: number
 }
 
 /** Who holds it, and since how long it gave no sign of life. */
@@ -101,6 +103,8 @@ export async function takeDatabase(
       ended_well: 0,
       draining: 0,
       taken_over: 0,
+      address: '',
+      wakes: 0,
     } as const
     await tx
       .insertInto('nodes')
@@ -116,7 +120,7 @@ export async function takeDatabase(
       }))
       .where('name', '=', name)
       .execute()
-    return { name, number, epoch, beat, isFirst, isDraining: false }
+    return { name, number, epoch, beat, isFirst, isDraining: false, wakes: 0 }
   })
 }
 
@@ -168,10 +172,10 @@ export async function beat(
       .where('name', '=', held.name)
       .where('epoch', '=', held.epoch)
       .where('gone_at', 'is', null)
-      .returning(['beat', 'draining'])
+      .returning(['beat', 'draining', 'wakes'])
       .executeTakeFirst(),
   )
-  return row && { ...held, beat: row.beat, isDraining: row.draining === 1 }
+  return row && { ...held, beat: row.beat, isDraining: row.draining === 1, wakes: row.wakes }
 }
 
 /** At an orderly end: the next appliance need not wait. */

@@ -80,6 +80,12 @@ export function differingFiles(nodes: readonly NodeStanding[]): string[] {
   return [...names].filter((name) => new Set(there.map(({ files }) => files[name])).size > 1).sort()
 }
 
+/** All names that the database knows, by their numbers. */
+export async function nodeNames(read: Read): Promise<Map<number, string>> {
+  const rows = await read.selectFrom('nodes').select(['number', 'name']).execute()
+  return new Map(rows.map(({ number, name }) => [number, name]))
+}
+
 function stateOf(row: {
   gone_at: number | null
   ended_well: number

@@ -7,6 +7,8 @@ export const noticeKinds = {
   'account-warned': 'an account nears a pause',
   backup: 'a backup or its check failed, or is overdue',
   blocklist: 'an address that mail leaves from is on a blocklist',
+  brake:
+    'a site puts off, refuses or complains about more than usual, and campaign mail to it is slowed down',
   certificate: 'a certificate ends soon, or is wrong',
   database: 'the database cannot be read or written',
   disk: 'the disk is nearly full',

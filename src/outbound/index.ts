@@ -6,6 +6,7 @@
  */
 
 export type { OutboundStanding, SiteStanding } from './admission/index.js'
+export { brakeInWords, endBrakes, openBrakes } from './brakes/index.js'
 export { type Reachability, shardOf } from './claims/index.js'
 export { makeSentCopies, makeViewedCopies, type SentCopy } from './content/index.js'
 export type { OutboundDeps } from './deps.js'

@@ -1,5 +1,6 @@
 import { repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
+import { makeBrakes, watchBrakes } from './brakes/index.js'
 import type { OutboundDeps } from './deps.js'
 import type { Egress } from './egress/index.js'
 import { insideSites } from './routing/index.js'
@@ -24,9 +25,14 @@ const saveEveryMs = 30_000
  */
 export async function openShaping(
   deps: OutboundDeps,
-  onRation: () => void,
+  { onRation, onBrake }: { onRation: () => void; onBrake: () => void },
   onFailover: Egress['refused'],
-): Promise<{ shaping: Shaping; close(): Promise<void> }> {
+): Promise<{
+  shaping: Shaping
+  /** Looks at what sites do from now on, which may call `onBrake`. */
+  watch(): void
+  close(): Promise<void>
+}> {
   const { store, clock, log, config, thread, threads, random } = deps
   const warmUps = new Map<string, WarmUp>()
   const warmUpOf = (source: string): WarmUp => {
@@ -45,6 +51,7 @@ export async function openShaping(
   }
 
   const learned = await readLearned(store.read)
+  const brakes = await makeBrakes(deps)
   const shaping = makeShaping({
     data: deps.shaping,
     unshaped: insideSites.map(({ key }) => key),
@@ -54,6 +61,7 @@ export async function openShaping(
     threads,
     warmUpOf,
     learned,
+    brakeOf: brakes.of,
     onAction({ key: site }, source, { action, name, from, until, reply }, accountId) {
       const fields = { site, source, automation: name, from, until: new Date(until), reply }
       log.warn(fields, `A receiver's reply: ${action}`)
@@ -81,9 +89,14 @@ export async function openShaping(
     return saveEveryMs
   })
 
+  let watched: ReturnType<typeof watchBrakes> | undefined
   return {
     shaping,
+    watch() {
+      watched = watchBrakes(deps, { shaping, brakes, onChange: onBrake })
+    },
     async close() {
+      await watched?.close()
       await saving.stop()
       await save().catch(() => {})
     },

@@ -70,7 +70,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   })
   const { shaping, ...learned } = await openShaping(
     deps,
-    () => admission.rationCame(),
+    { onRation: () => admission.rationCame(), onBrake: () => admission.brakesChanged() },
     egress.refused,
   )
   const orders = await makeOrders(deps, () => admission.standAnew())
@@ -124,6 +124,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   await store.write((tx) => releaseLeases(tx, { thread, node: store.node, now: clock.now() }))
   // Nobody waits for the first scan: of a long queue it takes seconds, and mail leaves meanwhile.
   scan.start()
+  learned.watch()
 
   return {
     ring(due) {

@@ -41,11 +41,13 @@ export async function countedOf(
       // Campaigns and automations: what a pause of marketing stops.
       marketing: event.class !== queueClass.transactional,
       countedAt: undefined,
+      complainedOf: undefined,
     }
     const fault = faultOf(event)
     if (fault !== undefined && (await isFirstInWindow(tx, event, fault, settings.window))) {
       counted[counterOfFault[fault]] = 1
       if (fault !== 'unproved' && counted.recipients === 0) counted.countedAt = event.answeredAt
+      if (fault === 'complaint') counted.complainedOf = hostOf(event, remotes.get(event.deliveryId))
     }
     if (counted.recipients + counted.bounces + counted.complaints + counted.unproved > 0) {
       all.push(counted)
@@ -70,6 +72,13 @@ function faultOf(event: MailEvent): keyof typeof counterOfFault | undefined {
 /** The simulator's recipients behave badly on purpose. */
 const isSimulated = ({ recipient }: MailEvent) =>
   recipient?.toLowerCase().endsWith(`@${simulatorDomain}`) === true
+
+/** Whose complaint it is, for the brake of that site; undefined where no server of the recipient's took the mail. */
+function hostOf({ recipient }: MailEvent, remote: string | null | undefined) {
+  const [host = ''] = (remote ?? '').split(' ', 1)
+  if (recipient === null || host === '') return undefined
+  return { host, domain: recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase() }
+}
 
 /** Undefined for an event of the mail as a whole. */
 const providerIn = ({ recipient }: MailEvent, remote: string | null) =>

@@ -3,6 +3,7 @@ import type { Effect } from '../events/index.js'
 import { type ProtectionRow, prepared, type SubscriptionRow, type Tx } from '../store/index.js'
 import { type AuditAction, byItself, writeAudit } from './audit.js'
 import { countedOf, totalsOf } from './counted.js'
+import { noteHostComplaints } from './host-complaints.js'
 import { countByProvider } from './providers.js'
 import { type Alarm, alarmOf, type ProtectionSettings } from './thresholds.js'
 import {
@@ -65,6 +66,10 @@ async function follow(
   const warned = { bounce_warned_at: bounce, complaint_warned_at: complaint }
   await writeStanding(tx, { account_id: accountId, hour, ...warned, ...watched.totals })
   await countByProvider(tx, accountId, counted)
+  await noteHostComplaints(
+    tx,
+    counted.flatMap(({ complainedOf }) => complainedOf ?? []),
+  )
 }
 
 /**

@@ -32,6 +32,8 @@ export interface Counted {
    * Of a bounce or complaint that came after the recipient was counted: when that was, or null where it is not known.
    */
   countedAt: number | null | undefined
+  /** Of a proved complaint: the host that had taken the mail, and the recipient's domain. */
+  complainedOf?: { host: string; domain: string } | undefined
 }
 
 /** Hours since 1970. */

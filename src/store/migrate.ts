@@ -45,8 +45,11 @@ import { siteOrders } from './migrations/0202-site-orders.js'
 import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
+import { rings } from './migrations/0240-rings.js'
 import { nodeInvites } from './migrations/0245-node-invites.js'
 import { rolling } from './migrations/0246-rolling.js'
+import { operatorKeys } from './migrations/0250-operator-keys.js'
+import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -107,8 +110,11 @@ const migrations: Record<string, Migration> = {
   '0203-dkim-rotation': dkimRotation,
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
+  '0240-rings': rings,
   '0245-node-invites': nodeInvites,
   '0246-rolling': rolling,
+  '0250-operator-keys': operatorKeys,
+  '0255-site-brakes': siteBrakes,
 }
 
 /**

@@ -166,7 +166,7 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/automations/${nobody}/enable`]: undefined,
   [`POST /v1/automations/${nobody}/disable`]: undefined,
   [`POST /v1/automations/${nobody}/archive`]: undefined,
-  [`POST /v1/automations/${nobody}/pause`]: undefined,
+  [`POST /v1/automations/${nobody}/pause`]: {},
   [`POST /v1/automations/${nobody}/resume`]: { dryRun: true },
   [`POST /v1/automations/${nobody}/move`]: { dryRun: true },
   [`POST /v1/automations/${nobody}/start`]: { listId: nobody },
@@ -521,6 +521,26 @@ t.test('nowhere', async (t) => {
     const path = one.split(' ')[1]
     await answers(t, `PUT ${path}`, {}, 405, 'not_found')
   }
+})
+
+// Before the clock is moved on: the mail leaves by that of its thread.
+t.test('the test inbox', async (t) => {
+  const limits = { scope: 'test' } as const
+  const { key } = await createKey({ store: posthorn.store, clock }, posthorn.accountId, 'CI', {
+    limits,
+  })
+  await answers(t, send, { key }, 200)
+  let id: number | undefined
+  while (id === undefined) {
+    const { json } = await answers(t, 'GET /v1/inbox?limit=1', { key }, 200)
+    id = json.messages[0]?.id
+  }
+  await answers(t, `GET /v1/inbox/${id}`, { key }, 200)
+  await answers(t, 'GET /v1/inbox/1', { key }, 404, 'not_found')
+  await answers(t, 'GET /v1/inbox?limit=0', {}, 400)
+  await answers(t, 'GET /v1/inbox?cursor=x', {}, 400, 'validation_error')
+  await answers(t, 'GET /v1/stats?test=true', {}, 200)
+  await answers(t, 'DELETE /v1/inbox', {}, 200)
 })
 
 t.test('keys and bodies', async (t) => {
@@ -964,6 +984,11 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
     const listId = (await ask('POST /v1/contacts/lists', listed)).json.id
     return [asked, { body: one.endsWith('start') ? { listId } : {} }]
   }
+  if (one.endsWith('/draft/enable')) {
+    const asked = one.replace(nobody, await enabledOf(t, `redrawn-${round}`))
+    await ask(asked.replace('POST', 'PATCH').replace('/enable', ''), { body: { name: 'Redrawn' } })
+    return [asked, { body: {} }]
+  }
   if (one.includes('/automations/')) {
     const body = requests[one]
     return [one.replace(nobody, await automationOf(t)), body === undefined ? {} : { body }]
@@ -990,6 +1015,7 @@ t.test('what is done with an automation while people are in it', async (t) => {
   const at = `/v1/automations/${id}`
   await answers(t, `POST ${at}/resume`, { body: {} }, 409, 'conflict')
   await answers(t, `POST ${at}/pause`, {}, 200)
+  await answers(t, `POST ${at}/cancel`, { body: { dryRun: true } }, 200)
   t.match(await ask(`POST ${at}/resume`, { body: { overdue: 'later' } }), { status: 400 })
   await answers(t, `POST ${at}/resume`, { body: { overdue: 'now' } }, 200)
   await answers(t, `POST ${at}/move`, { body: { version: 9 } }, 422, 'validation_error')
@@ -1104,25 +1130,6 @@ t.test('what pages and commands have too', (t) =>
   managementAnswers(t, { posthorn, clock, answers }),
 )
 
-t.test('the test inbox', async (t) => {
-  const limits = { scope: 'test' } as const
-  const { key } = await createKey({ store: posthorn.store, clock }, posthorn.accountId, 'CI', {
-    limits,
-  })
-  await answers(t, send, { key }, 200)
-  let id: number | undefined
-  while (id === undefined) {
-    const { json } = await answers(t, 'GET /v1/inbox?limit=1', { key }, 200)
-    id = json.messages[0]?.id
-  }
-  await answers(t, `GET /v1/inbox/${id}`, { key }, 200)
-  await answers(t, 'GET /v1/inbox/1', { key }, 404, 'not_found')
-  await answers(t, 'GET /v1/inbox?limit=0', {}, 400)
-  await answers(t, 'GET /v1/inbox?cursor=x', {}, 400, 'validation_error')
-  await answers(t, 'GET /v1/stats?test=true', {}, 200)
-  await answers(t, 'DELETE /v1/inbox', {}, 200)
-})
-
 t.test('idempotency', async (t) => {
   for (const one of secured.filter((one) => one.startsWith('POST'))) {
     await answers(t, one, { headers: { 'idempotency-key': 'a b' } }, 400, 'validation_error')
@@ -1207,7 +1214,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|resume|move|cancel|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
+    !/(simulate|pause|resume|move|cancel|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
   const adding = [...taking.filter(adds), importing, draft, copying, enable, twin]

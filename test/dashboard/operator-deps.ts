@@ -20,7 +20,7 @@ export function quietOperator(store: Store): OperatorPageDeps {
       },
       gateOf: async () => undefined,
       retry() {},
-      runJob: () => undefined,
+      runJob: async () => ({ kind: 'unknown' }),
     },
     land: async () => {},
     certificates: () => [],

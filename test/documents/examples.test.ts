@@ -94,6 +94,9 @@ fail = "nxdomain"
 mx = [{ preference = 10, exchange = "mx.example.com" }]
 [dns.static."mx.example.com"]
 a = ["93.184.215.14"]
+# What bin/README.md moves mail to.
+[outbound.pools.spare]
+sources = [{ addresses = ["127.0.0.2"], helo_name = "localhost" }]
 `,
   )
   symlinkSync(resolve('bin'), join(dir, 'bin'))

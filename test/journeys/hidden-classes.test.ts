@@ -9,6 +9,8 @@ import { makeTempDir } from '../support/store.js'
 // function that is made by `promisify` has a hidden class of its own in Node 20, each time: 1 to 20 µs, garbage that
 // only a whole collection takes away, and everything that reads the object is slower. The log of V8 tells of each.
 const times = 100
+// Of each module that is loaded and each file that is read, by Node itself.
+const ofModules = ['default', 'encoding']
 
 t.test('what is done for every mail makes no hidden class each time', async (t) => {
   await makesNone(t, async (ask) => {
@@ -91,16 +93,16 @@ async function makesNone(t: Test, work: (ask: Ask) => Promise<void>): Promise<vo
   // Each thread has a file of its own; one that is begun later is looked at from its begin.
   const sizes = () =>
     new Map(readdirSync(logs).map((name) => [name, statSync(join(logs, name)).size]))
-  const before = sizes()
+  const [before, begun] = [sizes(), performance.now()]
   await work(ask)
   const after = sizes()
+  // What is done by time, up to twice a second, outgrows what is done by mail where the machine is slow.
+  const byTime = (3 * (performance.now() - begun)) / 1000
   await kill('SIGTERM')
   const places = new Map<string, number>()
   let told = 0
   for (const [file, end] of after) {
     const begin = before.get(file)
-    // Of each module that is loaded; a thread that is begun reads the files of all of its own.
-    const ofModules = begin === undefined ? ['default', 'encoding'] : ['default']
     const events = readFileSync(join(logs, file))
       .subarray(begin, end)
       .toString('latin1')
@@ -119,7 +121,7 @@ async function makesNone(t: Test, work: (ask: Ask) => Promise<void>): Promise<vo
   }
   t.ok(told > times, 'V8 has told')
   t.same(
-    [...places].filter(([, count]) => count >= times / 2),
+    [...places].filter(([, count]) => count >= Math.max(times / 2, byTime)),
     [],
     'line, column of the compiled file; why, field',
   )

@@ -597,7 +597,7 @@ t.test('a stop waits for the save of sites that is under way, and for no later o
       threads: 1,
       random: () => 0,
     } as unknown as OutboundDeps,
-    () => {},
+    { onRation() {}, onBrake() {} },
     () => {},
   )
   const site = shaping.site(nameOf('mta7.am0.yahoodns.net'), 'default')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { type ApplianceKey, openApplianceKey } from '../../src/config/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { shapedTo } from './outbound.js'
 import { type PostgresServer, startPostgres } from './postgres.js'
@@ -18,6 +19,8 @@ export interface NodesRig {
   apiKey: string
   /** The data directory of the node of this name; a copy of the first one's, where it is new. */
   dirOf(name: string): string
+  /** The appliance key of all of them. */
+  key: ApplianceKey
   /** Starts the node of this name, or starts it again. */
   start(name: string, env?: Record<string, string>): Promise<Serving>
   /** A command beside a node. */
@@ -76,6 +79,7 @@ export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig
     mx,
     server,
     apiKey,
+    key: openApplianceKey(join(first, 'appliance.key')),
     ask,
     dirOf,
     start: (name, env = {}) => serve(t, dirOf(name), { ...envOf(name), ...env }),

@@ -18,8 +18,10 @@ import type { Read } from '../../store/index.js'
 import { wordBook } from '../automations/word-book.js'
 import { ruleWords, stepTitle, stepWords, titleOf } from '../automations/words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import type { Faults } from '../shell/faults.js'
 import { type Html, html } from '../shell/html.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { outlineCards } from './cards.js'
 import { itemAt, stepsOf } from './deeds.js'
@@ -49,8 +51,7 @@ export interface EditAutomationView {
   state: { says: string; isDraft: boolean }
   faults: Faults
   nameFaults: Faults
-  api: string
-  cli: string
+  same: SameBy
   /** What is wrong with no single step. */
   wrong: string[]
   /** How much is in the way of enabling it. */
@@ -195,8 +196,13 @@ export async function showEdit(
     state: stateWords(automation, typed.isDraft, valid),
     faults: isConflict ? Object.assign({}, faults, { message: theirs }) : faults,
     nameFaults: nameFaults(typed.name),
-    api: `GET /v1/automations/${automation.id}/draft\nPATCH /v1/automations/${automation.id}/draft\n{ "revision": "${revision ?? typed.revision}", "steps": [{ "key": "start", "type": "trigger", "config": { "eventName": "signup" } }, { "key": "mail", "type": "send_email", "name": "Welcome", "config": { "template": ":slug", "from": "…" } }], "connections": [{ "from": "start", "to": "mail", "type": "default" }] }`,
-    cli: `posthorn automation draft ${automation.id}`,
+    same: {
+      api: [
+        call(api.automations.getDraft, { of: { id: automation.id } }),
+        call(api.automations.updateDraft, { of: { id: automation.id } }),
+      ],
+      cli: `posthorn automation draft ${automation.id}`,
+    },
     wrong: found.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
     count: countWords(found.length),
     isConflict,

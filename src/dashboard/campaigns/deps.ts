@@ -1,5 +1,5 @@
 import type { BroadcastDeps } from '../../broadcasts/index.js'
-import type { LiveGate, StreamKey } from '../../deliveries/index.js'
+import type { GateOf } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import type { Switches } from '../../tracking/index.js'
 import type { FollowLinks } from '../sandbox/follow-links.js'
@@ -15,7 +15,7 @@ export interface CampaignPageDeps extends EmailDeps, Pick<BroadcastDeps, 'plans'
   /** How mail is tracked where neither domain nor account says it; undefined: nobody out there could ask for a pixel. */
   tracking: Switches | undefined
   /** Why a stream's mail waits. */
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 /** For the domain: the appliance looks every few seconds whether there is a campaign to expand. */

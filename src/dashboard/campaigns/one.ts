@@ -150,6 +150,13 @@ async function progressOf(
   const waits = waitsForDecision(found)
   const report = await broadcastReport(deps.store.read, account.id, id)
   return sendingPart(
-    await sendingView(deps, report, { accountId: account.id, audience, base, now, waits }),
+    await sendingView(deps, report, {
+      accountId: account.id,
+      broadcastId: id,
+      audience,
+      base,
+      now,
+      waits,
+    }),
   )
 }

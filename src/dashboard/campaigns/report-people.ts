@@ -16,8 +16,10 @@ import { idsIn, type Read } from '../../store/index.js'
 import { csvLine } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { opensMeasured, opensUnmeasured } from './opens-measured.js'
 import type { ReportPageDeps } from './report.js'
@@ -49,7 +51,7 @@ interface ReportPeopleView extends BesidePages {
     reason: string
     why: string
   }[]
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 const perPage = 50
@@ -160,7 +162,7 @@ export async function showReportPeople(
     newer,
     older,
     same: {
-      api: linkTo(`GET /v1/broadcasts/${id}/recipients`, filters),
+      api: [call(api.broadcasts.listBroadcastRecipients, { of: { id }, query: filters })],
       cli: `posthorn broadcast report ${id}`,
     },
   }

@@ -2,9 +2,9 @@ import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
 import type { Broadcast, BroadcastReport } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
-import { type LiveGate, putOffOf, type StreamKey } from '../../deliveries/index.js'
+import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
-import { whyWaits } from '../emails/waiting.js'
+import { gateInWords, whyWaits } from '../emails/waiting.js'
 
 /** How far a campaign is that sends. */
 export interface SendingView {
@@ -24,13 +24,14 @@ export const isOnItsWay = ({ status, sent_at }: Pick<Broadcast, 'status' | 'sent
 
 interface SendingDeps {
   store: { read: Read }
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 // As on the front page: more says nothing more, and each lane costs a question to an outbound thread.
 const mostCounted = 10_000
 const lanesShown = 3
 const providersShown = 6
+const lanesAsked = 20
 
 /** Made, left, delivered, put off, bounced, the rate, the time left, and why it is slow. */
 export async function sendingView(
@@ -38,6 +39,7 @@ export async function sendingView(
   report: BroadcastReport,
   of: {
     accountId: string
+    broadcastId: string
     audience: number
     base: string
     now: number
@@ -45,7 +47,7 @@ export async function sendingView(
     waits: boolean
   },
 ): Promise<SendingView> {
-  const { accountId, audience, base, now, waits } = of
+  const { accountId, broadcastId, audience, base, now, waits } = of
   const { progress, total } = report
   const [stop, putOff] = await Promise.all([
     stoppedForClient(read, accountId, 'marketing'),
@@ -99,8 +101,31 @@ export async function sendingView(
         shownCount,
       ),
     })),
-    why: [...stopped, ...lanes],
+    why: [...stopped, ...(await gatesOf({ read, gateOf }, { accountId, broadcastId })), ...lanes],
   }
+}
+
+/** What holds up mails of the campaign before their first attempt: said once, however many domains wait for it. */
+async function gatesOf(
+  { read, gateOf }: { read: Read; gateOf: SendingDeps['gateOf'] },
+  of: { accountId: string; broadcastId: string },
+): Promise<SendingView['why']> {
+  const streams = await streamsOfCampaign(read, { limit: lanesAsked, ...of })
+  const gates = await Promise.all(streams.map(({ node, ...stream }) => gateOf(stream, node)))
+  const said = new Map<string, { gate: LiveGate; lanes: string[] }>()
+  for (const [i, gate] of gates.entries()) {
+    // Who is in line moves on.
+    if (gate === undefined || gate.gate === 'turn' || gate.gate === 'dns') continue
+    const one = said.get(gate.says) ?? { gate, lanes: [] }
+    one.lanes.push(streams[i]?.lane ?? '')
+    said.set(gate.says, one)
+  }
+  return [...said].map(([says, { gate, lanes }]) => ({
+    title: `${lanes.slice(0, lanesShown).join(', ')}${lanes.length > lanesShown ? ` and ${lanes.length - lanesShown} more` : ''}: ${gateInWords(gate.gate)}`,
+    says: `${says}.`,
+    count: '',
+    href: '',
+  }))
 }
 
 const restWaits = {

@@ -8,14 +8,15 @@ import {
   ruleOfPeople,
   waitsForDecision,
 } from '../../broadcasts/index.js'
-import type { LiveGate, StreamKey } from '../../deliveries/index.js'
+import type { GateOf } from '../../deliveries/index.js'
 import { leaveWords } from '../../preferences/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import type { Chart } from '../shell/chart.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
-import type { Tone } from '../shell/parts.js'
+import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { type OpensDeps, opensMeasured, opensUnmeasured } from './opens-measured.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
@@ -33,7 +34,7 @@ import { type VersionsView, versionsView } from './versions.js'
 
 /** What the pages about what became of campaigns need. */
 export interface ReportPageDeps extends OpensDeps {
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 interface CampaignReportView {
@@ -68,7 +69,7 @@ interface CampaignReportView {
   whyLeft: { says: string; said: string; who: string }[]
   compared: { name: string; href: string; here: boolean; sent: Moment; cells: string[] }[]
   others: { label: string; href: string }[]
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 // The rest is in the API's answer: a page stays below its bytes.
@@ -85,7 +86,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
   const waits = waitsForDecision(broadcast)
-  const at = { accountId: account.id, audience, base, now, waits }
+  const at = { accountId: account.id, broadcastId: id, audience, base, now, waits }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
@@ -128,7 +129,13 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
       ['not_opened', 'not_clicked', 'bounced', 'failed', 'suppressed', 'cancelled'] as const
     ).map((who) => ({ label: whoWords[who].label, href: linkTo(`${here}/people`, { who }) })),
     same: {
-      api: `GET /v1/broadcasts/${id}/report\nGET /v1/broadcasts/${id}/recipients?who=opened`,
+      api: [
+        call(api.broadcasts.getBroadcastReport, { of: { id } }),
+        call(api.broadcasts.listBroadcastRecipients, {
+          of: { id },
+          query: { who: 'opened' },
+        }),
+      ],
       cli: `posthorn broadcast report ${id}`,
     },
   }

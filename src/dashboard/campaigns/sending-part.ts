@@ -34,7 +34,7 @@ export const sendingPart = ({
     ({ title, says, count, href }) =>
       html`<li class="wrap"><strong>${title}</strong> ${shortOf(says)} ${
         count !== '' && html`<span class="quiet">${count}.</span> `
-      }<a href="${href}">More about it</a></li>`,
+      }${href !== '' && html`<a href="${href}">More about it</a>`}</li>`,
   )}</ul>`
   }
 </section>`

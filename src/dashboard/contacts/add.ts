@@ -20,8 +20,10 @@ import {
 import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { likelyMeant } from './domain-typo.js'
@@ -38,7 +40,7 @@ interface AddView {
   /** The address that may have been meant. */
   meant: string | undefined
   faults: Faults
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 const AddForm = type({
@@ -193,7 +195,12 @@ async function showForm(
     meant: likelyMeant((fields.get('email') ?? '').trim()),
     faults,
     same: {
-      api: 'POST /v1/contacts/:listId\n{"email": "ada@example.com", "confirm": true}',
+      api: [
+        call(api.addContact, {
+          of: { listId: 'LIST-ID' },
+          body: { email: 'ada@example.com', confirm: true },
+        }),
+      ],
       cli: `posthorn contact add ada@example.com --first-name Ada --account ${account.id}`,
     },
   }

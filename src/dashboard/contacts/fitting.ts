@@ -13,8 +13,10 @@ import {
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { agreedOf, askChoices } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
@@ -36,7 +38,7 @@ interface FittingView {
   search: Record<string, string>
   back: string
   faults: Faults
-  same: { api: string }
+  same: SameBy
 }
 
 const Order = type({
@@ -152,14 +154,18 @@ async function showFitting(
     back: `${base}/contacts?${new URLSearchParams(filters)}`,
     faults,
     same: {
-      api: `POST /v1/contacts/bulk\n${JSON.stringify({
-        do: what,
-        ...filters,
-        ...(isWhole && { all: true }),
-        ...(list !== '' && { target }),
-        ...(what === 'set' && { metadata: { town: 'Lagos' } }),
-        ...(what === 'unsubscribe' && { note: 'asked by phone' }),
-      })}`,
+      api: [
+        call(api.contacts.changeContacts, {
+          body: {
+            do: what,
+            ...filters,
+            ...(isWhole && { all: true }),
+            ...(list !== '' && { target }),
+            ...(what === 'set' && { metadata: { town: 'Lagos' } }),
+            ...(what === 'unsubscribe' && { note: 'asked by phone' }),
+          },
+        }),
+      ],
     },
   }
   if (isWhole) view.says.unshift('No filter is chosen: this is about all contacts of the account.')

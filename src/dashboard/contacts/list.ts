@@ -7,8 +7,9 @@ import {
 import { listSegments } from '../../segments/index.js'
 import { listed, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import { type Faults, noFaults } from '../shell/faults.js'
-import type { Tone } from '../shell/parts.js'
+import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { runningNow } from '../tasks/routes.js'
 import type { ContactPageDeps } from './deps.js'
@@ -38,7 +39,7 @@ interface ContactsView {
   filters: [string, string][]
   running: { title: string; href: string }[]
   csv: string
-  same: { api: string; cli: string }
+  same: SameBy
   faults: Faults
 }
 
@@ -190,7 +191,7 @@ function sameBy(accountId: string, filters: URLSearchParams, newest: boolean) {
     name === 'q' ? ` '${value.replaceAll("'", "'\\''")}'` : ` --${name} ${value}`,
   )
   return {
-    api: `GET /v1/contacts/all${query.size === 0 ? '' : `?${query}`}`,
+    api: [call(api.contacts.findContacts, { query })],
     cli: `posthorn contact list${options.join('')}${newest ? ' --newest' : ''} --account ${accountId}`,
   }
 }

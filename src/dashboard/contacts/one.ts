@@ -19,8 +19,9 @@ import { segmentsOfContact } from '../../segments/index.js'
 import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import { type Faults, noFaults } from '../shell/faults.js'
-import type { Tone } from '../shell/parts.js'
+import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
@@ -70,7 +71,7 @@ interface ContactView {
   /** What a deletion takes along, in a sentence. */
   deletion: string
   faults: Faults
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 const mailsShown = 10
@@ -166,7 +167,13 @@ export async function showContact(
     deletion: deletionOf(taken),
     faults,
     same: {
-      api: `GET /v1/contacts/all/${id}\nPATCH /v1/contacts/all/${id}\n{"firstName": "Ada", "metadata": {"town": "Lagos"}}`,
+      api: [
+        call(api.contacts.getContact, { of: { id } }),
+        call(api.updateContact, {
+          of: { id },
+          body: { firstName: 'Ada', metadata: { town: 'Lagos' } },
+        }),
+      ],
       cli: `posthorn contact show ${id} --account ${account.id}\nposthorn contact set ${id} --first-name Ada --account ${account.id}`,
     },
   }

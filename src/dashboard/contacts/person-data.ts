@@ -6,8 +6,10 @@ import { downloadOf, stays, wholeAddress } from '../../erasure/index.js'
 import { ApiError } from '../../errors/index.js'
 import { addressKey, parseMailbox } from '../../mime/index.js'
 import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 
@@ -22,7 +24,7 @@ interface PersonDataView {
   zip: string
   stays: readonly { what: string; until: string }[]
   faults: Faults
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 const EraseForm = type({ email: string(), typed: string() })
@@ -69,7 +71,6 @@ export async function erase(
 function showPersonData({ base, account, query, fields }: Visit, faults: Faults): PageAnswer {
   const typed = fields.get('email') ?? query.get('email') ?? ''
   const email = parseMailbox(typed.trim())?.address.toLowerCase() ?? ''
-  const at = encodeURIComponent(email || 'ann@example.org')
   const view: PersonDataView = {
     base,
     here: `${base}/contacts/data`,
@@ -79,7 +80,10 @@ function showPersonData({ base, account, query, fields }: Visit, faults: Faults)
     stays,
     faults,
     same: {
-      api: `GET /v1/contacts/downloads/${at}\nPOST /v1/contacts/erasures\n${JSON.stringify({ address: email || 'ann@example.org' })}`,
+      api: [
+        call(api.erasure.downloadPerson, { of: { email: email || 'ann@example.org' } }),
+        call(api.erasure.erasePerson, { body: { address: email || 'ann@example.org' } }),
+      ],
       cli: `posthorn contact download ${email || 'ann@example.org'} --account ${account.id} > person.zip\nposthorn contact erase ${email || 'ann@example.org'} --account ${account.id}`,
     },
   }

@@ -17,8 +17,10 @@ import {
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { page, redirect } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { agreedOf, askChoices, askedWords } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
@@ -46,7 +48,7 @@ interface SelectedView {
   own: FieldName[]
   back: string
   faults: Faults
-  same: { api: string; cli?: string }
+  same: SameBy
 }
 
 const Chosen = type({
@@ -179,7 +181,7 @@ async function selectedView(
       isDanger: true,
       asksTrigger: false,
       same: {
-        api: 'DELETE /v1/contacts/all/:id',
+        api: [call(api.contacts.deleteContact, { of: { id: 'CONTACT-ID' } })],
         cli: `posthorn contact delete ADDRESS --account ${account.id}`,
       },
     }
@@ -191,7 +193,7 @@ async function selectedView(
       ...wordsOf[form.do](people, ''),
       asksTrigger: false,
       same: {
-        api: `POST /v1/contacts/bulk\n${JSON.stringify({ do: form.do, q: 'ann', ...example })}`,
+        api: [call(api.contacts.changeContacts, { body: { do: form.do, q: 'ann', ...example } })],
       },
     }
   }
@@ -212,7 +214,12 @@ async function selectedView(
       asksTrigger: true,
       asksFirst: list.doubleOptIn,
       same: {
-        api: `POST /v1/contacts/${list.id}\n{"email": "ada@example.com"}`,
+        api: [
+          call(api.addContact, {
+            of: { listId: list.id },
+            body: { email: 'ada@example.com' },
+          }),
+        ],
       },
     }
   }
@@ -238,7 +245,11 @@ async function selectedView(
     isDanger: true,
     asksTrigger: false,
     same: {
-      api: `DELETE /v1/contacts/${list.id}/:contactId`,
+      api: [
+        call(api.contacts.removeContact, {
+          of: { listId: list.id, contactId: 'CONTACT-ID' },
+        }),
+      ],
     },
   }
 }

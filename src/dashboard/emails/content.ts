@@ -6,7 +6,9 @@ import { hasRemotePictures } from '../../mime/index.js'
 import type { SentCopy } from '../../outbound/index.js'
 import { fileSize } from '../format.js'
 import { file, frame, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import type { AccountPages } from '../shell/page.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { EmailPageDeps } from './deps.js'
 import { headOf, type MailHead, mailIdOf } from './mail.js'
@@ -38,7 +40,7 @@ export interface HeadersView extends MailHead {
 export interface JsonView extends MailHead {
   json: string
   file: string
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 /** Adds `pictures=all` to a query that may be empty. */
@@ -106,7 +108,10 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
       ...head,
       json: JSON.stringify({ email }, undefined, 2).slice(0, shownChars),
       file: `${head.url}/json`,
-      same: { api: `GET /v1/emails/${email.id}`, cli: `posthorn email show ${email.id} --json` },
+      same: {
+        api: [call(api.emails.getEmail, { of: { id: email.id } })],
+        cli: `posthorn email show ${email.id} --json`,
+      },
     }
     return page('emails/api', view, { title: `JSON · ${head.subject}` })
   })

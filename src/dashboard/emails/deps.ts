@@ -1,4 +1,4 @@
-import type { LiveGate, StreamKey } from '../../deliveries/index.js'
+import type { GateOf } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import type { SentCopy } from '../../outbound/index.js'
 import type { Switches } from '../../tracking/index.js'
@@ -8,7 +8,7 @@ import type { RenderedPages } from '../templates/rendered.js'
 export interface EmailPageDeps extends EmailDeps {
   /** How mail is tracked where neither domain nor account says it; undefined: nobody out there could ask for a pixel. */
   tracking: Switches | undefined
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
   /** A recipient's copy as it leaves. Throws when it cannot be made any more. */
   sentCopy: (copy: { id: number; emailId: string; recipient: string }) => Promise<SentCopy>
 }

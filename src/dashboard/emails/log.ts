@@ -7,7 +7,8 @@ import type { Read, Store } from '../../store/index.js'
 import { listTemplates } from '../../templates/index.js'
 import { type Moment, moment, shortly } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
-import type { Tone } from '../shell/parts.js'
+import { api, call } from '../shell/api-call.js'
+import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { queryWith, ranges, type Wanted, wantedOf } from './filter.js'
 import { statusChips, toneOf } from './words.js'
@@ -32,7 +33,7 @@ export interface LogView {
   newest: string | undefined
   older: string | undefined
   csv: string
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 interface Option {
@@ -222,10 +223,9 @@ function sameBy({ given }: Wanted): LogView['same'] {
   const entries = Object.entries(given).filter((pair): pair is [keyof typeof given, string] =>
     Boolean(pair[1]),
   )
-  const query = new URLSearchParams(entries).toString()
   const options = entries.map(([name, value]) => ` ${flags[name] ?? `--${name}`} ${quoted(value)}`)
   return {
-    api: `GET /v1/emails${query === '' ? '' : `?${query}`}`,
+    api: [call(api.emails.listEmails, { query: new URLSearchParams(entries) })],
     cli: `posthorn email list${options.join('')}`,
   }
 }

@@ -11,8 +11,9 @@ import type { Read } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import type { Faults } from '../shell/faults.js'
-import type { Tone } from '../shell/parts.js'
+import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { EmailPageDeps } from './deps.js'
 import { historyOf, type TimelineView } from './history.js'
@@ -42,7 +43,7 @@ export interface MailView {
   timeline: TimelineView
   origin: Origin[]
   actions: ActionsView
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 /** One recipient of the mail, and how the delivery to it stands or ended. */
@@ -95,7 +96,7 @@ export async function showMail(
     origin: await originOf(read, visit, email),
     actions: await actionsOf(deps, visit, email, waiting),
     same: {
-      api: `GET /v1/emails/${id}`,
+      api: [call(api.emails.getEmail, { of: { id } })],
       cli: `posthorn email show ${id}\nposthorn queue show ${id}`,
     },
   }

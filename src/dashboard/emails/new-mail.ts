@@ -17,9 +17,11 @@ import type { Remember } from '../../http/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { listTemplates, type Samples } from '../../templates/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import type { Faults } from '../shell/faults.js'
 import { onceKey } from '../shell/once.js'
 import type { AccountPages } from '../shell/page.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { typedMoment } from '../typed-moment.js'
 import { contentToSend } from './again.js'
@@ -56,7 +58,7 @@ export interface NewMailView {
   noDomain: boolean
   /** In which the time is typed. */
   zone: string
-  same: { api: string; cli?: string }
+  same: SameBy
 }
 
 // More would make a list that nobody looks through.
@@ -182,7 +184,7 @@ async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promi
       })),
     ],
     attachments: source?.attachments.map(({ filename }) => filename) ?? [],
-    same: { api: 'POST /v1/emails/send\n{ "from": …, "to": …, "subject": …, "html": … }' },
+    same: { api: [call(api.emails.sendEmail)] },
   }
   return page('emails/new-mail', view, { title: 'New mail' })
 }

@@ -1,8 +1,7 @@
 import { stoppedForClient } from '../../billing/index.js'
 import {
   explainWaiting,
-  type LiveGate,
-  type StreamKey,
+  type GateOf,
   surroundingsOf,
   type WaitingDelivery,
   type WhyWaiting,
@@ -27,7 +26,7 @@ export interface WaitingDeps {
   read: Read
   now: number
   /** What the running threads know; undefined when nothing of the stream is due. */
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }
 
 /** Why a delivery waits, as `posthorn queue show` says it, but without the operator's notes. */
@@ -35,10 +34,10 @@ export async function whyWaits(
   { read, now, gateOf }: WaitingDeps,
   delivery: WaitingDelivery,
 ): Promise<WaitingView> {
-  const { lane, class: of, accountId, held, lastReply, expiresAt } = delivery
+  const { lane, class: of, accountId, node, held, lastReply, expiresAt } = delivery
   const [around, live] = await Promise.all([
     surroundingsOf(read, delivery, now),
-    gateOf({ lane, class: queueClass[of], accountId }),
+    gateOf({ lane, class: queueClass[of], accountId }, node),
   ])
   const type = of === 'transactional' ? 'transactional' : 'marketing'
   // Why an account is stopped is told as the API tells it to clients: the operator's own note may
@@ -53,7 +52,7 @@ export async function whyWaits(
   const why = explainWaiting(own, { ...around, accountStop }, now, live)
   return {
     recipient: delivery.recipient,
-    gate: gateWords[why.gate] ?? why.gate,
+    gate: gateInWords(why.gate),
     says: why.gate === 'in-flight' ? 'An attempt is under way.' : `${why.says.trim()}.`,
     next: why.until === null ? undefined : moment(why.until, now),
     givesUp: moment(expiresAt, now),
@@ -73,4 +72,8 @@ const gateWords: Partial<Record<WhyWaiting['gate'], string>> = {
   dns: 'DNS look-up',
   suspended: 'site suspended',
   rate: 'rate limit',
+  brake: 'slowed down',
 }
+
+/** A gate by its name for who waits. */
+export const gateInWords = (gate: WhyWaiting['gate']): string => gateWords[gate] ?? gate

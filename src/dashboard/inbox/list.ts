@@ -4,7 +4,9 @@ import { listed, type Moment, moment, plural, shortly } from '../format.js'
 import { messageId } from '../sandbox/inbox.js'
 import { type Badge, verdictBadges } from '../sandbox/verdict-words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 
 /** What the list shows. */
@@ -17,7 +19,7 @@ interface TestInboxView extends BesidePages {
   mayClear: boolean
   mayMakeKeys: boolean
   rows: TestInboxRow[]
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 /** One message. */
@@ -64,7 +66,7 @@ export async function listPage(
     mayMakeKeys: visit.may('keys.write'),
     rows: rows.map((one) => rowOf(one, path, now)),
     same: {
-      api: `GET /v1/inbox${emailId === undefined ? '' : `?emailId=${emailId}`}`,
+      api: [call(api.inbox.listTestMails, { query: { emailId } })],
       cli: `posthorn inbox list --account ${account.id}`,
     },
     ...beside,

@@ -31,8 +31,12 @@ export interface RunningAppliance {
   gateOf: GateOf
   /** These domains' mail is to be tried even where a site is suspended. */
   retry(lanes: RetriedLanes): void
-  /** As `posthorn job run`, without waiting for its end; undefined: there is no such job. */
-  runJob(
-    name: string,
-  ): { kind: 'under way' } | { kind: 'started'; behind: string | undefined } | undefined
+  /** As `posthorn job run`, without waiting for its end. */
+  runJob(name: string): Promise<JobStart>
 }
+
+/** What became of a job that was to begin. */
+export type JobStart =
+  | { kind: 'unknown' | 'under way' | 'ended' }
+  | { kind: 'started'; behind?: string }
+  | { kind: 'not begun'; cause: string }

@@ -81,15 +81,22 @@ async function jobPage({ store, config }: OperatorPageDeps, { params, now, may }
 }
 
 /** Begins a job, or says why it does not begin. */
-export function startJob({ running }: OperatorPageDeps, name: JobName, to: string): PageAnswer {
+export async function startJob(
+  { running }: OperatorPageDeps,
+  name: JobName,
+  to: string,
+): Promise<PageAnswer> {
   // The page does not wait for the end: a job may take hours, and its run is a row of the list.
-  const started = running.runJob(name)
-  if (started === undefined) throw new ApiError('not_found', `The appliance has no job ${name} now`)
+  const started = await running.runJob(name)
+  if (started.kind === 'not begun')
+    throw new ApiError('conflict', `${name} could not begin: ${started.cause}`)
+  if (started.kind === 'unknown')
+    throw new ApiError('not_found', `The appliance has no job ${name} now`)
   if (started.kind === 'under way') {
     const message = `${name} is under way already, and a job does not run beside itself`
     throw new ApiError('conflict', message)
   }
-  const { behind } = started
+  const behind = started.kind === 'started' ? started.behind : undefined
   return redirect(to, {
     flash: behind === undefined ? `${name} has begun` : `${name} begins when ${behind} has ended`,
     audit: { action: 'job.run', target: name },

@@ -79,6 +79,11 @@ export async function listPage(
       lasts: fields.get('lasts') ?? '2h',
       why: fields.get('why') ?? '',
     },
+    brakes: (await outbound.openBrakes(store.read)).map((one) => ({
+      site: one.site,
+      source: one.source || 'all addresses',
+      says: outbound.brakeInWords(one),
+    })),
     orders: (await outbound.openOrders(store.read, now)).map((one) => ({
       id: String(one.id),
       site: one.site,

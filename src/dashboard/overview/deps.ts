@@ -1,5 +1,5 @@
 import type { Plans } from '../../billing/index.js'
-import type { LiveGate, StreamKey } from '../../deliveries/index.js'
+import type { GateOf } from '../../deliveries/index.js'
 import type { ProtectionSettings } from '../../protection/index.js'
 import type { Store } from '../../store/index.js'
 
@@ -11,5 +11,5 @@ export interface OverviewPageDeps {
   store: Store
   plans: Plans
   protection: ProtectionSettings
-  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+  gateOf: GateOf
 }

@@ -10,6 +10,8 @@ import { listEndpoints } from '../../webhooks/index.js'
 import { type WaitingView, whyWaits } from '../emails/waiting.js'
 import { type Moment, moment, plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { api, call } from '../shell/api-call.js'
+import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { type ChecklistStep, firstSteps } from './checklist.js'
 import type { OverviewPageDeps } from './deps.js'
@@ -29,7 +31,7 @@ export interface OverviewView {
   waiting: WaitingNowView
   usage: UsageView[]
   plan: string
-  same: { api: string; cli: string }
+  same: SameBy
 }
 
 // While it is paused little is added to it.
@@ -83,7 +85,7 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
     usage,
     plan: [billing.plan.name, billing.marketingPlan?.name].filter(Boolean).join(', '),
     same: {
-      api: 'GET /v1/stats?groupBy=day',
+      api: [call(api.stats.getStats, { query: { groupBy: 'day' } })],
       cli: `posthorn stats --account ${account.id}\nposthorn account protection ${account.id}`,
     },
   }

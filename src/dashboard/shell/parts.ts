@@ -1,4 +1,5 @@
 import { exactIn, type Moment, moment, placeOf } from '../format.js'
+import type { ApiCall } from './api-call.js'
 import { type Html, type HtmlContent, html } from './html.js'
 import type { NavigationView } from './navigation.js'
 
@@ -58,10 +59,15 @@ export const empty = (of: { title: string; text?: string; action?: PageLink }): 
   }</div>`
 
 /** How to do the same by the API and by a command. */
-export const sameBy = (of: { api?: string; cli?: string; text?: string }): Html =>
+export interface SameBy {
+  api?: readonly ApiCall[]
+  cli?: string | undefined
+  text?: string
+}
+export const sameBy = (of: SameBy): Html =>
   html`<details class="same"><summary>Do the same by ${[of.api && 'API', of.cli && 'command'].filter(Boolean).join(' or ')}</summary>
 ${of.text && html`<p class="quiet">${of.text}</p>`}
-${of.api && html`<pre class="code" tabindex="0">${of.api}</pre>`}${of.cli && html`<pre class="code" tabindex="0">${of.cli}</pre>`}</details>`
+${of.api && html`<pre class="code" tabindex="0">${of.api.map(({ text }) => text).join('\n')}</pre>`}${of.cli && html`<pre class="code" tabindex="0">${of.cli}</pre>`}</details>`
 
 /** What is not to happen by one wrong click: opens, says what will happen, and then has the button. */
 export const confirm = (of: {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import ejs, { type TemplateFunction } from 'ejs'
 import { packageFile } from '../../config/index.js'
+import { api, call } from './api-call.js'
 import { chart } from './chart.js'
 import { field, fieldSet, hiddenField } from './field.js'
 import { Html, html, written } from './html.js'
@@ -35,6 +36,8 @@ const ui = {
   copy,
   empty,
   sameBy,
+  api,
+  call,
   confirm,
   tabs,
   notice,

@@ -49,6 +49,8 @@ export interface Admission {
   tryNow(lanes: readonly string[] | 'all'): Promise<void>
   /** A ration of the warm-up has come. */
   rationCame(): void
+  /** Campaign mail to some sites goes faster, or slower, than before. */
+  brakesChanged(): void
   /** Ways or sites have changed: all that is due gets in line anew. */
   standAnew(): void
   /** New shaping files: limits change at once, and the site of each domain is worked out anew. */
@@ -177,6 +179,10 @@ export function makeAdmission(options: AdmissionOptions): Admission {
     },
     rationCame() {
       paths.reopen('warm-up')
+      onOpened()
+    },
+    brakesChanged() {
+      paths.reopen('brake')
       onOpened()
     },
     standAnew,

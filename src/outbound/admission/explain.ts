@@ -55,4 +55,5 @@ const wordsOf = {
   'warm-up': 'The warm-up of the source address holds mail to',
   rate: 'The rate is used up for',
   hold: 'The operator holds mail to',
+  brake: 'Campaign mail is slowed down to',
 } as const

@@ -12,6 +12,7 @@ import { type FindRoute, isInside, type MailRoute } from '../routing/index.js'
 import type { SiteOutcome } from '../shaping/index.js'
 import { makePolicyFetcher, makeTlsPolicies } from '../tls-policy/index.js'
 import type { TlsCount } from '../tls-sessions/index.js'
+import { saidAgainstUs } from './against-us.js'
 import { makeSendBySmartHost, type SendBySmartHost } from './by-smart-host.js'
 import { stopAtDeparture } from './departure.js'
 import { type Detour, type DetourOptions, type DirectProbe, makeDetour } from './detour.js'
@@ -110,9 +111,22 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
       const isBrokenOff = stop.signal.aborted && isToldNothing
       const times = { startedAt, now: clock.now(), source: slot.source.name }
       const settlement = isBrokenOff ? undefined : settlementOf(claimed, result, times, settling)
-      return { settlement, site, fault }
+      return { settlement, site: judgedSite(site, settlement), fault }
     },
   }
+}
+
+/** With what the site's words say against us, by the rules that judge the mail. */
+function judgedSite(
+  site: SiteOutcome | undefined,
+  settlement: Settlement | undefined,
+): SiteOutcome | undefined {
+  if (site?.reply === undefined || settlement === undefined || !('verdict' in settlement)) {
+    return site
+  }
+  if (settlement.verdict === undefined) return site
+  const against = saidAgainstUs(settlement.verdict.class, site.reply)
+  return against === undefined ? site : { against, ...site }
 }
 
 /** How to choose a way, and how to go each of them. */

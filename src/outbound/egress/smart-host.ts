@@ -5,7 +5,7 @@ import type { Log } from '../../log/index.js'
 import type { Envelope, MessageToSend, SendResult } from '../../smtp/index.js'
 import type { ConnectionSlots } from '../connections/index.js'
 import { mayHaveTaken, replyText } from '../outcome.js'
-import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
+import { allFrom, makeSite, type Site, type SiteOutcome, withoutBrake } from '../shaping/index.js'
 import { type NotOpened, openSmartHost } from './open-smart-host.js'
 import { openRelaySessions, type RelaySessions } from './sessions.js'
 import { type RelayVerdict, relayVerdictOf } from './verdict.js'
@@ -165,8 +165,9 @@ function policyOf(host: SmartHost, share: RelayOptions) {
     messagesPerConnection,
     messagesPerMinute: host.messagesPerMinute / share.threads,
     tls: 'opportunistic',
+    ...withoutBrake,
     automations: [],
-    from: { connections: '', messagesPerConnection: '', messagesPerMinute: '', tls: '' },
+    from: allFrom(''),
   } as const
 }
 

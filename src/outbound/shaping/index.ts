@@ -14,7 +14,7 @@ export {
   type StoredLearned,
   saveLearned,
 } from './learned.js'
-export { limitNames, type ShapingLimits } from './limits.js'
+export { allFrom, limitNames, type ShapingLimits, withoutBrake } from './limits.js'
 export type { SiteOutcome, Suspension } from './parking.js'
 export { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'
 export {
@@ -38,6 +38,7 @@ export {
 export { type SiteName, siteOf } from './site-name.js'
 export { claimRation, forgetSources, listSources, readSource, saveSource } from './sources.js'
 export { isHostName } from './table.js'
+export { addTally, noTally, type SiteBrake, type SiteTally } from './tally.js'
 export { keptFrom, makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'
 export {
   makeWarmUp,

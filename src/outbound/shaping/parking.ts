@@ -14,6 +14,8 @@ export interface SiteOutcome {
   readonly accountId?: string
   /** Our own sentence about it, for people. */
   readonly why?: string
+  /** What the words say against us: not yet, or not wanted. Undefined where they are about the recipient. */
+  readonly against?: 'deferral' | 'block' | undefined
 }
 
 /** Why and until when nothing is sent to a site. */

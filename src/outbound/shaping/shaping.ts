@@ -2,11 +2,13 @@ import type { Clock } from '../../clock/index.js'
 import type { MxHost } from '../../dns/index.js'
 import type { ShapingData } from './data.js'
 import type { LearnedRow } from './learned.js'
+import { allFrom, withoutBrake } from './limits.js'
 import { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'
 import type { SiteAction } from './reactions.js'
 import { keyOf, makeRemembered, type RememberedRow } from './remembered.js'
 import { type Learned, makeSite, type Site } from './site.js'
 import { type SiteName, siteOf } from './site-name.js'
+import type { SiteBrake, SiteTally } from './tally.js'
 import type { WarmUp } from './warm-up.js'
 
 /** One thread's sites. */
@@ -28,6 +30,12 @@ export interface Shaping {
   sweep(): void
   /** What differs from what it returned last, for `saveLearned`. */
   learnedChanges(): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
+  /** How attempts have ended since this was asked last, of sites where any has. */
+  takeTallies(): { name: SiteName; source: string; policy: Policy; tally: SiteTally }[]
+  /** What applies to a site, by the files. */
+  policyOf(name: SiteName): Policy
+  /** Others go slower than before: each site in use is told by `brakeOf`. */
+  slowDown(): void
   /** How many connections these sites (by `key`) may have now, over the source addresses in use. */
   limitsOf(keys: ReadonlySet<string>): Map<string, number>
   readonly size: number
@@ -42,6 +50,8 @@ export interface ShapingOptions extends ThreadShare {
   random: () => number
   warmUpOf?: (source: string) => WarmUp
   onAction?: (site: SiteName, source: string, action: SiteAction, accountId: string) => void
+  /** What campaign mail to a site, from a source, has to keep to. */
+  brakeOf?: (site: string, source: string) => SiteBrake | undefined
   /** What was known before a restart (`readLearned`). */
   learned?: readonly RememberedRow[]
 }
@@ -58,8 +68,9 @@ const unlimited: Policy = {
   messagesPerConnection: 10_000,
   messagesPerMinute: 1_000_000,
   tls: 'opportunistic',
+  ...withoutBrake,
   automations: [],
-  from: { connections: ours, messagesPerConnection: ours, messagesPerMinute: ours, tls: ours },
+  from: allFrom(ours),
 }
 
 /** A site in use. */
@@ -76,10 +87,11 @@ interface Entry {
  * it before a restart.
  */
 export function makeShaping(options: ShapingOptions): Shaping {
-  const { clock, random, warmUpOf, onAction } = options
+  const { clock, random, warmUpOf, onAction, brakeOf } = options
   let data = options.data
   let policies = makePolicies(data, options)
   const entries = new Map<string, Entry>()
+  let tallied: Entry[] = []
   const before = makeRemembered(options.learned ?? [], options, clock.now())
   let told = 0
   /** Sites that were forgotten since `learnedChanges` was asked last. */
@@ -94,8 +106,11 @@ export function makeShaping(options: ShapingOptions): Shaping {
       warmUp: isOurs ? undefined : warmUpOf?.(source),
       onAction: onAction && ((action, accountId) => onAction(name, source, action, accountId)),
       learned: known?.learned,
+      brake: isOurs ? undefined : brakeOf?.(name.key, source),
+      onTally: isOurs ? undefined : () => tallied.push(entry),
     })
-    return { name, source, site, told: known?.told }
+    const entry: Entry = { name, source, site, told: known?.told }
+    return entry
   }
 
   /** The row to keep of a site; undefined where there are too many. One that has its row keeps it. */
@@ -154,6 +169,20 @@ export function makeShaping(options: ShapingOptions): Shaping {
       const forgotten = [...gone, ...over]
       gone = []
       return { changed, gone: forgotten }
+    },
+    takeTallies() {
+      const taken = tallied
+      tallied = []
+      return taken.flatMap(({ name, source, site }) => {
+        const tally = site.takeTally()
+        return tally === undefined ? [] : [{ name, source, policy: site.policy, tally }]
+      })
+    },
+    policyOf: (name) => policies.of(name),
+    slowDown() {
+      for (const { name, source, site } of entries.values()) {
+        if (site.policy !== unlimited) site.slowDown(brakeOf?.(name.key, source))
+      }
     },
     limitsOf(keys) {
       const limits = new Map<string, number>()

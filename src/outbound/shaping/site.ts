@@ -5,11 +5,12 @@ import { type Concurrency, fail, makeConcurrency, succeed } from './concurrency.
 import { park, type SiteOutcome, type Suspension } from './parking.js'
 import type { Policy } from './policy.js'
 import { type ActiveAction, firstWords, Reactions, type SiteAction } from './reactions.js'
+import { addTally, noTally, type SiteBrake, type SiteTally } from './tally.js'
 import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
 import { noWarmUp, type TakenRation, type WarmUp } from './warm-up.js'
 
 /** What may keep a mail from starting at a site. */
-export type SiteGate = 'suspended' | 'connections' | 'warm-up' | 'rate' | 'hold'
+export type SiteGate = 'suspended' | 'connections' | 'warm-up' | 'rate' | 'hold' | 'brake'
 
 /**
  * Why a mail may not start. `until`: when to ask again; null: when an attempt at the site has ended,
@@ -31,6 +32,10 @@ export interface SiteOptions {
   onAction?: ((action: SiteAction, accountId: string) => void) | undefined
   /** What was known of it before a restart. */
   learned?: Learned | undefined
+  /** What holds for its campaign mail at the start. */
+  brake?: SiteBrake | undefined
+  /** The first attempt has ended since the count was last taken. */
+  onTally?: (() => void) | undefined
 }
 
 /** What outlives a restart, as plain data. */
@@ -74,6 +79,11 @@ export class Site {
   #seenAt: number
   #suspension: Suspension | undefined
   #reactions: Reactions | undefined
+  #brake: SiteBrake | undefined
+  #brakePaidUntil = 0
+  #tally: SiteTally | undefined
+  #busyMs = 0
+  #busySince = 0
 
   constructor(policy: Policy, options: SiteOptions) {
     const { clock, learned } = options
@@ -85,6 +95,7 @@ export class Site {
     this.#concurrency = makeConcurrency(Math.min(connections, policy.connections))
     this.#suspension = learned?.suspension ?? undefined
     if (learned && learned.active.length > 0) this.#reactions = new Reactions(learned.active)
+    this.#brake = options.brake
   }
 
   get policy(): Policy {
@@ -113,6 +124,10 @@ export class Site {
     if (until > 0 && this.#inFlight > 0) {
       return { gate: 'suspended', until: null, why: `${why}; one message at a time to try it` }
     }
+    if (this.#brake !== undefined && klass === queueClass.campaign) {
+      const braked = brakedUntil(this.#brake, this.#brakePaidUntil, now)
+      if (braked > now) return { gate: 'brake', until: braked, why: this.#brake.why }
+    }
     const full = this.#full(klass, now)
     if (full !== undefined) return { gate: 'connections', until: null, why: full }
     const { warmUp = noWarmUp } = this.#options
@@ -133,17 +148,26 @@ export class Site {
   started(klass: QueueClass): TakenRation | undefined {
     const now = this.#now()
     this.#usedAt = now
+    this.#accrue(now)
     this.#inFlight++
     if (klass !== queueClass.transactional) this.#bulkInFlight++
+    if (this.#brake !== undefined && klass === queueClass.campaign) {
+      this.#brakePaidUntil = afterOne(pacedBy(this.#brake), this.#brakePaidUntil, now)
+    }
     this.#paidUntil = afterOne(rateOf(this.#messagesPerMinute(now)), this.#paidUntil, now)
     return this.#options.warmUp?.take(klass)
   }
 
   /** Takes `started` back: there was no mail, or it did not get as far as a connection. */
   withdraw(klass: QueueClass, taken?: TakenRation): void {
+    const now = this.#now()
+    this.#accrue(now)
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
-    this.#paidUntil = beforeOne(rateOf(this.#messagesPerMinute(this.#now())), this.#paidUntil)
+    if (this.#brake !== undefined && klass === queueClass.campaign) {
+      this.#brakePaidUntil = beforeOne(pacedBy(this.#brake), this.#brakePaidUntil)
+    }
+    this.#paidUntil = beforeOne(rateOf(this.#messagesPerMinute(now)), this.#paidUntil)
     if (taken) this.#options.warmUp?.giveBack(taken)
   }
 
@@ -156,6 +180,8 @@ export class Site {
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
     if (outcome.kind === 'connect-failed' && taken) this.#options.warmUp?.giveBack(taken)
     const heard = outcome.kind === 'delivered' ? undefined : this.#listen(outcome, now)
+    this.#accrue(now)
+    this.#count(klass, outcome)
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
     if (heard !== undefined) return
@@ -185,6 +211,22 @@ export class Site {
     this.#listen(said, this.#now())
   }
 
+  /** Campaign mail goes slower from now on, or as usual again. */
+  slowDown(brake: SiteBrake | undefined): void {
+    this.#brake = brake
+  }
+
+  /** How attempts have ended since this was asked last; undefined where none has. */
+  takeTally(): SiteTally | undefined {
+    const tally = this.#tally
+    if (tally === undefined) return undefined
+    this.#accrue(this.#now())
+    this.#tally = undefined
+    addTally(tally, { ...noTally(), busyMs: this.#busyMs })
+    this.#busyMs = 0
+    return tally
+  }
+
   /** Takes a new policy; what is under way and what was learned stays. */
   adopt(policy: Policy): void {
     const { connections } = this.#concurrency
@@ -205,7 +247,7 @@ export class Site {
   isForgettable(): boolean {
     const now = this.#now()
     if (this.#inFlight > 0 || this.#suspension !== undefined || this.#paidUntil > now) return false
-    if (this.#reactions?.isOver(now) === false) return false
+    if (this.#reactions?.isOver(now) === false || this.#brakePaidUntil > now) return false
     const { connections, credit, failedCohorts } = this.#concurrency
     const usual = connections === this.#policy.initialConnections
     return (usual && credit === 0 && failedCohorts === 0) || now - this.#usedAt >= staleMs
@@ -228,7 +270,9 @@ export class Site {
     this.#seenAt = now
     if (setBackBy <= 0) return now
     this.#paidUntil -= setBackBy
+    this.#brakePaidUntil -= setBackBy
     this.#usedAt -= setBackBy
+    this.#busySince = now
     this.#reactions?.setBack(setBackBy)
     const suspension = this.#suspension
     if (suspension) {
@@ -236,6 +280,26 @@ export class Site {
       this.#suspension = { ...suspension, until: until - setBackBy, at: at - setBackBy }
     }
     return now
+  }
+
+  /** Adds up how long slots are taken, before their number changes. */
+  #accrue(now: number): void {
+    this.#busyMs += this.#inFlight * (now - this.#busySince)
+    this.#busySince = now
+  }
+
+  /** Without an answer an attempt tells nothing of what the site thinks of us. */
+  #count(klass: QueueClass, { kind, reply, against }: SiteOutcome): void {
+    if (kind !== 'delivered' && reply === undefined) return
+    if (this.#tally === undefined) {
+      this.#tally = noTally()
+      this.#options.onTally?.()
+    }
+    this.#tally.tried++
+    if (klass === queueClass.campaign) this.#tally.campaigns++
+    if (kind === 'delivered') this.#tally.delivered++
+    else if (against === 'block') this.#tally.blocked++
+    else if (against === 'deferral') this.#tally.deferred++
   }
 
   #connections(now: number): number {
@@ -301,4 +365,20 @@ export class Site {
     this.#suspension = undefined
     this.#concurrency = makeConcurrency(Math.min(afterSuspension, this.#policy.connections))
   }
+}
+
+/** The pace of campaign mail under a brake. */
+const pacedBy = ({ perMinute }: SiteBrake) => rateOf(Math.max(perMinute, slowest))
+
+// Mails a minute: a tenth of few mails an hour must still show whether the site is well again.
+const slowest = 0.1
+
+// What it waits for is taken off by who looks at brakes, a moment after its time.
+const lookAgainMs = 1_000
+
+/** When campaign mail may start; now or before: at once. */
+function brakedUntil(brake: SiteBrake, paidUntil: number, now: number): number {
+  if (brake.percent === 0) return Math.max(brake.until, now + lookAgainMs)
+  // All of the pace is the campaigns' own: nothing of it is kept for other mail.
+  return now + waitFor(pacedBy(brake), paidUntil, queueClass.transactional, now)
 }

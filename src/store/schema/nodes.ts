@@ -31,6 +31,10 @@ const nodes = table('nodes', {
   taken_over: integer().default(0),
   /** Hashes of the operator's rule files that it goes by, as JSON. */
   files: text().default('{}'),
+  /** Where it hears the others' rings; empty: nowhere. */
+  address: text().default(''),
+  /** Another number: it is to look for what there is to do. */
+  wakes: integer().default(0),
 })
 
 export interface NodeRow extends RowOf<typeof nodes> {}

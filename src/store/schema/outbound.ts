@@ -101,6 +101,64 @@ const siteOrders = table(
   },
 )
 
+/** Campaign mail to a site, from a source, goes slower: which part of it goes, and when more will. */
+const siteBrakes = table(
+  'site_brakes',
+  {
+    site: text(),
+    /** Empty: from all of them. */
+    source: text(),
+    /** Of 100 campaign mails that usually go; 0: they wait. */
+    percent: integer<0 | 10 | 25 | 50>(),
+    began_at: integer(),
+    /** When this step began, and when the next one follows by itself. */
+    since: integer(),
+    until: integer(),
+    /** How often it has waited. */
+    waits: integer(),
+    /** Campaign mails a minute before it began, at the thread that began it. */
+    per_minute: integer(),
+    step_ms: integer(),
+    wait_ms: integer(),
+    cause: text<'deferred' | 'blocked' | 'complained'>(),
+    /** What was counted, as a sentence without a full stop. */
+    why: text(),
+  },
+  { primaryKey: ['site', 'source'], isClustered: true },
+)
+
+export interface SiteBrakeRow extends RowOf<typeof siteBrakes> {}
+
+/** How attempts at a site ended, by source and UTC day; complaints have no source. Of busy sites alone. */
+const siteDays = table(
+  'site_days',
+  {
+    site: text(),
+    source: text(),
+    day: integer(),
+    tried: integer(),
+    delivered: integer(),
+    deferred: integer(),
+    blocked: integer(),
+    complained: integer(),
+    /** How long attempts took, added up. */
+    busy_ms: integer(),
+  },
+  {
+    primaryKey: ['site', 'source', 'day'],
+    isClustered: true,
+  },
+)
+
+export interface SiteDayRow extends RowOf<typeof siteDays> {}
+
+/** Proved complaints by the host that took the mail, until an outbound thread counts them for its site. */
+const hostComplaints = table(
+  'host_complaints',
+  { host: text(), domain: text(), complained: integer() },
+  { primaryKey: ['host', 'domain'], isClustered: true },
+)
+
 export interface SiteOrderRow extends RowOf<typeof siteOrders> {}
 
 export const outboundTables = [
@@ -110,4 +168,7 @@ export const outboundTables = [
   egress,
   egressUnreached,
   siteOrders,
+  siteBrakes,
+  siteDays,
+  hostComplaints,
 ] as const

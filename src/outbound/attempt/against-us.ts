@@ -1,0 +1,18 @@
+import type { BounceClass } from '../../reports/index.js'
+import type { SiteOutcome } from '../shaping/index.js'
+
+const blocks: readonly BounceClass[] = ['blocked', 'content', 'sender-authentication']
+const deferrals: readonly BounceClass[] = ['throttled', 'busy', 'unknown']
+
+// It puts off whoever comes for the first time, and says nothing of what it thinks of us.
+const greylists = /gr[ae]y[\s-]?list/i
+
+/**
+ * What a refusal says of us at its site, for the brake: that it wants no more of this mail, or not now. Undefined where it
+ * is about the recipient, or any sender would hear it.
+ */
+export function saidAgainstUs(of: BounceClass, reply: string): SiteOutcome['against'] {
+  if (blocks.includes(of)) return 'block'
+  const isPutOff = reply.startsWith('4') && deferrals.includes(of) && !greylists.test(reply)
+  return isPutOff ? 'deferral' : undefined
+}

@@ -1,0 +1,58 @@
+import type { SiteBrakeRow } from '../../store/index.js'
+import type { OutboundDeps } from '../deps.js'
+import type { SiteBrake } from '../shaping/index.js'
+import { brakeInWords } from './next-brake.js'
+import { openBrakes } from './site-brake.js'
+
+/** The brakes that a thread keeps to, as it has read them last. */
+export interface BrakesInForce {
+  of(site: string, source: string): SiteBrake | undefined
+  rows(): readonly SiteBrakeRow[]
+  /** `source`: empty for all of them. */
+  row(site: string, source: string): SiteBrakeRow | undefined
+  /** Campaign mails a minute of this thread before a brake comes on, by `siteKey`. */
+  readonly paces: Map<string, number>
+  /** Reads them anew. True: others are on than before, or one is in another state. */
+  refresh(): Promise<boolean>
+}
+
+/** Reads the brakes that are on, for sites that come into use from now on. */
+export async function makeBrakes({
+  store,
+  threads,
+}: Pick<OutboundDeps, 'store' | 'threads'>): Promise<BrakesInForce> {
+  let rows: readonly SiteBrakeRow[] = await openBrakes(store.read)
+  let byKey = indexed(rows)
+  const paces = new Map<string, number>()
+  const of = (site: string, source: string): SiteBrake | undefined => {
+    if (byKey.size === 0) return undefined
+    const row = byKey.get(siteKey(site, source)) ?? byKey.get(siteKey(site, ''))
+    if (row === undefined) return undefined
+    // Each thread slows down what it had; one that had nothing, or has been started since, gets an equal part.
+    const usual = paces.get(siteKey(site, source)) ?? row.per_minute / threads
+    const { percent, until } = row
+    return { percent, until, perMinute: (usual * percent) / 100, why: brakeInWords(row) }
+  }
+  return {
+    of,
+    paces,
+    rows: () => rows,
+    row: (site: string, source: string) => byKey.get(siteKey(site, source)),
+    async refresh() {
+      const before = rows
+      rows = await openBrakes(store.read)
+      byKey = indexed(rows)
+      for (const key of paces.keys()) {
+        const [site = '', source = ''] = key.split('\n')
+        if (of(site, source) === undefined) paces.delete(key)
+      }
+      const stateOf = ({ site, source, since }: SiteBrakeRow) => `${siteKey(site, source)} ${since}`
+      return before.map(stateOf).join() !== rows.map(stateOf).join()
+    },
+  }
+}
+
+/** A site as seen from a source, in one text. */
+export const siteKey = (site: string, source: string) => `${site}\n${source}`
+const indexed = (rows: readonly SiteBrakeRow[]) =>
+  new Map(rows.map((row) => [siteKey(row.site, row.source), row]))

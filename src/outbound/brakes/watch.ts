@@ -1,0 +1,145 @@
+import { dayNumber, repeat } from '../../clock/index.js'
+import { messageOf } from '../../errors/index.js'
+import { makeSeldom } from '../../log/index.js'
+import type { OutboundDeps } from '../deps.js'
+import { lasts, type Policy, type Shaping } from '../shaping/index.js'
+import { complainedOver, takeComplaints } from './complaints.js'
+import { makeDayCounts } from './day-counts.js'
+import { usualDays, usualOf } from './days.js'
+import { type BrakesInForce, siteKey } from './in-force.js'
+import { addSeen, isOld, isOverUsual, openWindow, type SeenWindow, suspected } from './seen.js'
+import { moveBrake, type SeenAtSite } from './site-brake.js'
+
+/** Looks at what the thread's sites do, and takes brakes on. */
+export interface WatchedBrakes {
+  close(): Promise<void>
+}
+
+// A brake is on within as long. A look costs one small query where nothing has happened.
+const everyMs = 10_000
+const writeEveryMs = 60_000
+
+type Deps = Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread' | 'threads'>
+
+/** `onChange`: campaign mail may leave faster, or slower, than before. */
+export function watchBrakes(
+  deps: Deps,
+  {
+    shaping,
+    brakes,
+    onChange,
+  }: {
+    shaping: Shaping
+    brakes: BrakesInForce
+    onChange: () => void
+  },
+): WatchedBrakes {
+  const { store, clock, log, thread } = deps
+  const { read } = store
+  const windows = new Map<string, SeenWindow & { at: Omit<SeenAtSite, 'over' | 'since'> }>()
+  const days = makeDayCounts(deps)
+  let writtenAt = clock.now()
+  let changed = false
+
+  /** Takes in what has ended since the last look. */
+  const takeIn = (
+    now: number,
+  ): { window: SeenWindow; site: string; source: string; policy: Policy }[] =>
+    shaping.takeTallies().map(({ name: { key: site }, source, policy, tally }) => {
+      const key = siteKey(site, source)
+      const since = (brakes.row(site, source) ?? brakes.row(site, ''))?.since
+      let window = windows.get(key)
+      if (window === undefined || window.since !== since || isOld(window, now)) {
+        window = { ...openWindow(since, now), at: { site, source, policy } }
+        windows.set(key, window)
+      }
+      addSeen(window, tally, now)
+      // What comes while a brake is on is not usual.
+      if (since === undefined) days.add({ complained: 0, site, source, ...tally })
+      return { window, site, source, policy }
+    })
+
+  /** What of that calls for a brake. */
+  const judge = async (seen: ReturnType<typeof takeIn>, now: number): Promise<SeenAtSite[]> => {
+    const moves: SeenAtSite[] = []
+    const today = dayNumber(now)
+    for (const { window, site, source, policy } of seen) {
+      const found = suspected(window, policy, now)
+      if (found === undefined) continue
+      const usual = await usualOf(read, { site, source }, { from: today - usualDays, to: today })
+      if (!isOverUsual(found, usual, policy)) continue
+      if (window.since === undefined) brakes.paces.set(siteKey(site, source), found.over.perMinute)
+      moves.push({ site, source, since: window.since, over: found.over, policy })
+    }
+    return moves
+  }
+
+  /** Steps whose time has come, of all brakes: whoever looks first takes them. */
+  const due = (now: number): SeenAtSite[] =>
+    brakes
+      .rows()
+      .filter(({ since, until }) => !lasts({ until, at: since }, now))
+      .map(({ site, source, since, step_ms, wait_ms }) => ({
+        site,
+        source,
+        since,
+        over: undefined,
+        policy: { brakeStepMinutes: step_ms / 60_000, brakeWaitMinutes: wait_ms / 60_000 },
+      }))
+
+  const move = async (moves: readonly SeenAtSite[], now: number) => {
+    if (moves.length === 0) return
+    for (const { site, source, over } of moves) {
+      if (over !== undefined) log.warn({ site, source, ...over }, 'Campaign mail is slowed down')
+    }
+    await store.write(async (tx) => {
+      for (const one of moves) await moveBrake(tx, one, now)
+    })
+  }
+
+  /** Complaints are counted by the first thread of each node, for all. */
+  const complaints = async (now: number): Promise<SeenAtSite[]> => {
+    const siteOf = (host: string, domain: string) =>
+      shaping.siteOf([{ exchange: host, preference: 0 }], domain)
+    const [noted] = await read.selectFrom('host_complaints').select('host').limit(1).execute()
+    if (noted === undefined) return []
+    const sites = await store.write((tx) => takeComplaints(tx, siteOf, now))
+    const moves: SeenAtSite[] = []
+    for (const name of sites) {
+      const policy = shaping.policyOf(name)
+      if (policy.brake === 'off') continue
+      const over = await complainedOver(read, name.key, policy, now)
+      const since = brakes.row(name.key, '')?.since
+      if (over !== undefined) moves.push({ site: name.key, source: '', since, over, policy })
+    }
+    return moves
+  }
+
+  const look = async () => {
+    const now = clock.now()
+    if (await brakes.refresh()) changed = true
+    await move([...(await judge(takeIn(now), now)), ...due(now)], now)
+    if (Math.abs(now - writtenAt) >= writeEveryMs) {
+      writtenAt = now
+      if (thread === 0) await move(await complaints(now), now)
+      for (const [key, window] of windows) if (isOld(window, now)) windows.delete(key)
+      await days.write(now)
+    }
+    if (await brakes.refresh()) changed = true
+    if (!changed) return
+    changed = false
+    shaping.slowDown()
+    onChange()
+  }
+
+  const seldom = makeSeldom(clock)
+  const looks = repeat(clock, async () => {
+    await look().catch((error: unknown) =>
+      seldom(() =>
+        log.error({ cause: messageOf(error) }, 'Brakes of sites could not be looked at'),
+      ),
+    )
+    return everyMs
+  })
+  return { close: async () => void (await looks.stop()) }
+}

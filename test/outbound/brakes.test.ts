@@ -1,0 +1,184 @@
+// Issue 'what operators and developers ask', 8: campaign mail goes slower to a site that has had enough, and comes back by itself.
+import t, { type Test } from 'tap'
+import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { packageFile } from '../../src/config/index.js'
+import { endBrakes, openBrakes } from '../../src/outbound/index.js'
+import { queueClass } from '../../src/store/index.js'
+import { FakeClock } from '../support/clock.js'
+import { fakeMx } from '../support/fake-mx.js'
+import type { Act } from '../support/fake-mx-script.js'
+import { leased, type OutboundRig, outboundRig } from '../support/outbound.js'
+
+const minuteMs = 60_000
+const hosts = { grand: '127.0.1.1', other: '127.0.1.2' }
+const block =
+  '550 5.7.1 Messages from [192.0.2.1] were not sent, as part of their network is on our block list (S3150)'
+
+interface World {
+  rig: OutboundRig
+  clock: FakeClock
+  /** What the provider says to each mail; undefined: it takes it. */
+  says: (words: string | undefined) => void
+  /** How many mails the provider was offered. */
+  offered: () => number
+  pass: (minutes: number, stepMs?: number) => Promise<void>
+}
+
+/** A provider that may block, another site, and a campaign to both. */
+async function world(t: Test, campaign: number): Promise<World> {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, {
+    clock,
+    stopped: true,
+    shaping: `[providers.grand]\nmx = ["mx.grand.test"]\nmessages_per_minute = 12\n
+[providers.other]\nmx = ["mx.other.test"]\nmessages_per_minute = 12\n`,
+    dns: {
+      'mx.grand.test': { a: [hosts.grand] },
+      'mx.other.test': { a: [hosts.other] },
+      'grand.test': { mx: [{ preference: 10, exchange: 'mx.grand.test' }] },
+      'other.test': { mx: [{ preference: 10, exchange: 'mx.other.test' }] },
+    },
+  })
+  const plans = loadPlans(packageFile('config/plans.toml'))
+  await rig.store.write((tx) => setMarketingPlan(tx, rig.accountId, plans.marketing.at(-1) ?? null))
+  let words: string | undefined
+  let offered = 0
+  const { port } = rig.mx
+  await fakeMx(t, {
+    host: hosts.grand,
+    port,
+    mail: (): Act => {
+      offered++
+      return words ?? '250 ok'
+    },
+  })
+  await fakeMx(t, { host: hosts.other, port })
+  for (let i = 0; i < campaign; i++) {
+    await rig.send({ to: `c${i}@grand.test`, type: 'marketing' })
+    if (i % 5 === 0) await rig.send({ to: `c${i}@other.test`, type: 'marketing' })
+  }
+  await rig.start()
+  return {
+    rig,
+    clock,
+    says: (given) => {
+      words = given
+    },
+    offered: () => offered,
+    async pass(minutes, stepMs = 10_000) {
+      for (let left = minutes * minuteMs; left > 0; left -= stepMs) {
+        await clock.advance(stepMs)
+        for (let turn = 0; turn < 2; turn++) {
+          await new Promise((resolve) => setImmediate(resolve))
+          await rig.store.write(async () => {})
+        }
+        await rig.eventually(async () => (await leased(rig)) === 0)
+      }
+    },
+  }
+}
+
+const statesOf = async ({ store }: OutboundRig, site: string) => {
+  const rows = await store.read
+    .selectFrom('deliveries')
+    .select(({ fn }) => ['status', fn.countAll<number>().as('n')])
+    .where('recipient', 'like', `c%@${site}.test`)
+    .groupBy('status')
+    .execute()
+  return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
+}
+
+const percent = async ({ store }: OutboundRig) => (await openBrakes(store.read))[0]?.percent
+
+const told = async ({ store }: OutboundRig) =>
+  (
+    await store.read
+      .selectFrom('notices')
+      .select('text')
+      .where('kind', '=', 'brake')
+      .where('state', '!=', 'settled')
+      .execute()
+  ).map(({ text }) => text)
+
+const gate = ({ rig }: World, of: 0 | 2 = queueClass.campaign) =>
+  rig.gateOf({ lane: 'grand.test', class: of, accountId: rig.accountId })
+
+t.test('a provider that blocks for two hours', async (t) => {
+  const all = 75
+  const here = await world(t, all)
+  const { rig, says, offered, pass } = here
+  await pass(4)
+  t.equal(await percent(rig), undefined, 'nothing while all is well')
+  const before = offered()
+  says(block)
+  await pass(1)
+  t.equal(await percent(rig), 10)
+  t.match(gate(here), { gate: 'brake', says: /goes at a tenth until .* were refused as unwanted/ })
+  t.ok(offered() - before < 20, `${offered() - before} mails were offered before it was on`)
+  await pass(9, minuteMs)
+  t.equal(await percent(rig), 0, 'it got no better: campaigns wait')
+  t.match(await told(rig), [/To grand from default campaign mail waits until/])
+
+  // A restart, or a kill, ends no brake: it is a row.
+  await rig.stop(0)
+  await rig.start()
+  await pass(2, minuteMs)
+  t.match(gate(here), { gate: 'brake', says: /waits until/ })
+  const waited = offered()
+  await rig.send({ to: 'reset@grand.test' })
+  await pass(1)
+  t.equal(offered(), waited + 1, 'transactional mail goes on, and is tried')
+  t.same(await statesOf(rig, 'other'), { delivered: 15 }, 'no other site waits')
+
+  await pass(106, 2 * minuteMs)
+  t.ok(offered() - before < 60, `${offered() - before} mails were offered in two hours of a block`)
+  says(undefined)
+  // The last wait is an hour at most, then a tenth, a quarter and half of the pace for a quarter of an hour each.
+  await pass(116, 2 * minuteMs)
+  t.equal(await percent(rig), undefined, 'it came back by itself')
+  await pass(5)
+  const states = await statesOf(rig, 'grand')
+  t.ok((states.delivered ?? 0) > all - 15, `${JSON.stringify(states)} of ${all}`)
+  t.same(await told(rig), [])
+})
+
+t.test(
+  'complaints slow down campaigns to their site, from all addresses, until an operator says',
+  async (t) => {
+    const here = await world(t, 3)
+    const { rig, pass, clock } = here
+    await rig.store.write(async (tx) => {
+      const day = Math.floor(clock.now() / 86_400_000)
+      const none = { deferred: 0, blocked: 0, complained: 0, busy_ms: 0 }
+      const days = [
+        { day: day - 5, tried: 9_000, delivered: 9_000, ...none, complained: 9 },
+        { day, tried: 1_000, delivered: 1_000, ...none },
+      ]
+      await tx
+        .insertInto('site_days')
+        .values(days.map((one) => ({ site: 'grand', source: 'default', ...one })))
+        .execute()
+      const noted = { host: 'mx.grand.test', domain: 'grand.test', complained: 2 }
+      await tx.insertInto('host_complaints').values(noted).execute()
+    })
+    await pass(2)
+    t.equal(await percent(rig), undefined, 'two are no climb')
+    await rig.store.write((tx) =>
+      tx
+        .insertInto('host_complaints')
+        .values({ host: 'mx.grand.test', domain: 'grand.test', complained: 4 })
+        .execute(),
+    )
+    await pass(2)
+    t.match(await openBrakes(rig.store.read), [
+      {
+        site: 'grand',
+        source: '',
+        percent: 10,
+        why: /^6 of 1\d\d\d recipients complained in 2 days, where 1 of 1,000/,
+      },
+    ])
+    t.equal((await rig.store.write((tx) => endBrakes(tx, 'grand', clock.now()))).length, 1)
+    t.same(await told(rig), [])
+  },
+)
