@@ -62,21 +62,3 @@ export async function cuttingProxy(
     },
   }
 }
-
-/** A balancer before servers on this machine: each connection goes to the next of them. */
-export async function balancer(
-  t: { teardown(stop: () => unknown): void },
-  ports: readonly number[],
-): Promise<string> {
-  let next = 0
-  const server = createServer((near) => {
-    const far = connect(ports[next++ % ports.length] ?? 0, '127.0.0.1')
-    near.on('error', () => far.destroy())
-    far.on('error', () => near.destroy())
-    near.pipe(far).pipe(near)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
