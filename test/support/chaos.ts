@@ -18,6 +18,8 @@ export interface Chaos {
   accepted: readonly string[]
   /** Ends the injectors, each with an answer to its last request. */
   settle(): Promise<void>
+  /** What those that are there have logged that is no mail's. */
+  troubles(): string[]
   /** From now on nobody is started again. */
   end(): void
   random(): number
@@ -131,7 +133,7 @@ export async function openChaos(
   let ends = false
   const inject = async (own: number) => {
     for (let n = 0; !ends; n++) {
-      const mails = Array.from({ length: 1 + Math.floor(random() * 9) }, (_, i) => ({
+      const mails = Array.from({ length: 1 + Math.floor(random() * 5) }, (_, i) => ({
         from: 'a@example.test',
         to: `i${own}-${n}-${i}@d${Math.floor(random() * 6)}.test`,
         subject: `Hello ${own} ${n} ${i}`,
@@ -150,7 +152,7 @@ export async function openChaos(
         await sleep(100)
       }
       accepted.push(...mails.map(({ to }) => to))
-      await sleep(20 + random() * 80)
+      await sleep(150 + random() * 250)
     }
   }
   const running = Promise.all(Array.from({ length: injectors }, (_, own) => inject(own)))
@@ -163,6 +165,15 @@ export async function openChaos(
     random,
     mayRepeat: () => repeats,
     strike: (fault, name) => strikes[fault](name),
+    troubles: () =>
+      [...there].flatMap(([name, serving]) =>
+        serving
+          .log()
+          .split('\n')
+          .filter((line) => /"level":"(warn|error)"/.test(line))
+          .slice(-12)
+          .map((line) => `${name} ${line.slice(0, 400)}`),
+      ),
     end() {
       isOver = true
     },
