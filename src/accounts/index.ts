@@ -60,6 +60,7 @@ export {
   type Logo,
   logoById,
   logoOf,
+  mailLookOf,
   maxLogoBytes,
   readLogo,
   removeLogo,

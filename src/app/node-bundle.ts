@@ -18,17 +18,14 @@ export interface NodeBundle {
 }
 
 /**
- * What each machine says of itself: its names and addresses, and where its own secrets lie. The database is named
- * with its password, wherever that came from.
+ * What each machine says of itself: its names, and where its own secrets lie. The addresses that mail leaves from may be
+ * those of all: each has its own of them. The database is named with its password, wherever that came from.
  */
 const ownSettings = [
   'node.name',
   'node.address',
   'store.password_file',
   'outbound.helo_name',
-  'outbound.source_addresses',
-  'outbound.seen_as',
-  'outbound.pools',
   'outbound.threads',
 ]
 /** These only where they name one machine's address. */

@@ -11,6 +11,7 @@ import {
   type LeavingNode,
   nodesThatLeave,
   othersBits,
+  recordsOfOthers,
   setFileHashes,
   shareDuties,
 } from '../nodes/index.js'
@@ -49,9 +50,19 @@ export function severalChores(
       run: (signal) => takeOver(ground, work, signal),
     },
     ...rateChores(ground, ground.counts),
-    ...(ground.ownNode.joins ? [dutiesChore(ground, hooks), filesChore(ground)] : []),
+    ...(ground.ownNode.joins ? [recordsChore(ground), dutiesChore(ground, hooks), filesChore(ground)] : []),
   ]
 }
+
+/** What the others want in the DNS is part of what pages and answers show. */
+const recordsChore = ({ store, others, ownNode }: Ground): Chore => ({
+  name: 'records of the other nodes',
+  of: 'node',
+  everyMs: 10_000,
+  async run() {
+    others.splice(0, others.length, ...(await recordsOfOthers(store.read, ownNode.held.name)))
+  },
+})
 
 /** Tells the others which rule files this node goes by, so that a difference is seen. */
 function filesChore({ store, dataDir, ownNode }: Ground): Chore {

@@ -16,13 +16,14 @@ export interface SharedDeps {
   dataDir: string
 }
 
-const purposeOf = (name: string) => `certificate file ${name}`
+/** What its file is sealed for. */
+export const certificateFilePurpose = (name: string) => `certificate file ${name}`
 
 const hashOf = (pem: string) => createHash('sha256').update(pem).digest('base64url')
 
 /** What a row has beside its dates: the file of the name, sealed. */
 export const sealedFile = (key: SharedDeps['key'], name: string, pem: string) => ({
-  sealed: key.seal(pem, purposeOf(name)),
+  sealed: key.seal(pem, certificateFilePurpose(name)),
   hash: hashOf(pem),
 })
 
@@ -48,7 +49,7 @@ export async function bringCertificates(
         .where('name', '=', name)
         .executeTakeFirst()
       if (row?.sealed == null) continue
-      placePem(dataDir, name, key.unseal(row.sealed, purposeOf(name)))
+      placePem(dataDir, name, key.unseal(row.sealed, certificateFilePurpose(name)))
       known.set(name, row.hash ?? '')
       continue
     }

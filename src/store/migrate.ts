@@ -45,7 +45,10 @@ import { siteOrders } from './migrations/0202-site-orders.js'
 import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
+import { testDraws } from './migrations/0230-test-draws.js'
 import { rings } from './migrations/0240-rings.js'
+import { egressByNode } from './migrations/0241-egress-by-node.js'
+import { nodeAddresses } from './migrations/0242-node-addresses.js'
 import { nodeInvites } from './migrations/0245-node-invites.js'
 import { rolling } from './migrations/0246-rolling.js'
 import { operatorKeys } from './migrations/0250-operator-keys.js'
@@ -110,7 +113,10 @@ const migrations: Record<string, Migration> = {
   '0203-dkim-rotation': dkimRotation,
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
+  '0230-test-draws': testDraws,
   '0240-rings': rings,
+  '0241-egress-by-node': egressByNode,
+  '0242-node-addresses': nodeAddresses,
   '0245-node-invites': nodeInvites,
   '0246-rolling': rolling,
   '0250-operator-keys': operatorKeys,

@@ -61,7 +61,7 @@ t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
 
   await t.test('has the key, the settings and the rules by a code, once', async (t) => {
     const { code, left } = await invited()
-    t.same(left.sort(), ['outbound.helo_name', 'outbound.source_addresses', 'outbound.threads'])
+    t.same(left.sort(), ['outbound.helo_name', 'outbound.threads'])
     const done = await onNewMachine(
       ['node', 'join', '-', '--name', 'mail2', '--json', '--data', dir],
       { stdin: `${code}\n` },
@@ -72,7 +72,7 @@ t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
       t.equal(statSync(join(dir, file)).mode & 0o777, 0o600, file)
     const keyOf = (from: string) => readFileSync(join(from, 'appliance.key'), 'utf8')
     t.equal(keyOf(dir), keyOf(rig.dirOf('mail1')))
-    t.notMatch(readFileSync(join(dir, 'posthorn.toml'), 'utf8'), /mail1|source_addresses/)
+    t.notMatch(readFileSync(join(dir, 'posthorn.toml'), 'utf8'), /mail1/)
     const again = await onNewMachine(['node', 'join', code, '--data', join(joined, 'other')])
     t.equal(again.status, 1)
     t.match(again.stderr, /This code is not known here: it was used/)
