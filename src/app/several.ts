@@ -50,7 +50,9 @@ export function severalChores(
       run: (signal) => takeOver(ground, work, signal),
     },
     ...rateChores(ground, ground.counts),
-    ...(ground.ownNode.joins ? [recordsChore(ground), dutiesChore(ground, hooks), filesChore(ground)] : []),
+    ...(ground.ownNode.joins
+      ? [recordsChore(ground), dutiesChore(ground, hooks), filesChore(ground)]
+      : []),
   ]
 }
 
