@@ -9,6 +9,7 @@ import { checkSubmission, submissionListeners } from './submission.js'
 
 /** What the operator has set, with the defaults for all else (`sections.ts`). */
 export type Config = Values<typeof settings>
+export { type ExternalAccount, externalAccountOf } from './acme.js'
 export type { ApplianceKey } from './appliance-key.js'
 export {
   createApplianceKeyFile,
