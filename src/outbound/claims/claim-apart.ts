@@ -36,7 +36,8 @@ export async function takeBackLost(deps: Deps, lost: LostClaims): Promise<void> 
       releaseLost(tx, claim, { now: clock.now(), node: store.node.number }),
     )
     lost.shift()
-    if (released > 0) log.warn({ released }, 'A claim was made whose answer was lost: its mail is due again')
+    if (released > 0)
+      log.warn({ released }, 'A claim was made whose answer was lost: its mail is due again')
   }
 }
 
