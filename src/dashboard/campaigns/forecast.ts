@@ -3,17 +3,15 @@ import {
   type Broadcast,
   beginOf,
   draftVersions,
+  lastLeavesAt,
   paceOf,
   spanOfOwnTime,
   type VariantTest,
 } from '../../broadcasts/index.js'
-import { hourMs, openWindow } from '../../clock/index.js'
+import { hourMs } from '../../clock/index.js'
 import type { Read } from '../../store/index.js'
 import { exactIn } from '../format.js'
 import { shown } from './words.js'
-
-// Where hours are few, further than anybody looks ahead.
-const mostWindows = 400
 
 /** When a draft will be done, at its own rate or as fast as the last one left; undefined: nothing tells. */
 export async function forecastWords(
@@ -37,7 +35,7 @@ export async function forecastWords(
   if (test !== undefined && draft.variant_test !== null && test.share < 100) {
     return testWords(start, { people, test, pace, by, words })
   }
-  const end = endAt(start, { people, ...pace })
+  const end = lastLeavesAt(start, { people, ...pace })
   if (end === undefined) return never
   return `Done at about ${words(end)}: ${counted(people, 'mail')}, ${by}.`
 }
@@ -62,37 +60,16 @@ function testWords(
   },
 ): string {
   const tried = Math.round((people * share) / 100)
-  const made = endAt(start, { people: tried, ...pace })
+  const made = lastLeavesAt(start, { people: tried, ...pace })
   if (made === undefined) return never
   const first = `Its test, ${shown(tried)} mails, has left at about ${words(made)}`
   if (decideAfter === 'by hand') {
     return `${first}, ${by}. The other ${shown(people - tried)} wait until you choose a version.`
   }
   const decided = made + decideAfter * hourMs
-  const end = endAt(decided, { people: people - tried, ...pace })
+  const end = lastLeavesAt(decided, { people: people - tried, ...pace })
   if (end === undefined) return never
   return `${first}; the version for the rest is chosen at about ${words(decided)}. Done at about ${words(end)}: ${shown(people)} mails in all, ${by}.`
-}
-
-/** When so many mails have left (ms), with the hours in which none may. */
-export function endAt(
-  start: number,
-  {
-    people,
-    rate,
-    window,
-  }: { people: number; rate: number } & Pick<ReturnType<typeof paceOf>, 'window'>,
-): number | undefined {
-  let left = (people / rate) * hourMs
-  let at = start
-  for (let seen = 0; seen < mostWindows; seen++) {
-    if (window === null) return at + left
-    const { opens, closes } = openWindow(window, window.zone, at)
-    if (opens + left <= closes) return opens + left
-    left -= closes - opens
-    at = closes
-  }
-  return undefined
 }
 
 // A shorter one says nothing of how fast a large one leaves.
