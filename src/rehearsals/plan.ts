@@ -91,7 +91,7 @@ function sumOf(usuals: readonly SiteUsual[]): SiteUsual {
 /** What is in force at any site, and how warm our addresses are. */
 async function readAll(read: Read, outbound: Config['outbound'], now: number) {
   const { listSources, openBrakes, openOrders, readLearned } = await import('../outbound/index.js')
-  const isWarmed = outbound.warmUp !== 'off' && outbound.route !== 'sandbox'
+  const isWarmed = outbound.warmUp !== 'off'
   return {
     learned: await readLearned(read),
     brakes: await openBrakes(read),

@@ -70,7 +70,7 @@ export async function rehearse(
   const { store, clock, outbound } = deps
   const { read } = store
   const draft = await findBroadcast(read, accountId, id)
-  refuseUnlessAhead(draft, outbound)
+  refuseUnlessAhead(draft)
   const { reachable: people } = await reachableNow(read, audienceOf(draft))
   const now = clock.now()
   const startsAt = Math.max(now, beginOf(draft) ?? 0)
@@ -114,17 +114,11 @@ export async function rehearse(
   }
 }
 
-function refuseUnlessAhead({ status }: Broadcast, outbound: Config['outbound']): void {
-  if (status !== 'draft' && status !== 'scheduled') {
-    throw new ApiError(
-      'conflict',
-      `Only a campaign that is a draft or scheduled can be rehearsed; this one is ${status}`,
-    )
-  }
-  if (outbound.route !== 'sandbox') return
+function refuseUnlessAhead({ status }: Broadcast): void {
+  if (status === 'draft' || status === 'scheduled') return
   throw new ApiError(
     'conflict',
-    'Nothing leaves this appliance (outbound.route is "sandbox"), so there is nothing to rehearse',
+    `Only a campaign that is a draft or scheduled can be rehearsed; this one is ${status}`,
   )
 }
 

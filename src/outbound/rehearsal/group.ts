@@ -10,8 +10,8 @@ import {
   type Site,
   type SiteBrake,
 } from '../shaping/index.js'
+import type { Gate, RehearsedSite, RehearsedSource, SiteCourse } from './course.js'
 import type { Rations } from './rations.js'
-import type { Gate, RehearsedSite, RehearsedSource, SiteCourse } from './run.js'
 
 /** A mail of the run, which may stand for several. */
 export interface Unit {

@@ -3,12 +3,12 @@
  * these sites usually do. What must hold: the decisions are made by `shaping/` and `brakes/` and never by a copy of them,
  * nothing is written, and it costs no more for a million recipients than for ten thousand.
  */
-export {
-  type Gate,
-  type RehearsalPlan,
-  type Rehearsed,
-  type RehearsedSite,
-  type RehearsedSource,
-  runRehearsal,
-  type SiteCourse,
-} from './run.js'
+export type {
+  Gate,
+  RehearsalPlan,
+  Rehearsed,
+  RehearsedSite,
+  RehearsedSource,
+  SiteCourse,
+} from './course.js'
+export { runRehearsal } from './run.js'
