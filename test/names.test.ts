@@ -41,11 +41,6 @@ t.test('no two files export a type of the same name', async (t) => {
   t.same(shared(names), [])
 })
 
-// Settings have kinds of fields of their own until they are read by those of `fields/`.
-const kindsOfSettings = new Set(
-  ['flag', 'list', 'oneOf', 'text'].map((kind) => `${kind}: config, fields`),
-)
-
 t.test('no two folders offer a function of the same name', async (t) => {
   const doors = (folder: string) => {
     const door = posix.join('src', folder, 'index.ts')
@@ -61,8 +56,5 @@ t.test('no two folders offer a function of the same name', async (t) => {
   }
   const names = namesOf(folders, doors, /^export (?:async )?(?:function|const) (\w+)/gm)
   t.ok(names.size > 300, `${names.size} names were read`)
-  t.same(
-    shared(names).filter((name) => !kindsOfSettings.has(name)),
-    [],
-  )
+  t.same(shared(names), [])
 })

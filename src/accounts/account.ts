@@ -55,11 +55,18 @@ export async function renameAccount(
   accountId: string,
   name: string,
 ): Promise<{ id: string; name: string }> {
+  return await store.write((tx) => renameWithin(tx, accountId, name))
+}
+
+/** The same within a larger change. */
+export async function renameWithin(
+  tx: Tx,
+  accountId: string,
+  name: string,
+): Promise<{ id: string; name: string }> {
   const given = checkedName(name)
-  await store.write(async (tx) => {
-    await refuseTwin(tx, given, accountId)
-    await tx.updateTable('accounts').set({ name: given }).where('id', '=', accountId).execute()
-  })
+  await refuseTwin(tx, given, accountId)
+  await tx.updateTable('accounts').set({ name: given }).where('id', '=', accountId).execute()
   return { id: accountId, name: given }
 }
 

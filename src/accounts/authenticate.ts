@@ -49,7 +49,7 @@ export type CheckKey = (key: string, address: () => string) => Promise<Principal
  * exist, and `forbidden` for one that is used outside its networks.
  */
 export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
-  const noted = new Map<string, number>()
+  const noteUse = makeNoteUse({ store, clock }, 'api_keys')
   const remembered = rememberRows<KnownKey | undefined>({ store, clock }, (of) => of !== undefined)
   // By its hash: no key is kept.
   const findKey = (hash: Buffer) =>
@@ -61,17 +61,6 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
       return { accountId: row.account_id, keyId: row.id, isTest, ...limits }
     })
 
-  const noteUse = (keyId: string, now: number) => {
-    if (isRecent(noted.get(keyId) ?? 0, now, usedEveryMs)) return
-    keepNewest(noted, keyId, now, maxRemembered)
-    store
-      .write((tx) =>
-        tx.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', keyId).execute(),
-      )
-      // Only a convenience for the operator: it must not fail a request, and is written next time.
-      .catch(() => noted.delete(keyId))
-  }
-
   return async (key, address) => {
     // Anything that cannot be a key costs no look-up.
     const principal = looksLikeKey(key) ? await findKey(hashKey(key)) : undefined
@@ -81,10 +70,33 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
       throw new ApiError('invalid_api_key', 'Unauthorized')
     }
     if (principal.networks !== null) refuseElsewhere(principal, address())
-    noteUse(principal.keyId, now)
+    noteUse(principal.keyId)
     // First: behind the spread it would make a hidden class of its own at each request (journeys/hidden-classes).
     return { address, ...principal }
   }
+}
+
+/** Writes down that a key was used, about once a minute. */
+export function makeNoteUse({ store, clock }: AccountDeps, table: 'api_keys' | 'operator_keys') {
+  const noted = new Map<string, number>()
+  return (keyId: string): void => {
+    const now = clock.now()
+    if (isRecent(noted.get(keyId) ?? 0, now, usedEveryMs)) return
+    keepNewest(noted, keyId, now, maxRemembered)
+    store
+      .write((tx) =>
+        tx.updateTable(table).set({ last_used_at: now }).where('id', '=', keyId).execute(),
+      )
+      // Only a convenience for the operator: it must not fail a request, and is written next time.
+      .catch(() => noted.delete(keyId))
+  }
+}
+
+/** The key in `Authorization: Bearer …`, empty for another scheme; throws `missing_api_key` without the header. */
+export function bearerKey(authorization: string | undefined): string {
+  if (authorization === undefined) throw new ApiError('missing_api_key', 'Unauthorized')
+  // RFC 9110 §11.1: the scheme's name is the same in upper and lower case.
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
 
 /**
@@ -96,9 +108,5 @@ export function makeAuthenticate(deps: AccountDeps) {
   return async (
     authorization: string | undefined,
     address: () => string = () => '',
-  ): Promise<Principal> => {
-    if (authorization === undefined) throw new ApiError('missing_api_key', 'Unauthorized')
-    // RFC 9110 §11.1: the scheme's name is the same in upper and lower case.
-    return await checkKey(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '', address)
-  }
+  ): Promise<Principal> => await checkKey(bearerKey(authorization), address)
 }

@@ -14,6 +14,7 @@ export {
   openApplianceAccount,
   pageOfAccounts,
   renameAccount,
+  renameWithin,
 } from './account.js'
 export { accountOfArchive, archivePath, archivePathOf, openArchive } from './archive.js'
 export { type CheckKey, makeAuthenticate, makeCheckKey, type Principal } from './authenticate.js'
@@ -59,11 +60,21 @@ export {
   type Logo,
   logoById,
   logoOf,
+  mailLookOf,
   maxLogoBytes,
   readLogo,
   removeLogo,
   setLogo,
 } from './logo.js'
+export {
+  createOperatorKey,
+  deleteOperatorKey,
+  findOperatorKey,
+  listOperatorKeys,
+  makeAuthenticateOperator,
+  type OperatorKey,
+  type OperatorPrincipal,
+} from './operator-key.js'
 export {
   refuseBeyondScope,
   scopesWith,

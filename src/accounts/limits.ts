@@ -87,8 +87,8 @@ async function checkedDomains(read: Read, accountId: string, given: readonly str
   throw wrong('domains', `The account has no domain "${missing.slice(0, 255)}"`)
 }
 
-/** The networks as they were written, each once. */
-function checkedNetworks(given: readonly string[]): string[] {
+/** The networks as they were written, each once; throws a 422. */
+export function checkedNetworks(given: readonly string[]): string[] {
   const networks = [...new Set(given.map((text) => text.trim()))]
   if (networks.length === 0 || networks.length > maxNetworks) {
     throw wrong('networks', `A key can be limited to 1 to ${maxNetworks} networks`)
@@ -105,7 +105,7 @@ function checkedNetworks(given: readonly string[]): string[] {
 }
 
 /** Throws a 403 for a request from outside the key's networks; their list is not for a thief to read. */
-export function refuseElsewhere({ networks }: KeyLimits, address: string): void {
+export function refuseElsewhere({ networks }: Pick<KeyLimits, 'networks'>, address: string): void {
   if (networks === null || (address !== '' && liesWithin(address, networks))) return
   const from = address === '' ? 'an unknown address' : address
   throw new ApiError(

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { OperatorError } from '../errors/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { applianceAccountId } from './account.js'
-import { type BrandColours, lookOf } from './brand.js'
-import type { AccountLanguage } from './language.js'
+import { type BrandColours, lookOf, plainColours } from './brand.js'
+import { type AccountLanguage, languageOf } from './language.js'
 
 /** A picture as browsers of recipients get it. */
 export interface Logo {
@@ -93,6 +93,12 @@ export async function accountFace(read: Read, accountId: string): Promise<Accoun
       ...lookOf(row),
     }
   )
+}
+
+/** What mails of the account that are made of blocks have where they say nothing else: its colours and language. */
+export async function mailLookOf(read: Read, accountId: string) {
+  const face = await accountFace(read, accountId)
+  return { brand: face?.colours ?? plainColours, language: languageOf(face?.language ?? null) }
 }
 
 /** The picture without what finds it. */

@@ -12,6 +12,8 @@ const allowing: Record<Permission, readonly KeyScope[]> = {
   clear: ['full', 'test'],
   read: ['full', 'read'],
   full: ['full'],
+  // Keys of another kind, which no account has.
+  operator: [],
 }
 
 // What a scope lets a key do, for its owner.

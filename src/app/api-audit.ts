@@ -56,7 +56,7 @@ const isTrial = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && Reflect.get(answer, 'dryRun') === true
 
 /** What was made: the `id`, or `slug`, of the answer or of the one thing in it. */
-function idIn(answer: unknown): string | undefined {
+export function idIn(answer: unknown): string | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined
   for (const name of ['id', 'slug', 'email']) {
     const value: unknown = Reflect.get(answer, name)

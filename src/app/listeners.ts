@@ -1,5 +1,12 @@
 import { hostname } from 'node:os'
-import { makeAuthenticate, type Principal, refuseBeyondScope } from '../accounts/index.js'
+import {
+  applianceAccountId,
+  makeAuthenticate,
+  makeAuthenticateOperator,
+  type OperatorPrincipal,
+  type Principal,
+  refuseBeyondScope,
+} from '../accounts/index.js'
 import { brandRoutes, keyRoutes } from '../accounts/routes.js'
 import {
   type ArchiveDeps,
@@ -58,6 +65,7 @@ import {
 } from '../http/index.js'
 import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
+import { operatorRoutes } from '../operator/routes.js'
 import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
@@ -84,6 +92,7 @@ import type { Hold } from './hold.js'
 import { trustedProvider } from './log-in-provider.js'
 import { countAnswers, type Metrics } from './metrics.js'
 import { permissionOf } from './operations.js'
+import { makeOperatorAudit } from './operator-audit.js'
 import { openResolver } from './resolver.js'
 import { surgeSettings } from './surges.js'
 
@@ -195,7 +204,7 @@ export async function openPrivateServer(
     openResolver: ownResolver,
   })
   statsRoutes(server.api, { store, clock })
-  const makeDocument = openApiRoutes(server)
+  const makeDocument = openApiRoutes(server, operatorApi(options, core, server))
   const pageDeps = dashboardDeps(options, core, {
     document: makeDocument,
     tryWebhook,
@@ -240,6 +249,31 @@ const rehearsingBy = (
   shapingFiles: () => shapingFiles(dataDir),
   openResolver: resolverOf(config, clock),
 })
+
+/** The operator's API, whose callers are none of an account and are known by keys of their own. */
+function operatorApi(
+  { config, log }: ListenerOptions,
+  core: Core,
+  server: HttpServer<Principal>,
+): Api<OperatorPrincipal> | undefined {
+  if (!config.http.private.operatorApi) return undefined
+  const { store, clock, idempotency } = core
+  const api = server.apiFor<OperatorPrincipal>({
+    authenticate: makeAuthenticateOperator({ store, clock }),
+    permit: undefined,
+    auditOf: makeOperatorAudit({ store, clock, log }),
+    repeats: {
+      once: (asked, work) =>
+        idempotency.once(
+          { ...asked, account: { accountId: applianceAccountId, apart: 'operator' } },
+          work,
+        ),
+    },
+    rateKey: ({ keyId }) => keyId,
+  })
+  operatorRoutes(api, { ...core, config })
+  return api
+}
 
 const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.dns, clock)
 

@@ -1,9 +1,11 @@
 import type { Permission } from '../contract/index.js'
-import { contracts } from '../openapi/contract.js'
+import { contracts, operatorContracts } from '../openapi/contract.js'
 
 /** The operations of the API, by their routes. */
 export const operations = new Map(
-  contracts.flat().flatMap((contract) => contract.operations.map((one) => [one.route, one])),
+  [...contracts, ...operatorContracts]
+    .flat()
+    .flatMap((contract) => contract.operations.map((one) => [one.route, one])),
 )
 
 /** What a route asks of a key: one of which nothing is said, a full key. */

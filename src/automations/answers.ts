@@ -190,11 +190,12 @@ export function shownPreview({
 }
 
 /** What became of the contacts that a simulation sent through, by step and by end. */
-export function shownCohort({ contacts, started, steps, ends, cut }: CohortCounts) {
+export function shownCohort({ contacts, started, refused, steps, ends, cut }: CohortCounts) {
   const results = [...steps].map(([key, counts]) => [key, Object.fromEntries(counts)])
   return {
     contacts,
     started,
+    refused: Object.fromEntries(refused),
     steps: Object.fromEntries(results),
     ends: Object.fromEntries(ends),
     cut,

@@ -246,12 +246,17 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
   }),
 })
 
+/** How many begin in an hour where nobody says it. */
+export const usualPerHour = 1_000
+/** And how many at most. */
+export const mostPerHour = 1_000_000
+
 const whom = table(
   {
     listId: maybe(bodyId('The people of this list; this or `segmentId`')),
     segmentId: maybe(bodyId('Those who are in this segment now; this or `listId`')),
     perHour: maybe(
-      whole('How many begin in an hour; default: 1000', { least: 1, most: 1_000_000 }),
+      whole('How many begin in an hour; default: 1000', { least: 1, most: mostPerHour }),
     ),
     dryRun,
   },
@@ -265,8 +270,6 @@ const newStart = field(
   }),
   whom.schema,
 )
-/** How many begin in an hour where nobody says it. */
-export const usualPerHour = 1_000
 
 const startFields = {
   listId: orNull(uuid('The list; null: it is a segment')),

@@ -108,10 +108,18 @@ const newSimulation = field(
   world.schema,
 )
 
+const refusalsAbout =
+  'such as `already_running`; `no_date`: it begins on a date, and no such day comes; `unreadable_date`: what stands in that field is no day, such as `1990-02-28`'
+
 // Counts and no addresses: a simulation over a list must not become another way to read the list.
 const cohort = () => ({
   contacts: count('How many contacts were walked through it'),
   started: count('For how many of them a run began'),
+  refused: {
+    type: 'object',
+    description: `For how many none began, by why: ${refusalsAbout}`,
+    additionalProperties: count('How many'),
+  },
   steps: {
     type: 'object',
     description: 'How often each step had each result: by the key of the step, then by the result',
@@ -184,9 +192,7 @@ const simulation = () => ({
   refused: {
     ...manyOf({
       at: time('When the event came'),
-      reason: text(
-        'Why no run began, such as `already_running`; `no_date`: it begins on a date, and no such day comes',
-      ),
+      reason: text(`Why no run began: ${refusalsAbout}`),
     }),
     description: 'Events that could have started a run, but did not',
   },
@@ -233,6 +239,7 @@ export const simulateAutomation = operation('POST /v1/automations/:id/simulate',
       answer('With `listId` or `segmentId`', 'Cohort', cohort(), {
         contacts: 100,
         started: 98,
+        refused: { filtered: 2 },
         steps: { start: { started: 98 }, paid: { received: 40, timed_out: 58 } },
         ends: { completed: 98 },
         cut: false,

@@ -57,7 +57,7 @@ import { cancelRun, getRun, listRuns, startRun } from './contract-runs.js'
 import { simulateAutomation, simulatedAddress } from './contract-simulation.js'
 import { runStatuses } from './runs/status.js'
 
-export { mostMoved, usualPerHour } from './contract-course.js'
+export { mostMoved, mostPerHour, usualPerHour } from './contract-course.js'
 export {
   automationName,
   automationStanding,

@@ -89,7 +89,7 @@ export async function resumeFor(
   return { ...told, released, message }
 }
 
-export const heldWords = ({ held, isAll }: Pick<ResumePlan, 'held' | 'isAll'>) =>
+const heldWords = ({ held, isAll }: Pick<ResumePlan, 'held' | 'isAll'>) =>
   `${isAll ? '' : 'More than '}${counted(held, 'run')} ${held === 1 ? 'is' : 'are'}`
 
 /** Moves some of the runs that are to move, or says which are. Throws a 409 or 422 for a version that was never enabled. */

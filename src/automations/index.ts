@@ -20,7 +20,6 @@ export {
   whyOf,
 } from './answers.js'
 export {
-  heldWords,
   moveFor,
   resumeFor,
   shownPause,
@@ -158,13 +157,15 @@ export {
   type Waits,
   waitsOf,
 } from './runs/index.js'
-export { liveAsked, runsFilterOf } from './runs-asked.js'
+export { liveAsked, ofPerson, runsFilterOf } from './runs-asked.js'
 export {
   type AutomationPreview,
+  type DateSurvey,
   type PreviewDeps,
   previewAutomation,
   previewCohort,
   readHappening,
+  surveyDates,
 } from './trial/index.js'
 export {
   type Backfill,

@@ -46,7 +46,7 @@ import { draftAnswer, dropDraft, enableWritten, writeDraft } from './draft-answe
 import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun } from './runs/index.js'
-import { liveAsked, runsFilterOf } from './runs-asked.js'
+import { liveAsked, ofPerson, runsFilterOf } from './runs-asked.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
 import {
   lastTakeOut,
@@ -271,9 +271,10 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const { read } = deps.store
 
   serve(api, operations.listRuns, async ({ account, params: { id }, query }) => {
-    const { limit = operations.usualPage, cursor, ...asked } = query
+    const { limit = operations.usualPage, cursor, email, ...asked } = query
     await findAutomation(read, account.accountId, id)
-    const filter = await runsFilterOf(read, id, asked)
+    const among = await runsFilterOf(read, id, asked)
+    const filter = await ofPerson(read, account.accountId, among, email)
     return runsAnswer(await fittingPage(read, id, { filter, limit, cursor }))
   })
 

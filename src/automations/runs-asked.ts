@@ -1,3 +1,4 @@
+import { findContact } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import { blockedReasons } from './definition/index.js'
@@ -41,6 +42,18 @@ export async function runsFilterOf(
     throw refused(`\`reason\` goes with one status by which runs end: ${endStatuses.join(', ')}`)
   }
   return { stepIds, statuses: [end], reason }
+}
+
+/** The same of one person alone, by their address: nobody's, where the account knows no such contact. */
+export async function ofPerson(
+  read: Read,
+  accountId: string,
+  filter: RunsFilter,
+  email: string | undefined,
+): Promise<RunsFilter> {
+  if (email === undefined) return filter
+  const contact = await findContact(read, accountId, email)
+  return { ...filter, contactId: contact?.id ?? null }
 }
 
 /** Those live runs that something is to be done with. */

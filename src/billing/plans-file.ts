@@ -1,13 +1,13 @@
 import {
-  flag,
   integer,
   loadConfig,
   orNothing,
   readAllKeys,
   type Setting,
-  text,
+  setting,
   texts,
 } from '../config/index.js'
+import { textLike, trueOrFalse } from '../fields/index.js'
 import {
   type OperatorFile,
   openFile,
@@ -51,7 +51,7 @@ const planOf = <P>({ plan }: Placed<P>) => plan
 
 const oneLine = /^(?! )\P{Cc}{1,100}(?<! )$/u
 const oneLineWords = 'a text of 1 to 100 characters'
-const nameSetting = text('', { pattern: oneLine, expected: oneLineWords })
+const nameSetting = setting('', textLike(oneLine, oneLineWords))
 /** Null for "unlimited". */
 const limit = (min: number): Setting<number | null> => {
   const { read } = integer(min, min, 1e12)
@@ -72,10 +72,7 @@ const limit = (min: number): Setting<number | null> => {
 const anyPlan = {
   name: nameSetting,
   // In lower case only, as rows are compared by it.
-  id: text('', {
-    pattern: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
-    expected: 'a UUID in lower case',
-  }),
+  id: setting('', textLike(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID in lower case')),
   priceNaira: integer(0, 0, 1e12),
   paymentProviderPlanCode: orNothing(nameSetting, null),
 } as const
@@ -84,13 +81,13 @@ const emailSettings = (usualMib: number) =>
   ({
     ...anyPlan,
     monthlyMails: limit(1),
-    dailyCap: flag(false),
+    dailyCap: setting(false, trueOrFalse),
     perHour: orNothing(limit(1), null),
     perMinute: orNothing(limit(1), null),
     storedMib: orNothing(limit(1), usualMib),
     retentionDays: integer(1, 1, 36_500),
     domains: limit(1),
-    webhooks: flag(false),
+    webhooks: setting(false, trueOrFalse),
     features: texts((item) => oneLine.test(item), `a list of texts, each ${oneLineWords}`),
   }) as const
 

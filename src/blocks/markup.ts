@@ -21,9 +21,14 @@ export interface Markup {
 
 /**
  * A document as MJML. The compiler makes the frame alone: whatever somebody typed stands aside meanwhile, because it
- * rewrites what it reads (mrml 1.6.1 prints attributes within texts as Rust does: a backslash becomes two).
+ * rewrites what it reads (mrml 1.6.1 prints attributes within texts as Rust does: a backslash becomes two). `language`: of
+ * its words, which screen readers speak it by.
  */
-export function markupOf(document: BlockDocument, brand: BlockColours): Markup {
+export function markupOf(
+  document: BlockDocument,
+  brand: BlockColours,
+  { language = 'en' }: { language?: string | undefined } = {},
+): Markup {
   const pieces: string[] = []
   const mark = markBeside(JSON.stringify(document))
   const aside: Aside = (piece) => `${mark}${pieces.push(piece) - 1}z`
@@ -31,7 +36,7 @@ export function markupOf(document: BlockDocument, brand: BlockColours): Markup {
   const sections = sectionsOf(document.blocks)
     .map((blocks) => sectionOf(blocks, look, aside))
     .join('')
-  const mjml = `<mjml>${headOf(look)}<mj-body width="${look.width}px" background-color="${look.background}" css-class="ph-ground">${sections}</mj-body></mjml>`
+  const mjml = `<mjml lang="${escapeHtml(language)}">${headOf(look)}<mj-body width="${look.width}px" background-color="${look.background}" css-class="ph-ground">${sections}</mj-body></mjml>`
   return {
     mjml,
     restore: (html) =>

@@ -1,6 +1,7 @@
 import { stoppedForClient } from '../billing/index.js'
+import { sumCampaigns } from '../stats/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
-import { findBroadcastDetail, listBroadcasts } from './broadcast.js'
+import { type Broadcast, findBroadcastDetail, listBroadcasts } from './broadcast.js'
 import { listRecipients } from './recipients.js'
 import { shownBroadcast, shownDetail } from './shown.js'
 import { campaignVersions } from './shown-variants.js'
@@ -28,10 +29,13 @@ export async function broadcastsAnswer(
   const found = await listBroadcasts(read, accountId, { limit: limit + 1, before })
   const stop = await stopOf(read, accountId)
   const page = found.slice(0, limit)
+  const left = await leftBy(read, page)
   const last = page.at(-1)
   const hasMore = found.length > limit
   return {
-    broadcasts: page.map((broadcast) => shownBroadcast(broadcast, stop, now)),
+    broadcasts: page.map((broadcast) =>
+      shownBroadcast(broadcast, stop, { now, left: left(broadcast) }),
+    ),
     hasMore,
     nextCursor: hasMore && last !== undefined ? cursorOf(last.id, scope) : null,
   }
@@ -47,7 +51,15 @@ export async function broadcastAnswer(
   const stop = await stopOf(read, accountId)
   const recipients = await listRecipients(read, broadcast.id, maxRecipientsShown)
   const versions = await campaignVersions(read, broadcast)
-  return shownDetail(broadcast, stop, now, { recipients, versions, hasRoom })
+  const left = (await leftBy(read, [broadcast]))(broadcast)
+  return shownDetail(broadcast, stop, { now, left, recipients, versions, hasRoom })
+}
+
+/** How many left by each of some campaigns. */
+async function leftBy(read: Read, campaigns: readonly Broadcast[]) {
+  const begun = campaigns.filter(({ sent_at }) => sent_at !== null).map(({ id }) => id)
+  const sums = begun.length === 0 ? undefined : await sumCampaigns(read, begun)
+  return ({ id }: Broadcast) => sums?.get(id)?.unsubscribed ?? 0
 }
 
 /** What is answered when a campaign was paused. */

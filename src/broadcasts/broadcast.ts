@@ -130,3 +130,25 @@ export async function listBroadcastsOf(
   }
   return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
 }
+
+/** How many campaigns of an account have one of these states, counted up to `most`. */
+export async function countBroadcastsOf(
+  read: Read,
+  accountId: string,
+  statuses: readonly BroadcastStatus[],
+  most: number,
+): Promise<number> {
+  let found = 0
+  for (const status of statuses) {
+    const rows = await read
+      .selectFrom('broadcasts')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .where('status', '=', status)
+      .limit(most - found)
+      .execute()
+    found += rows.length
+    if (found >= most) break
+  }
+  return found
+}

@@ -1,4 +1,3 @@
-import { brandOf } from '../accounts/index.js'
 import type { BlockDocument } from '../blocks/index.js'
 import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
@@ -43,16 +42,13 @@ export interface ContentInput {
  * 422 for blocks that make no HTML, and a 503.
  */
 export async function contentOf(
-  { store, renderer }: { store: Pick<Store, 'read'>; renderer: Renderer },
+  deps: { store: Pick<Store, 'read'>; renderer: Renderer },
   accountId: string,
   { html, blocks }: ContentInput,
   { mayBeEmpty = false } = {},
 ): Promise<{ html: string; blocks: BlockDocument | null }> {
   if (blocks && html !== undefined) throw badContent(html, 'html or blocks, and not both')
-  if (blocks) {
-    const brand = (await brandOf(store.read, accountId)).colours
-    return { html: await compileBlocks(renderer, { accountId, document: blocks, brand }), blocks }
-  }
+  if (blocks) return { html: await compileBlocks(deps, accountId, blocks), blocks }
   if (html === undefined && !mayBeEmpty) throw badContent(html, 'html or blocks')
   return { html: html ?? '', blocks: null }
 }

@@ -163,6 +163,7 @@ export const broadcastShapes = (): Record<string, Schema> => ({
     bounced: count('How many mails it has refused for good'),
     opened: count('How many mails people opened'),
     clicked: count('In how many mails people clicked a link'),
+    left: count('How many unsubscribed, or left the topic, by it'),
     openRate: percent('`opened` in percent of the mails that servers or smart hosts have taken'),
     clickRate: percent('`clicked` in percent of the same'),
   }),
@@ -279,6 +280,7 @@ export const exampleItem = {
     bounced: 12,
     opened: 354,
     clicked: 59,
+    left: 3,
     openRate: 30,
     clickRate: 5,
   },
@@ -290,6 +292,7 @@ const noStats = {
   bounced: 0,
   opened: 0,
   clicked: 0,
+  left: 0,
   openRate: 0,
   clickRate: 0,
 }

@@ -106,7 +106,7 @@ const fields = {
   ),
   localTimeOf: maybe(
     zoneName(
-      'Each recipient gets it when their own clock (`timeZone` in their metadata) shows what clocks in this zone show at `scheduledAt`; who has no zone, by this one. It begins up to 26 hours before',
+      'Each recipient gets it when their own clock (`timeZone` in their metadata) shows what clocks in this zone show at `scheduledAt`; who has no zone, by this one. It begins up to 26 hours before. With `variants` the rest gets the chosen one when their clocks next show that time',
     ),
   ),
   variants: maybe(

@@ -174,13 +174,10 @@ export async function judgeDraft(
   return { draft, counts, waits }
 }
 
-/** A 400 for versions that are too many for the audience, or cannot go with what the draft has beside them. */
+/** A 400 for versions that are too many for the audience. */
 async function refuseTest(read: Read, draft: Broadcast, audience: number): Promise<void> {
   const variants = await variantsOf(read, draft.id)
   refuseSmallTest(variantTestOf(draft), variants.length, audience)
-  if (draft.local_zone === null) return
-  const message = 'A campaign in several versions cannot go by the clock of each recipient'
-  throw new ApiError('validation_error', message)
 }
 
 /** Asked within the write too: a second click on "send" must not send twice. */

@@ -19,7 +19,7 @@ export async function pauseAtFault(
   const { id, account_id: accountId } = broadcast
   const cause = messageOf(fault)
   try {
-    await pauseBroadcast(deps, broadcast, { reason: internalReason(what, cause) })
+    await pauseBroadcast(deps, broadcast, { reason: internalReason(what, cause), isFault: true })
   } catch (error) {
     if (isPassing(error)) throw error
     const fields = { broadcastId: id, accountId, cause, pausing: messageOf(error) }

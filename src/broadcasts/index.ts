@@ -22,10 +22,12 @@ export {
 } from './archived.js'
 export { type AudienceMember, nextOfAudience, reachableNow } from './audience.js'
 export { audienceUses } from './audience-uses.js'
+export { type OwnTimes, ownTimesOf } from './audience-zones.js'
 export {
   type Broadcast,
   type BroadcastDeps,
   type BroadcastStatus,
+  countBroadcastsOf,
   findAnyBroadcast,
   findBroadcast,
   findBroadcastDetail,
@@ -54,11 +56,12 @@ export { campaignsSince, mailedSince } from './mailed-lately.js'
 export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
-export { beginOf, spanOfOwnTime } from './own-time.js'
+export { beginOf } from './own-time.js'
 export { lastLeavesAt, type Pace, paceOf, type SendWindow } from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
 export { alikeVersions, draftVersions } from './put-variants.js'
+export { reachedWords } from './reached.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
 export { recipientsAnswer } from './recipients-answer.js'
 export { type BroadcastReport, broadcastReport } from './report.js'
@@ -72,6 +75,7 @@ export {
 export {
   type BroadcastStanding,
   broadcastStanding,
+  publicReason,
   ratesOf,
   recipientCount,
   shownMade,
@@ -91,7 +95,7 @@ export {
 } from './stop.js'
 export { refillOf } from './up-to-date.js'
 export type { VariantTest } from './variant.js'
-export { asRecipientsGet, withName } from './variant.js'
+export { asRecipientsGet, testSize, withName } from './variant.js'
 export {
   type Audience,
   campaignsTo,

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
-import { isZone, localTime, timeOfLocal } from '../clock/index.js'
+import { dayMs, isZone, localTime, timeOfLocal } from '../clock/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import {
   cell,
@@ -56,20 +56,42 @@ export const beginOf = ({
 export function makeOwnTime({
   scheduled_at: moment,
   local_zone: zone,
-}: Pick<Broadcast, 'scheduled_at' | 'local_zone'>):
+  decided_at: decidedAt,
+}: Pick<Broadcast, 'scheduled_at' | 'local_zone' | 'decided_at'>):
   | ((of: Pick<AudienceMember, 'metadata'>) => number)
   | undefined {
   if (moment === null || zone === null) return undefined
   const local = localTime(moment, zone)
   const known = new Map<string, number>()
-  return ({ metadata }) => {
-    const own = metadata === null ? undefined : (JSON.parse(metadata) as { timeZone?: unknown })
-    const { timeZone } = own ?? {}
-    const theirs = typeof timeZone === 'string' && isZone(timeZone) ? timeZone : zone
-    const at = known.get(theirs) ?? timeOfLocal(local, theirs) ?? 0
+  return (member) => {
+    const theirs = zoneOf(member) ?? zone
+    const at =
+      known.get(theirs) ??
+      (decidedAt === null ? (timeOfLocal(local, theirs) ?? 0) : nextTime(local, theirs, decidedAt))
     known.set(theirs, at)
     return at
   }
+}
+
+/** The zone of somebody's own clock, where they have one. */
+export function zoneOf({ metadata }: Pick<AudienceMember, 'metadata'>): string | undefined {
+  const own = metadata === null ? undefined : (JSON.parse(metadata) as { timeZone?: unknown })
+  const { timeZone } = own ?? {}
+  return typeof timeZone === 'string' && isZone(timeZone) ? timeZone : undefined
+}
+
+/**
+ * When clocks in a zone next show the time of day of `local`, from a moment on (ms): so the rest of a campaign in versions
+ * gets the one that was chosen then, each at the hour of the test.
+ */
+export function nextTime(local: string, zone: string, from: number): number {
+  const time = local.slice(10)
+  // The day on which the moment is there, or the next one.
+  for (const later of [0, dayMs]) {
+    const at = timeOfLocal(`${localTime(from + later, zone).slice(0, 10)}${time}`, zone)
+    if (at !== undefined && at >= from) return at
+  }
+  return from
 }
 
 /** Who gets a campaign later, and when (ms). */

@@ -7,6 +7,7 @@ import { acceptEmail, type EmailDeps } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { listTeam } from '../people/index.js'
+import { noteCampaignTest } from '../stats/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { stranger } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
@@ -125,6 +126,7 @@ export async function sendTest(
     },
     async (tx, { id }) => {
       if (leaves) await countTest(tx, deps, accountId)
+      await noteCampaignTest(tx, { accountId, emailId: id, at: deps.clock.now() })
       await alongside(tx, { id, message })
     },
   )

@@ -40,11 +40,6 @@ export async function variantsIn(
   }
   if (variants.length === 0) return { test: null, rows: [] }
   if (variants.length === 1) throw bad('none, or 2 to 5 versions', ['variants'])
-  if (input.localTimeOf) {
-    const message =
-      'A campaign in several versions cannot go by the clock of each recipient: take the versions away, or localTimeOf'
-    throw new ApiError('validation_error', message, { fields: { field: 'variants' } })
-  }
   const rows: CheckedVariants['rows'] = []
   const keys = new Set<string>()
   for (const [i, given] of variants.entries()) {
@@ -92,12 +87,11 @@ async function ofVersion<T>(
   }
 }
 
-/** What of a request says how versions are tried, and what cannot go with them. */
+/** What of a request says how versions are tried. */
 export interface VariantsInput {
   /** Versions of which a part of the audience tries each; none: it has one content. */
   variants?: VariantInput[] | undefined
   variantTest?: Partial<VariantTest> | undefined
-  localTimeOf?: string | undefined
 }
 
 const letters = ['A', 'B', 'C', 'D', 'E']

@@ -10,7 +10,7 @@ import { aheadMs, type PacedTurn } from './pace.js'
 import type { Subjects } from './subjects.js'
 import { testedAmong } from './tested.js'
 import { refillOf } from './up-to-date.js'
-import { asVariant, endOfTest, type makePart, type Variant, variantTestOf } from './variant.js'
+import { asVariant, endOfTest, type Part, type Variant, variantTestOf } from './variant.js'
 import type { Slice } from './write-slice.js'
 
 interface ReadDeps {
@@ -28,7 +28,7 @@ export interface SlicePart {
   turn: PacedTurn
   ownTime: ReturnType<typeof makeOwnTime>
   /** Which version each contact gets now, where the campaign has some; undefined: none now. */
-  part: ReturnType<typeof makePart> | undefined
+  part: Part | undefined
   now: number
 }
 
@@ -50,17 +50,18 @@ export async function readSlice(
   const mails: NewMail[] = []
   const tested = await testedOf(read, broadcast, page.reachable)
   for (const member of page.reachable) {
-    const variant = part?.(member.contactId, tested)
-    if (part !== undefined && variant === undefined) continue
+    if (part?.takes(member.contactId, tested) === false) continue
     const dueAt = ownTime?.(member) ?? 0
     if (dueAt > now + aheadMs) later.push({ contactId: member.contactId, dueAt })
     else {
-      const leavesAt = Math.max(dueAt, turn.leavesAt(made + mails.length))
+      const n = made + mails.length
+      const leavesAt = Math.max(dueAt, turn.leavesAt(n))
+      const variant = part?.versionOf(n)
       mails.push(await newMail(deps, broadcast, member, { leavesAt, variant }))
     }
   }
   const pacedTo = turn.pacedTo(made + mails.length)
-  const slice = { before, mails, later, taken: [], pacedTo, nextAt: null }
+  const slice = { before, mails, later, taken: [], pacedTo, nextAt: null, draw: part?.drawn() }
   // Some come later: what is left of its time.
   if (page.done && ownTime !== undefined) return { ...slice, after: endOfAudience, done: false }
   // The rest comes once its version is chosen.
@@ -85,20 +86,24 @@ function hasRest(broadcast: Broadcast): boolean {
 export async function laterSlice(
   { store, ...deps }: ReadDeps,
   broadcast: Broadcast,
-  { before, limit, made, turn, now }: SlicePart,
+  { before, limit, made, turn, part, now }: SlicePart,
 ): Promise<Slice> {
   const of = { id: broadcast.id, ...audienceOf(broadcast) }
   const due = await dueLater(store.read, of, { until: now + aheadMs, limit })
   const mails: NewMail[] = []
   for (const member of due.reachable) {
-    const leavesAt = Math.max(member.dueAt, turn.leavesAt(made + mails.length))
-    mails.push(await newMail({ store, ...deps }, broadcast, member, { leavesAt }))
+    const n = made + mails.length
+    const leavesAt = Math.max(member.dueAt, turn.leavesAt(n))
+    const variant = part?.versionOf(n)
+    mails.push(await newMail({ store, ...deps }, broadcast, member, { leavesAt, variant }))
   }
   const { taken } = due
   const nextAt = due.nextAt !== null && due.nextAt > now + aheadMs ? due.nextAt - aheadMs : null
   const pacedTo = turn.pacedTo(made + mails.length)
-  const done = due.nextAt === null
-  return { before, after: before, mails, later: [], taken, pacedTo, nextAt, done }
+  const slice = { before, mails, later: [], taken, pacedTo, nextAt, draw: undefined }
+  const isOver = due.nextAt === null
+  if (isOver && hasRest(broadcast)) return { ...slice, after: endOfTest, done: false }
+  return { ...slice, after: before, done: isOver }
 }
 
 /** The mail of one recipient, its subject rendered. */

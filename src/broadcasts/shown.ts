@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/index.js'
 import { attachmentsOf } from '../contents/index.js'
 import { shownAttachment } from '../emails/index.js'
-import { publicReason } from '../errors/index.js'
+import { internalFault } from '../errors/index.js'
 import { readExtras } from '../store/index.js'
 import type { Broadcast, BroadcastDetail, BroadcastStatus } from './broadcast.js'
 import { blocksOf } from './content.js'
@@ -11,8 +11,15 @@ import type { BroadcastRecipient } from './recipients.js'
 import type { shownVariants } from './shown-variants.js'
 import { onlyListOf, whomOf } from './whom.js'
 
-/** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
-export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: number) {
+/**
+ * A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null; `left`: how many left by
+ * it.
+ */
+export function shownBroadcast(
+  broadcast: Broadcast,
+  stop: string | null,
+  { now, left }: { now: number; left: number },
+) {
   const { status, reason } = broadcastStanding(broadcast, stop, now)
   const whom = whomOf(broadcast)
   return {
@@ -20,8 +27,8 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
     name: broadcast.name,
     subject: broadcast.subject,
     status,
-    pausedReason: status === 'paused' && reason !== null ? publicReason(reason) : null,
-    pausedBy: status === 'paused' ? (broadcast.paused_by ?? 'operator') : null,
+    pausedReason: status === 'paused' ? publicReason(broadcast, reason) : null,
+    pausedBy: status === 'paused' ? pausedBy(broadcast) : null,
     waitsFor: status === 'scheduled' || status === 'sending' ? reason : null,
     failedReason: status === 'failed' ? reason : null,
     listId: onlyListOf(whom) ?? null,
@@ -37,6 +44,7 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
       bounced: broadcast.bounced,
       opened: broadcast.opened,
       clicked: broadcast.clicked,
+      left,
       ...ratesOf(broadcast),
     },
   }
@@ -46,12 +54,15 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
 export function shownDetail(
   broadcast: BroadcastDetail,
   stop: string | null,
-  now: number,
   {
+    now,
+    left,
     recipients,
     versions,
     hasRoom,
   }: {
+    now: number
+    left: number
     recipients: readonly BroadcastRecipient[]
     versions: ReturnType<typeof shownVariants>
     hasRoom: boolean
@@ -65,7 +76,7 @@ export function shownDetail(
     warnings = [],
   } = readExtras(broadcast.extras) ?? {}
   return {
-    ...shownBroadcast(broadcast, stop, now),
+    ...shownBroadcast(broadcast, stop, { now, left }),
     from: broadcast.from_header,
     previewText: broadcast.preview_text,
     blocks: blocksOf(broadcast),
@@ -109,7 +120,15 @@ export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {
   return { id, status, ...scheduledAt, estimatedRecipients: audience }
 }
 
-/** How a campaign stands for whoever looks at it. */
+/** What an account is told of why its campaign stands as it does: a fault of ours is the operator's to know. */
+export const publicReason = (
+  { status, paused_by }: Pick<Broadcast, 'status' | 'paused_by'>,
+  reason: string | null,
+): string | null => (status === 'paused' && paused_by === 'fault' ? internalFault : reason)
+
+const pausedBy = ({ paused_by }: Broadcast) => (paused_by === 'account' ? 'account' : 'operator')
+
+/** How a campaign stands for who looks at it. */
 export interface BroadcastStanding {
   status: BroadcastStatus
   /** Why it is paused or has failed. */

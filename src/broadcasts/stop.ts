@@ -127,16 +127,22 @@ interface ByAccount {
 export async function pauseBroadcast(
   deps: StopDeps,
   { account_id, id }: Pick<Broadcast, 'account_id' | 'id'>,
-  how: ByAccount & { reason: string; onProgress?: ((seen: number) => void) | undefined },
+  how: ByAccount & {
+    reason: string
+    /** The reason is a fault of ours. */
+    isFault?: true
+    onProgress?: ((seen: number) => void) | undefined
+  },
 ): Promise<{ held: number; inFlight: number }> {
-  const { reason, onProgress, byAccount = false, alongside } = how
+  const { reason, isFault, onProgress, byAccount = false, alongside } = how
+  const by = byAccount ? 'account' : isFault ? 'fault' : null
   const course = await deps.store.write(async (tx) => {
     const { status, paused_by } = await findBroadcast(tx, account_id, id)
     if (status !== 'sending' && status !== 'paused' && status !== 'scheduled') {
       throw refusalFor(byAccount, `A campaign that is ${status} cannot be paused`)
     }
-    if (byAccount && status === 'paused' && paused_by === null) throw operatorsPause()
-    const paused = { status: 'paused', reason, paused_by: byAccount ? 'account' : null } as const
+    if (byAccount && status === 'paused' && paused_by !== 'account') throw operatorsPause()
+    const paused = { status: 'paused', reason, paused_by: by } as const
     return await beginCourse(tx, id, paused, deps.clock.now())
   })
   const { changed, inFlight } = await followCourse(deps, course, { onProgress, alongside })
@@ -159,7 +165,7 @@ export async function resumeBroadcast(
     if (status !== 'paused' && status !== 'sending') {
       throw refusalFor(byAccount, `A campaign that is ${status} cannot be resumed`)
     }
-    if (byAccount && status === 'paused' && paused_by === null) throw operatorsPause()
+    if (byAccount && status === 'paused' && paused_by !== 'account') throw operatorsPause()
     // An archived one cannot be sent on.
     if (status === 'paused' && topic_id !== null) await findTopic(tx, account_id, topic_id)
     const resumed = sent_at === null ? 'scheduled' : 'sending'

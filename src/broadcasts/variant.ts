@@ -56,31 +56,64 @@ export const variantsOf = async (read: Read, broadcastId: string): Promise<Varia
     .orderBy('key')
     .execute()
 
-/** Which part of a campaign a contact is in: always the same, and of each campaign another. */
-function placeOf(broadcastId: string, contactId: string) {
-  const hash = createHash('sha256').update(`${broadcastId} ${contactId}`).digest()
-  return { share: hash.readUInt32BE(0) / 2 ** 32, version: hash.readUInt32BE(4) }
+/** A number from 0 up to 1 for a contact: of a campaign always the same, and of each campaign another. */
+const lotOf = (broadcastId: string, contactId: string): number =>
+  createHash('sha256').update(`${broadcastId} ${contactId}`).digest().readUInt32BE(0) / 2 ** 32
+
+/** How many of an audience a test goes to. */
+export const testSize = (audience: number, { share }: Pick<VariantTest, 'share'>): number =>
+  Math.ceil((audience * share) / 100)
+
+/** The part of a campaign with versions that its mails go to now: its test, or the rest. */
+export interface Part {
+  /** Whether a contact is of it: asked of each once, in their order. `tested`: who has got a mail of the test, where that was written down. */
+  takes(contactId: string, tested: ReadonlySet<string> | undefined): boolean
+  /** The version of the nth mail of this turn, from 0 on. */
+  versionOf(n: number): Variant | undefined
+  /** How many were looked at for the test, and drawn, since it was asked last. */
+  drawn(): { seen: number; drawn: number }
 }
 
+type Parted = Pick<Broadcast, 'id' | 'winner' | 'variant_test' | 'audience' | 'recipients'> &
+  Pick<Broadcast, 'test_seen' | 'test_drawn'>
+
 /**
- * Which version each contact gets now, of a campaign that has some: while it is tried, those of the test one of them; once
- * one is chosen, all that were not `tested` that; where nobody has written down who was, those whose place is not in the test.
- * Undefined is one who is not of this part.
+ * While a campaign is tried, its test is drawn by lot from its audience in one pass, so that it has exactly `testSize` people
+ * (Knuth, TAOCP 2 §3.4.2, algorithm S), and its versions come in turn, so that each has as many; once one is chosen, all who
+ * were not tested get that. Where the audience has shrunk since it was counted, the last ones are drawn for sure.
  */
-export function makePart(
-  { id, winner, variant_test }: Pick<Broadcast, 'id' | 'winner' | 'variant_test'>,
-  variants: readonly Variant[],
-): (contactId: string, tested?: ReadonlySet<string>) => Variant | undefined {
-  const test = variantTestOf({ variant_test }) ?? usualTest
-  const chosen = variants.find(({ key }) => key === winner)
-  return (contactId, tested) => {
-    const { share, version } = placeOf(id, contactId)
-    const isTest = share < test.share / 100
-    if (winner !== null) {
-      const hasGot = isTest && (tested === undefined || tested.has(contactId))
-      return hasGot ? undefined : chosen
+export function makePart(broadcast: Parted, variants: readonly Variant[]): Part {
+  const { id, winner, audience, recipients } = broadcast
+  const test = variantTestOf(broadcast) ?? usualTest
+  if (winner !== null) {
+    const chosen = variants.find(({ key }) => key === winner)
+    return {
+      // Older releases have not written it down: there the lot alone decided.
+      takes: (contactId, tested) =>
+        tested === undefined ? lotOf(id, contactId) >= test.share / 100 : !tested.has(contactId),
+      versionOf: () => chosen,
+      drawn: () => ({ seen: 0, drawn: 0 }),
     }
-    return isTest ? variants[version % variants.length] : undefined
+  }
+  const size = testSize(audience, test)
+  const sum = { seen: broadcast.test_seen, drawn: broadcast.test_drawn }
+  let told = { ...sum }
+  return {
+    takes(contactId) {
+      const left = audience - sum.seen
+      const wanted = size - sum.drawn
+      const isDrawn =
+        test.share === 100 || (wanted > 0 && lotOf(id, contactId) * Math.max(1, left) < wanted)
+      sum.seen++
+      if (isDrawn) sum.drawn++
+      return isDrawn
+    },
+    versionOf: (n) => variants[(recipients + n) % variants.length],
+    drawn() {
+      const since = { seen: sum.seen - told.seen, drawn: sum.drawn - told.drawn }
+      told = { ...sum }
+      return since
+    },
   }
 }
 
@@ -121,12 +154,12 @@ export function refuseSmallTest(
   audience: number,
 ): void {
   if (test === undefined) return
-  const each = Math.floor((audience * test.share) / 100 / variants)
+  const each = Math.floor(testSize(audience, test) / variants)
   if (each >= leastOfVariant) return
   const needed = Math.ceil((variants * leastOfVariant * 100) / test.share)
   throw new ApiError(
     'validation_error',
-    `Each version goes to about ${each} people, and needs ${leastOfVariant}: ${test.share} % of ${audience} people in ${variants} versions. Test a larger share, fewer versions, or ${needed} people`,
+    `Each version goes to ${each} people, and needs ${leastOfVariant}: ${test.share} % of ${audience} people in ${variants} versions. Test a larger share, fewer versions, or ${needed} people`,
     { fields: { each, least: leastOfVariant, needed } },
   )
 }

@@ -24,6 +24,8 @@ export interface Slice {
   nextAt: number | null
   /** They are the last of the list. */
   done: boolean
+  /** How many were looked at for its test, and drawn; undefined: it has none. */
+  draw: { seen: number; drawn: number } | undefined
 }
 
 export interface BroadcastSlice {
@@ -67,7 +69,7 @@ async function writeSlice(
   { broadcast, slice }: BroadcastSlice,
 ): Promise<boolean> {
   const { id, account_id: accountId } = broadcast
-  const { before, after: cursor, mails, later, taken, pacedTo, nextAt, done } = slice
+  const { before, after: cursor, mails, later, taken, pacedTo, nextAt, done, draw } = slice
   const at = deps.clock.now()
   // The cursor stands still while those who come later have their turn: their rows say who has had it.
   if (taken.length > 0 && !(await areLater(tx, id, taken))) return false
@@ -83,6 +85,8 @@ async function writeSlice(
     // Only those who get it by their own clocks are waited for here.
     reason: nextAt === null ? null : `It goes on at ${utcTime(nextAt)}, by its recipients’ clocks`,
     winner: broadcast.winner,
+    seen: draw?.seen ?? 0,
+    drawn: draw?.drawn ?? 0,
   })
   if (now === undefined) return false
   await putOff(tx, id, later)
@@ -143,6 +147,8 @@ interface Advance {
   reason: string | null
   /** The version that the rest gets, as it was when they were read. */
   winner: string | null
+  seen: number
+  drawn: number
 }
 
 interface Advanced {
@@ -153,7 +159,7 @@ interface Advanced {
 
 /** Nothing else moves the cursor from `before`: who finds it elsewhere, or the campaign paused, makes no mail. */
 const advance = prepared<Advance, Advanced>(
-  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt, reason, winner }) =>
+  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt, reason, winner, seen, drawn }) =>
     db
       .updateTable('broadcasts')
       .set({
@@ -165,6 +171,8 @@ const advance = prepared<Advance, Advanced>(
         next_at: nextAt,
         recipients: sql`recipients + ${mails}`,
         waiting: sql`waiting + ${mails}`,
+        test_seen: sql`test_seen + ${seen}`,
+        test_drawn: sql`test_drawn + ${drawn}`,
       })
       .where('id', '=', id)
       .where('status', '=', 'sending')

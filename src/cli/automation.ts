@@ -8,6 +8,7 @@ import {
   findAnyRun,
   fittingPage,
   makeVersions,
+  ofPerson,
   type RunStatus,
   runPage,
   runStatuses,
@@ -64,11 +65,15 @@ const rows: readonly CommandRow[] = [
       new Option('--reason <reason>', 'only those that ended for it, with one --status').argParser(
         asTyped,
       ),
+      new Option('--email <address>', 'only those of the contact with this address').argParser(
+        asTyped,
+      ),
       limitOption(),
     ],
     help: `Examples:
   $ posthorn automation runs Welcome --status running,waiting
   $ posthorn automation runs Welcome --step paid --waiting quota
+  $ posthorn automation runs Welcome --email ada@example.com
   $ posthorn automation runs 01a1fc92-9915-7533-8296-04ee3d91dd72 --status failed`,
     run: answering(listOfRuns),
   },
@@ -120,19 +125,31 @@ async function listOfRuns(
   {
     status,
     reason,
+    email,
     limit,
     ...meant
-  }: MeantOptions & { status?: readonly RunStatus[]; reason?: string; limit: number },
+  }: MeantOptions & {
+    status?: readonly RunStatus[]
+    reason?: string
+    email?: string
+    limit: number
+  },
 ) {
   const automation = await findAnyAutomation(store.read, named)
-  const isAny = reason !== undefined || Object.keys(meantBy(meant)).length > 0
+  const isAny =
+    [reason, email].some((one) => one !== undefined) || Object.keys(meantBy(meant)).length > 0
   const found = isAny
     ? await fittingPage(store.read, automation.id, {
-        filter: await runsFilterOf(store.read, automation.id, {
-          ...meantBy(meant),
-          status: status?.join(','),
-          reason,
-        }),
+        filter: await ofPerson(
+          store.read,
+          automation.account_id,
+          await runsFilterOf(store.read, automation.id, {
+            ...meantBy(meant),
+            status: status?.join(','),
+            reason,
+          }),
+          email,
+        ),
         limit,
       })
     : await runPage(store.read, automation.id, {

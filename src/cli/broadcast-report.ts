@@ -1,6 +1,11 @@
 import { shownCount } from '../amounts/index.js'
 import * as operations from '../broadcasts/contract.js'
-import { type BroadcastReport, broadcastReport } from '../broadcasts/index.js'
+import {
+  type Broadcast,
+  type BroadcastReport,
+  broadcastReport,
+  reachedWords,
+} from '../broadcasts/index.js'
 import { leaveWords } from '../preferences/index.js'
 import { answering, type CommandDeps } from './answering.js'
 import { chosenBroadcast } from './broadcast-show.js'
@@ -25,12 +30,12 @@ const mostShown = 15
 const mostWords = 80
 
 async function show({ store: { read } }: CommandDeps, id: string) {
-  const { account_id } = await chosenBroadcast(read, id)
-  const report = await broadcastReport(read, account_id, id)
-  return { json: report, say: () => sayReport(report) }
+  const broadcast = await chosenBroadcast(read, id)
+  const report = await broadcastReport(read, broadcast.account_id, id)
+  return { json: report, say: () => sayReport(report, broadcast) }
 }
 
-function sayReport(report: BroadcastReport): void {
+function sayReport(report: BroadcastReport, broadcast: Broadcast): void {
   sayFields(totalsOf(report))
   if (!report.upToDate) remark('The log of before the update is still being counted')
   const part = (rows: string[][]) => rows.slice(0, mostShown)
@@ -74,9 +79,7 @@ function sayReport(report: BroadcastReport): void {
         oneLine(one.words).slice(0, mostWords),
       ]),
     ),
-    report.status === 'cancelled'
-      ? 'Nobody of those to whom it went out'
-      : 'It reached everybody so far',
+    reachedWords(broadcast),
   )
   if (report.whyLeft.length === 0) return
   say()

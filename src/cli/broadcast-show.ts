@@ -10,6 +10,7 @@ import {
   findAnyBroadcast,
   listUndelivered,
   ratesOf,
+  reachedWords,
   recipientCount,
   waitsForRoom,
 } from '../broadcasts/index.js'
@@ -105,7 +106,7 @@ async function undelivered(read: Read, id: string) {
           emailId,
           oneLine(reply ?? '-'),
         ]),
-        'It reached everybody so far',
+        reachedWords(broadcast),
       )
       if (found.length === mostUndelivered) remark(`The first ${shownCount(mostUndelivered)}`)
     },

@@ -1,6 +1,6 @@
 import { Option } from 'commander'
-import { type Field, type Fields, readText, type Schema, ShapeError } from '../fields/index.js'
-import { mustBe } from './option-values.js'
+import type { Field, Fields, Schema } from '../fields/index.js'
+import { readBy } from './option-values.js'
 
 /**
  * The options that give an operation the fields of its query: described and checked by the contract, so that a command
@@ -21,21 +21,7 @@ export function fieldOption(flag: string, given: Field<unknown>, among: Fields =
   const { enum: choices } = given.schema
   return Array.isArray(choices)
     ? option.choices(choices.map(String))
-    : option.argParser(readerOf(given))
-}
-
-/** What the API refuses, the command refuses in its words. */
-function readerOf(given: Field<unknown>) {
-  return (text: string): unknown => {
-    try {
-      return readText(text, given)
-    } catch (error) {
-      if (!(error instanceof ShapeError)) throw error
-      throw mustBe(
-        error.issues[0]?.message.replace(/^Expected /, '').replace(/, but got .*/s, '') ?? '',
-      )
-    }
-  }
+    : option.argParser(readBy(given))
 }
 
 /** `createdAfter` as `--created-after`. */

@@ -42,6 +42,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     account: async () => (await import('./account.js')).accountCommands,
     user: async () => (await import('./user.js')).userCommands,
     key: async () => (await import('./key.js')).keyCommands,
+    'operator-key': async () => (await import('./operator-key.js')).operatorKeyCommands,
     domain: async () => (await import('./domain.js')).domainCommands,
     surge: async () => (await import('./surge.js')).surgeCommands,
     plan: async () => (await import('./plan.js')).planCommands,

@@ -1,44 +1,44 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { beginOfDay } from '../clock/index.js'
-import { duration, integer, type Setting } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
+import { type Field, parsed, queryWhole, reading, span as spanField } from '../fields/index.js'
 
 /**
  * How the values of options and arguments are read that are more than text; words to choose from are
  * Commander's (`choices`). A value that does not fit ends the command with status 2 before anything is
  * opened. Commander says whose value it is and what was given ("option '--limit <count>' argument 'x' is
- * invalid."), a reader here what was expected. Numbers and durations are read as the settings' are, so that
- * what an operator has learned from one is true of the other.
+ * invalid."), a reader here what was expected. They are fields, as those of the API and of settings are, so that
+ * what people have learned from one is true of the other.
  */
 export type ValueReader<T> = (text: string) => T
 
 /** The refusal of a value; `expected` follows "It must be". */
 export const mustBe = (expected: string) => new InvalidArgumentError(`It must be ${expected}.`)
 
-/** Reads by a setting's reader. Its default is not used: each option has its own. */
-const asSetting =
-  <T>(setting: Setting<T>, wording?: string): ValueReader<T> =>
+/** Reads by a field; `wording` is told in place of what the field says that it expects. */
+export const readBy =
+  <T>(field: Field<T>, wording?: string): ValueReader<T> =>
   (text) => {
-    const result = setting.read(text)
+    const result = reading(text, field)
     if ('value' in result) return result.value
     throw mustBe(wording ?? result.expected)
   }
 
 /** A whole number from `min` to `max`. */
-export const wholeNumber = (min: number, max: number) => asSetting(integer(min, min, max))
+export const wholeNumber = (min: number, max: number) => readBy(queryWhole(min, max, ''))
 
 // Fifteen digits are exact in a JavaScript number, and no table has more rows.
 const manyRows = 999_999_999_999_999
 
 /** How many, or which one in a series that begins with 1. */
-export const count = asSetting(integer(1, 1, manyRows), 'a whole number of 1 or more')
+export const count = readBy(queryWhole(1, manyRows, ''), 'a whole number of 1 or more')
 
 /** A version, or the word for the newest one, which is known only once the database is open. */
 export const versionOrLatest: ValueReader<number | 'latest'> = (text) =>
   text === 'latest' ? text : numberOrLatest(text)
 
-const numberOrLatest = asSetting(
-  integer(1, 1, manyRows),
+const numberOrLatest = readBy(
+  queryWhole(1, manyRows, ''),
   "a whole number of 1 or more, or 'latest'",
 )
 
@@ -50,26 +50,24 @@ export const limitOption = (usual = 50, about = 'how many at most') =>
 export const port = wholeNumber(0, 65_535)
 
 /** Seconds, also with a fraction. */
-export const seconds =
-  (min: number, max: number): ValueReader<number> =>
-  (text) => {
-    const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN
-    if (value >= min && value <= max) return value
-    throw mustBe(`a number of seconds from ${min} to ${max}`)
-  }
+export const seconds = (min: number, max: number): ValueReader<number> =>
+  readBy(
+    parsed(`a number of seconds from ${min} to ${max}`, (text) => {
+      const value = /^\d{1,6}(\.\d{1,3})?$/.test(String(text)) ? Number(text) : Number.NaN
+      return value >= min && value <= max ? value : undefined
+    }),
+  )
 
 /** A duration such as `90s`, `30m`, `2h`, `3d`, in ms; `such` stands in the refusal as an example. */
-export const span = (such: string, min: string, max: string) => asSetting(duration(such, min, max))
+export const span = (such: string, min: string, max: string) => readBy(spanField(min, max, such))
 
 /**
  * A time in ms: a day, or a day with an hour, as ISO 8601 writes it. `Date.parse` would also take
  * 1/12/2026, which is January to some and December to others.
  */
-export const time: ValueReader<number> = (text) => {
-  const at = timeIn(text)
-  if (at !== undefined) return at
-  throw mustBe('a time such as 2026-12-01 or 2026-12-01T09:00:00Z')
-}
+export const time = readBy(
+  parsed('a time such as 2026-12-01 or 2026-12-01T09:00:00Z', (text) => timeIn(String(text))),
+)
 
 const isoTimes = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/
 
@@ -83,9 +81,9 @@ function timeIn(text: string): number | undefined {
 
 /** When something ends: a time, or so long from the `now` that the command works with. In ms. */
 export function endTime(min: string, max: string): ValueReader<(now: number) => number> {
-  const { read } = duration(min, min, max)
+  const lengths = spanField(min, max, '90d')
   return (text) => {
-    const length = read(text)
+    const length = reading(text, lengths)
     if ('value' in length) return (now) => now + length.value
     const at = timeIn(text)
     if (at !== undefined) return () => at

@@ -50,15 +50,12 @@ export {
 } from './seen-as.js'
 export {
   duration,
-  flag,
   integer,
   isNetwork,
   isSetting,
-  list,
-  oneOf,
   type Section,
   type Setting,
-  text,
+  setting,
   type Values,
 } from './settings.js'
 export { authoritiesOf, checkSmartHosts, passwordOf, type SmartHost } from './smart-hosts.js'

@@ -1,6 +1,7 @@
+import { parsed } from '../fields/index.js'
 import { refuseOthers, type Table, type TomlPlace, wrongValue } from '../toml/index.js'
 import { settingName } from './read.js'
-import { list, type Setting, type Values } from './settings.js'
+import { type Setting, setting, type Values } from './settings.js'
 
 /** The keys that a table of a file may have. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>
@@ -48,13 +49,15 @@ export function readAllKeys<S extends Settings>(
 }
 
 /** A list of texts, which a file has as one: only an environment variable has it as a text with commas. */
-export function texts(
-  each: (item: string) => boolean,
-  expected: string,
-): Setting<readonly string[]> {
-  const { read, ...setting } = list([], { each, expected })
-  return { ...setting, read: (value) => (Array.isArray(value) ? read(value) : { expected }) }
-}
+export const texts = (each: (item: string) => boolean, expected: string) =>
+  setting<readonly string[]>(
+    [],
+    parsed(expected, (given) =>
+      Array.isArray(given) && given.every((item) => typeof item === 'string' && each(item))
+        ? given
+        : undefined,
+    ),
+  )
 
 /** A setting that may be left out; `usual` is its value then. */
 export const orNothing = <T, U>({ read, ...setting }: Setting<T>, usual: U): Setting<T | U> => ({

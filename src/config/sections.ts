@@ -74,6 +74,7 @@ export const settings = {
         each: (item) => hostName.test(item) || isIP(item) !== 0,
         expected: 'a list of host names, without https:// and port',
       }),
+      operatorApi: flag(false),
       tls: {
         enabled: flag(false),
         certificate: text(''),

@@ -100,6 +100,7 @@ export {
   removeFromList,
   whatDeletionTakes,
 } from './remove.js'
+export { type Sampled, sampleContacts, scaled } from './sample.js'
 export { findContacts } from './search.js'
 export {
   contactsAmong,

@@ -18,9 +18,19 @@ import { type Example, type RefusalExample, refusal } from './refusal.js'
 
 /**
  * What an operation asks of a key. `any`: each key, for what it has a right to; `public`: not even a key. `live`: to
- * send, and not by a test key; `inbox`, `clear`: to look into the test inbox, or to empty it.
+ * send, and not by a test key; `inbox`, `clear`: to look into the test inbox, or to empty it; `operator`: a key of the
+ * operator's, which is none of an account.
  */
-export type Permission = 'public' | 'any' | 'sending' | 'live' | 'read' | 'inbox' | 'clear' | 'full'
+export type Permission =
+  | 'public'
+  | 'any'
+  | 'sending'
+  | 'live'
+  | 'read'
+  | 'inbox'
+  | 'clear'
+  | 'full'
+  | 'operator'
 
 /** A success. Several of one status are told apart by their shape. */
 export interface AnswerExample extends Example {

@@ -1,6 +1,7 @@
 import { stoppedBy } from '../billing/index.js'
 import {
   acceptedAt,
+  type HeldBy,
   type LastCause,
   ofAnyNode,
   type QueueClass,
@@ -40,7 +41,7 @@ export interface WaitingDelivery {
   lastReply: string | null
   lastCause: LastCause | null
   lastTranscript: string | null
-  held: { since: number; reason: string; dueAt: number } | null
+  held: { since: number; reason: string; by: HeldBy | null; dueAt: number } | null
 }
 
 /** A delivery that has ended. */
@@ -176,6 +177,7 @@ const waitingQuery = (read: Read) =>
       'queue.last_cause',
       'queue.held_at',
       'queue.held_reason',
+      'queue.held_by',
       'queue.held_due_at',
     ])
 
@@ -207,6 +209,7 @@ function toWaiting(row: WaitingRow & { last_transcript: string | null }): Waitin
         : {
             since: row.held_at,
             reason: row.held_reason ?? '',
+            by: row.held_by,
             dueAt: row.held_due_at ?? row.due_at,
           },
   }

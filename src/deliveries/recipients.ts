@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { DeliveryRow, Read } from '../store/index.js'
+import type { DeliveryRow, HeldBy, Read } from '../store/index.js'
 
 export interface RecipientStatus {
   email: string
@@ -9,7 +9,7 @@ export interface RecipientStatus {
   reply: string | null
   updatedAt: number | null
   /** It waits until the operator releases it. */
-  held: { since: number; reason: string } | null
+  held: { since: number; reason: string; by: HeldBy | null } | null
 }
 
 /**
@@ -26,6 +26,7 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
       sql<number | null>`case when lease is null and held_at is null then due_at end`.as('dueAt'),
       'held_at as heldAt',
       'held_reason as heldReason',
+      'held_by as heldBy',
     ])
     .where('email_id', '=', emailId)
   const ended = read
@@ -35,6 +36,7 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
       sql<number | null>`null`.as('dueAt'),
       sql<number | null>`null`.as('heldAt'),
       sql<string | null>`null`.as('heldReason'),
+      sql<HeldBy | null>`null`.as('heldBy'),
     ])
     .where('email_id', '=', emailId)
   const rows = await waiting.unionAll(ended).orderBy('id').execute()
@@ -45,7 +47,10 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
     nextAttemptAt: dueAt,
     reply,
     updatedAt,
-    held: row.heldAt === null ? null : { since: row.heldAt, reason: row.heldReason ?? '' },
+    held:
+      row.heldAt === null
+        ? null
+        : { since: row.heldAt, reason: row.heldReason ?? '', by: row.heldBy },
   }))
 }
 

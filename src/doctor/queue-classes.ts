@@ -21,7 +21,32 @@ export async function readQueueClasses(
   now: number,
   overview: Overview | undefined,
 ): Promise<QueueClassState[]> {
-  return overview?.rates ? classesOf(overview) : await countClasses(read, now)
+  const figures = await readQueueFigures(read, now, overview)
+  return figures.map(({ name, deliveries, isLeast, oldestMs, dueMs }) => ({
+    name,
+    waiting: isLeast ? `${upTo(mostCounted + 1)} in all` : deliveries.toLocaleString('en-GB'),
+    oldestMs,
+    dueMs,
+  }))
+}
+
+/** What waits of one class, in numbers. */
+export interface QueueClassFigures {
+  name: string
+  deliveries: number
+  /** More wait than were counted. */
+  isLeast: boolean
+  oldestMs: number | null
+  dueMs: number | null
+}
+
+/** The same in numbers. */
+export async function readQueueFigures(
+  read: Read,
+  now: number,
+  overview: Overview | undefined,
+): Promise<QueueClassFigures[]> {
+  return overview?.rates ? figuresOf(overview) : await countFigures(read, now)
 }
 
 /** A count up to `mostCounted`, in words. */
@@ -35,27 +60,29 @@ const upTo = (count: number) =>
     : count.toLocaleString('en-GB')
 
 /** From the gauges of the running appliance, which are counted apart and cost nothing to read. */
-function classesOf({ series }: Overview): QueueClassState[] {
+function figuresOf({ series }: Overview): QueueClassFigures[] {
   const gaugeOf = (name: string, of: string) =>
     series.find(({ metricName, labels }) => metricName === name && labels.class === of)?.value ?? 0
   return ['transactional', 'automation', 'campaign'].map((name) => {
-    const waiting = gaugeOf('posthorn_queue_deliveries', name)
+    const deliveries = gaugeOf('posthorn_queue_deliveries', name)
     const dueMs = gaugeOf('posthorn_queue_due_seconds', name) * 1_000
     return {
       name,
-      waiting: waiting.toLocaleString('en-GB'),
-      oldestMs: waiting === 0 ? null : gaugeOf('posthorn_queue_oldest_seconds', name) * 1_000,
+      deliveries,
+      isLeast: false,
+      oldestMs: deliveries === 0 ? null : gaugeOf('posthorn_queue_oldest_seconds', name) * 1_000,
       dueMs: dueMs === 0 ? null : dueMs,
     }
   })
 }
 
 /** Without an appliance nobody has counted, so it is done here. */
-async function countClasses(read: Read, now: number): Promise<QueueClassState[]> {
+async function countFigures(read: Read, now: number): Promise<QueueClassFigures[]> {
   const { counted, depth } = await depthUpTo(read, mostCounted)
   return Object.entries(depth).map(([name, { deliveries, oldestAt, dueAt }]) => ({
     name,
-    waiting: counted > mostCounted ? `${upTo(counted)} in all` : deliveries.toLocaleString('en-GB'),
+    deliveries,
+    isLeast: counted > mostCounted,
     oldestMs: oldestAt === undefined ? null : now - oldestAt,
     dueMs: dueAt === undefined || dueAt > now ? null : now - dueAt,
   }))

@@ -8,6 +8,8 @@ import { forgetExpired, keepAnswer, makeFindAnswer } from './kept-answer.js'
 export interface KeyOwner {
   accountId: string
   isTest?: boolean
+  /** Whose keys they are, where they are of no account: what they have done is apart too. */
+  apart?: string
 }
 
 /**
@@ -34,7 +36,8 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
     async once({ account, fingerprint, ...asked }, work): Promise<AnsweredOnce> {
       const { accountId } = account
       // What a program has tried out with a test key is not what it does with another one; no given key has a blank.
-      const key = account.isTest === true ? `test ${asked.key}` : asked.key
+      const apart = account.isTest === true ? 'test' : account.apart
+      const key = apart === undefined ? asked.key : `${apart} ${asked.key}`
       const known = typeof fingerprint === 'string' ? fingerprint : undefined
       const name = `${accountId} ${key}`
       if (inFlight.has(name)) {

@@ -2,7 +2,7 @@ import { stoppedForClient } from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
 import { type Attachment, attachmentsOf } from '../contents/index.js'
 import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
-import { ApiError, OperatorError, publicReason } from '../errors/index.js'
+import { ApiError, internalFault, OperatorError } from '../errors/index.js'
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type Read, storedJson, storedTexts } from '../store/index.js'
@@ -76,12 +76,11 @@ export async function readEmail(
   const recipients = (await readRecipients(read, id)).map((recipient) => ({
     ...recipient,
     kind: kindOf(recipient.email),
-    reply: recipient.reply && publicReason(recipient.reply),
     nextAttemptAt: isoTime(recipient.nextAttemptAt),
     updatedAt: isoTime(recipient.updatedAt),
     held: recipient.held && {
       since: isoTime(recipient.held.since),
-      reason: publicReason(recipient.held.reason),
+      reason: recipient.held.by === 'fault' ? internalFault : recipient.held.reason,
     },
   }))
   const stop = row.waiting === 0 ? undefined : await stoppedForClient(read, accountId, row.type)

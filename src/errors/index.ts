@@ -115,16 +115,12 @@ export function messageOf(error: unknown): string {
 export const systemCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
-const internal = 'Internal error: '
+/**
+ * What clients are told of a fault of ours, also where a reply of another server would stand. The log has what it was,
+ * which is the operator's to know.
+ */
+export const internalFault = 'Internal error; the operator has to look into it'
 
-/** What is kept of a fault of ours where a reply of another server would stand; for the operator alone. */
-export const internalFault = (error: unknown): string =>
-  `${internal}${messageOf(error).slice(0, 200)}`
-
-/** Why something waits that met a fault of ours, for the operator. */
+/** Why something waits that met a fault of ours, for the operator alone. */
 export const internalReason = (what: string, fault: string): string =>
-  `${internal}${what}: ${fault}`.slice(0, 500)
-
-/** A reason as clients get it: what is wrong inside is the operator's to know. */
-export const publicReason = (reason: string): string =>
-  reason.startsWith(internal) ? 'Internal error; the operator has to look into it' : reason
+  `Internal error: ${what}: ${fault}`.slice(0, 500)

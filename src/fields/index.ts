@@ -18,7 +18,7 @@ export {
   type TypeOf,
   table,
 } from './field.js'
-export { check, convert, type Issue, readText, ShapeError } from './issues.js'
+export { check, convert, type Issue, ShapeError } from './issues.js'
 export {
   bodyId,
   colour,
@@ -56,3 +56,17 @@ export {
 export { isSound } from './sound.js'
 export { type VariantOf, variants } from './variants.js'
 export { hoursOfDays, timeOfDay, weekdays, windowEnd, zoneName } from './wall-time.js'
+export {
+  expectedOf,
+  parsed,
+  type Reading,
+  reading,
+  share,
+  span,
+  spanOrForever,
+  spans,
+  textLike,
+  textsWritten,
+  trueOrFalse,
+  writtenSpan,
+} from './written.js'

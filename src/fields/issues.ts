@@ -1,5 +1,4 @@
 import { type Failure, Struct } from 'superstruct'
-import type { Field } from './field.js'
 import { isSound } from './sound.js'
 import { chosenStruct } from './variants.js'
 
@@ -79,13 +78,6 @@ function withoutNulls(value: unknown, struct: { schema: unknown }): unknown {
 function mapped(items: unknown[], change: (item: unknown) => unknown): unknown[] {
   const changed = items.map(change)
   return changed.some((item, at) => item !== items[at]) ? changed : items
-}
-
-/** Reads one value from a text, as it stands in a query or behind an option. Throws a `ShapeError`. */
-export function readText<T>(given: string, { struct }: Field<T>): T {
-  const [error, valid] = struct.validate(given, { coerce: true })
-  if (error !== undefined) throw new ShapeError(issuesOf(error.failures()))
-  return valid as T
 }
 
 /** Checks strings from a path, a query or a form, which the struct may turn into other types. */

@@ -99,9 +99,8 @@ export interface Api<P> {
   delete: AddRoute<P>
 }
 
-export interface ApiSettings<P> {
-  context: ServerContext
-  maxBodyBytes: number
+/** How those are known who call a part of the API, and what is done for each of them. */
+export interface ApiCallers<P> {
   authenticate:
     | ((authorization: string | undefined, address: () => string) => Promise<P>)
     | undefined
@@ -109,6 +108,11 @@ export interface ApiSettings<P> {
   auditOf: ((route: string) => NoteChange<P> | undefined) | undefined
   repeats: Repeats<P> | undefined
   rateKey: (principal: P) => string
+}
+
+export interface ApiSettings<P> extends ApiCallers<P> {
+  context: ServerContext
+  maxBodyBytes: number
   /** Counts requests by key, and those without a valid one by address. */
   clients: RateLimiter
   strangers: RateLimiter

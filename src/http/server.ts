@@ -4,7 +4,7 @@ import { type CountedTogether, nextTurn } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { type ApiError, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type Api, type ApiSettings, makeApi, type NoteChange } from './api.js'
+import { type Api, type ApiCallers, type ApiSettings, makeApi, type NoteChange } from './api.js'
 import { makeClientAddress, makeIsTrusted } from './client-address.js'
 import { type Answered, RequestWork, type ServerContext } from './context.js'
 import { makeBodyMemory, makeBodyTimer } from './incoming-body.js'
@@ -65,6 +65,8 @@ export interface HttpServer<P> {
   /** Known once it listens; of one that listens for TLS only, what listens before it has one. */
   readonly port: number
   readonly api: Api<P>
+  /** Routes for callers of another kind, who show who they are otherwise; the same limits count their requests. */
+  apiFor<Q>(callers: ApiCallers<Q>): Api<Q>
   readonly pages: Pages
   /**
    * Pages that are loaded when somebody asks for the first path that is not there: till then an appliance whose
@@ -94,7 +96,8 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   const context = contextOf(options, closes.signal)
   const routes = new RouteTable()
   const maxBodyBytes = options.maxBodyBytes ?? 10 * 1024 * 1024
-  const api = makeApi<P>(apiSettings(options, context, maxBodyBytes), routes)
+  const forAll = apiSettings(options, context, maxBodyBytes)
+  const api = makeApi<P>(forAll, routes)
   const { pageRateLimit, clock, together } = options
   const pageLimiter =
     pageRateLimit && makeRateLimiter(pageRateLimit, clock, { together: together?.('page') })
@@ -136,6 +139,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       return native.port
     },
     api,
+    apiFor: (callers) => makeApi({ ...forAll, ...callers }, routes),
     pages: makePages(context, pageLimiter, routes),
     loadPagesLater(load) {
       const makeThem = (those: RouteTable) => makePages(context, pageLimiter, those)

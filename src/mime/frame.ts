@@ -16,17 +16,24 @@ export function frameHeaders({ remotePictures = false } = {}): Record<string, st
 }
 
 /**
- * A frame's document, in standards mode whatever the HTML says, as a doctype of its own comes too late. `language`: of its
+ * A frame's document, in standards mode and as wide as the screen whatever the HTML says. `language`: of its
  * words where the HTML does not say it.
  */
 export function frameDocument(html: string, { title = '', language = '' } = {}): string {
   // HTML §13.2.6.4.7: of a second `html` the attributes count that the first one has not.
   const root = language === '' || saysLanguage(html) ? '' : `<html lang="${escapeHtml(language)}">`
+  const wide = saysWidth.test(html) ? '' : '<meta name="viewport" content="width=device-width">'
   const named = title === '' ? '' : `<title>${escapeHtml(title)}</title>`
-  return `<!doctype html>${root}<meta charset="utf-8">${named}<base target="_blank">${withoutLinks(html)}`
+  return `<!doctype html>${root}<meta charset="utf-8">${wide}${named}<base target="_blank">${withoutLinks(html.replace(ownDoctype, ''))}`
 }
 
-// What is made of blocks says `und`, which is none (RFC 5646 §4.1).
+// A second doctype is a fault of syntax (HTML §13.2.6.4.7).
+const ownDoctype = /^\s{0,100}<!doctype[^>]{0,500}>/i
+
+// Without it a phone shows a page that is drawn 980 pixels wide, and made small.
+const saysWidth = /<meta\b[^>]{0,200}\bname\s{0,9}=\s{0,9}["']?viewport\b/i
+
+// What older releases made of blocks says `und`, which is none (RFC 5646 §4.1).
 const saysLanguage = (html: string) =>
   /<html\b[^>]{0,2000}\slang\s{0,9}=\s{0,9}["']?(?!und\b)[a-z]/i.test(html.slice(0, 4_000))
 

@@ -11,6 +11,7 @@ import { emails } from '../emails/contract.js'
 import { erasures } from '../erasure/contract.js'
 import { openObject } from '../fields/index.js'
 import { forms } from '../forms/contract.js'
+import { operatorApi } from '../operator/contract.js'
 import { pictures } from '../pictures/contract.js'
 import { testInbox } from '../sandbox/contract.js'
 import { segments } from '../segments/contract.js'
@@ -79,3 +80,6 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [billing],
   [itself],
 ]
+
+/** What only the operator's keys may do, and only where it is switched on; no client library has it. */
+export const operatorContracts: typeof contracts = [[operatorApi]]

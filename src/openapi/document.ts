@@ -4,12 +4,18 @@ import type { AnswerExample, Described, Example, RefusalExample } from '../contr
 import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
-import { contracts } from './contract.js'
+import { contracts, operatorContracts } from './contract.js'
 import { type Description, describe } from './description.js'
 import { allow, errorTable, responseHeaders, welcome } from './general.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 const descriptions: readonly Description[] = contracts.map((those) => describe(...those))
+
+/** The same with the operator's API. */
+export const withOperatorApi = (): readonly Description[] => [
+  ...descriptions,
+  ...operatorContracts.map((those) => describe(...those)),
+]
 
 /**
  * The routes as far as their descriptions tell of them: enough for the client's types, which the build makes before
@@ -144,7 +150,7 @@ function describeRoute(
 
 /** Which keys may ask, for people and, as `x-key-scopes`, for machines. */
 function describedWithScopes({ auth }: ApiRoute, { description, may }: Described): Schema {
-  const scopes = auth ? scopesWith(may) : keyScopes
+  const scopes = may === 'operator' ? ['operator'] : auth ? scopesWith(may) : keyScopes
   const limited = scopes.length < keyScopes.length
   const who = `Needs a key of the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
   const text = [description, ...(limited ? [who] : [])].filter(Boolean).join(' ')

@@ -9,28 +9,34 @@ import type { Document } from './document.js'
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * `GET /v1/openapi.json` and the clients. Returns a function that gives the document, which describes the routes
- * that are there by then; it is made again where it was collected meanwhile. Like its text, of a quarter of a megabyte,
- * it is loaded when it is asked for, as on most appliances it never is.
+ * `GET /v1/openapi.json` and the clients. `operator`: its API, where it is switched on, which is in what is served and not
+ * in what accounts' pages show. Returns a function that gives the document of what accounts' keys may do, which
+ * describes the routes that are there by then. Like its text, of a quarter of a megabyte, it is loaded when it is asked
+ * for, as on most appliances it never is.
  */
-export function openApiRoutes<P>({
-  api,
-  pages,
-}: {
-  api: Api<P>
-  pages: Pages
-}): () => Promise<Document> {
+export function openApiRoutes<P>(
+  { api, pages }: { api: Api<P>; pages: Pages },
+  operator?: Pick<Api<never>, 'routes'>,
+): () => Promise<Document> {
+  const ofAccounts = remade(({ makeDocument }) => makeDocument(api.routes, packageVersion()))
+  const ofAll = remade(({ makeDocument, withOperatorApi }) =>
+    makeDocument([...api.routes, ...(operator?.routes ?? [])], packageVersion(), withOperatorApi()),
+  )
+  servePublic(api, getOpenApi, operator === undefined ? ofAccounts : ofAll)
+  clientLibrary(pages)
+  otherClients(pages, packageVersion())
+  return ofAccounts
+}
+
+/** Makes a document when it is asked for, and again where it was collected meanwhile. */
+function remade(make: (tools: typeof import('./document.js')) => Document) {
   let known: WeakRef<Document> | undefined
-  const make = async () => {
-    const { makeDocument } = await import('./document.js')
-    const document = known?.deref() ?? makeDocument(api.routes, packageVersion())
+  return async (): Promise<Document> => {
+    const tools = await import('./document.js')
+    const document = known?.deref() ?? make(tools)
     known = new WeakRef(document)
     return document
   }
-  servePublic(api, getOpenApi, make)
-  clientLibrary(pages)
-  otherClients(pages, packageVersion())
-  return make
 }
 
 /** Serves the client library that fits this version, as `npm run build` has packed it, if it has. */

@@ -21,6 +21,7 @@ export {
   findInvitation,
   type Invitation,
   invite,
+  inviteWithin,
   listInvitations,
   revokeInvitation,
 } from './invitation.js'
@@ -31,7 +32,10 @@ export { actorOf, awaitedPerson, type Entered, logIn } from './login.js'
 export {
   addPerson,
   disablePerson,
+  disableWithin,
   enablePerson,
+  enableWithin,
+  findListedPerson,
   type ListedPerson,
   listPeople,
   personNamed,

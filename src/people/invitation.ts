@@ -1,6 +1,6 @@
 import { dayMs } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { InvitationRow, Read, Tx, UserRow } from '../store/index.js'
+import type { Ids, InvitationRow, Read, Tx, UserRow } from '../store/index.js'
 import type { Role } from './actions.js'
 import type { PeopleDeps } from './deps.js'
 import { type Inviter, mayStillInvite } from './inviter.js'
@@ -31,44 +31,66 @@ const mostOpen = 100
  */
 export async function invite(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
-  given: { accountId: string | null; email: string; role: Role; inviter: Inviter },
-): Promise<{ id: string; path: string; mailPath: string }> {
+  given: NewInvitation,
+): Promise<InvitationLinks> {
+  const how = { ids: store.ids, now: clock.now() }
+  return await store.write((tx) => inviteWithin(how, tx, given))
+}
+
+/** Who is asked, into what, by whom. */
+interface NewInvitation {
+  accountId: string | null
+  email: string
+  role: Role
+  inviter: Inviter
+}
+
+/** Where the invitation is accepted. */
+interface InvitationLinks {
+  id: string
+  path: string
+  mailPath: string
+}
+
+/** The same in a write of the caller's. */
+export async function inviteWithin(
+  { ids, now }: { ids: Pick<Ids, 'uuid'>; now: number },
+  tx: Tx,
+  given: NewInvitation,
+): Promise<InvitationLinks> {
   const { accountId, role, inviter } = given
   const { email, address } = checkedEmail(given.email)
   if ((role === 'operator') !== (accountId === null)) {
     throw new Error('An operator is invited to the appliance, everybody else to an account')
   }
-  const now = clock.now()
-  const id = store.ids.uuid()
+  const id = ids.uuid()
   const link = newToken()
   const proof = inviter.isOperator ? link : newToken()
-  await store.write(async (tx) => {
-    await refuseMember(tx, accountId, address)
-    const open = await openInvitations(tx, accountId).execute()
-    const mine = open.filter((one) => one.address === address).map((one) => one.id)
-    for (const old of mine) await tx.deleteFrom('invitations').where('id', '=', old).execute()
-    const others = open.filter(({ expires_at }) => expires_at > now).length - mine.length
-    if (others >= mostOpen) {
-      throw new ApiError('conflict', `There are ${mostOpen} open invitations: take some back first`)
-    }
-    await tx
-      .insertInto('invitations')
-      .values({
-        id,
-        account_id: accountId,
-        email,
-        address,
-        role,
-        token_hash: link.hash,
-        proof_hash: proof.hash,
-        invited_by: inviter.name,
-        inviter_id: inviter.id,
-        created_at: now,
-        expires_at: now + lastsMs,
-        accepted_at: null,
-      })
-      .execute()
-  })
+  await refuseMember(tx, accountId, address)
+  const open = await openInvitations(tx, accountId).execute()
+  const mine = open.filter((one) => one.address === address).map((one) => one.id)
+  for (const old of mine) await tx.deleteFrom('invitations').where('id', '=', old).execute()
+  const others = open.filter(({ expires_at }) => expires_at > now).length - mine.length
+  if (others >= mostOpen) {
+    throw new ApiError('conflict', `There are ${mostOpen} open invitations: take some back first`)
+  }
+  await tx
+    .insertInto('invitations')
+    .values({
+      id,
+      account_id: accountId,
+      email,
+      address,
+      role,
+      token_hash: link.hash,
+      proof_hash: proof.hash,
+      invited_by: inviter.name,
+      inviter_id: inviter.id,
+      created_at: now,
+      expires_at: now + lastsMs,
+      accepted_at: null,
+    })
+    .execute()
   return { id, path: `/invite/${link.token}`, mailPath: `/invite/${proof.token}` }
 }
 

@@ -30,7 +30,25 @@ export async function listPeople(
   { startsWith = '', after = '', limit }: { startsWith?: string; after?: string; limit: number },
 ): Promise<ListedPerson[]> {
   const prefix = startsWith.trim().toLowerCase()
-  const rows = await read
+  const rows = await listed(read)
+    .where('address', '>', after)
+    .where('address', '>=', prefix)
+    .where('address', '<', `${prefix}\u{10ffff}`)
+    .orderBy('address')
+    .limit(limit)
+    .execute()
+  return rows.map(toListed)
+}
+
+/** One of them by the id. Throws a 404. */
+export async function findListedPerson(read: Read, personId: string): Promise<ListedPerson> {
+  const row = await listed(read).where('users.id', '=', personId).executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'There is no such person')
+  return toListed(row)
+}
+
+const listed = (read: Read) =>
+  read
     .selectFrom('users')
     .selectAll()
     .select((eb) => [
@@ -48,29 +66,25 @@ export async function listPeople(
         .whereRef('user_id', '=', 'users.id')
         .as('accounts'),
     ])
-    .where('address', '>', after)
-    .where('address', '>=', prefix)
-    .where('address', '<', `${prefix}\u{10ffff}`)
-    .orderBy('address')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    isOperator: row.operator === 1,
-    timeZone: row.time_zone,
-    isDisabled: row.disabled_at !== null,
-    hasTotp: row.totp_secret !== null,
-    isProved: row.proved_at !== null,
-    hasPassword: row.password !== null,
-    passkeys: row.passkeys ?? 0,
-    isBound: Boolean(row.isBound),
-    accounts: row.accounts ?? 0,
-    createdAt: row.created_at,
-    lastLoginAt: row.last_login_at,
-  }))
-}
+
+const toListed = (
+  row: UserRow & { passkeys: number | null; isBound: unknown; accounts: number | null },
+): ListedPerson => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  isOperator: row.operator === 1,
+  timeZone: row.time_zone,
+  isDisabled: row.disabled_at !== null,
+  hasTotp: row.totp_secret !== null,
+  isProved: row.proved_at !== null,
+  hasPassword: row.password !== null,
+  passkeys: row.passkeys ?? 0,
+  isBound: Boolean(row.isBound),
+  accounts: row.accounts ?? 0,
+  createdAt: row.created_at,
+  lastLoginAt: row.last_login_at,
+})
 
 /** By address, as an operator types it. Throws a 404. */
 export async function personNamed(read: Read, email: string): Promise<UserRow> {
@@ -129,14 +143,17 @@ export async function disablePerson(
   personId: string,
 ): Promise<void> {
   const now = clock.now()
-  await store.write(async (tx) => {
-    const user = await findPerson(tx, personId)
-    await refuseLastOperator(tx, user)
-    await tx.updateTable('users').set({ disabled_at: now }).where('id', '=', user.id).execute()
-    await endSessions(tx, user.id)
-    await tx.deleteFrom('entry_links').where('user_id', '=', user.id).execute()
-    await takeBackInvitationsOf(tx, user.id)
-  })
+  await store.write((tx) => disableWithin(tx, personId, now))
+}
+
+/** The same in a write of the caller's. */
+export async function disableWithin(tx: Tx, personId: string, now: number): Promise<void> {
+  const user = await findPerson(tx, personId)
+  await refuseLastOperator(tx, user)
+  await tx.updateTable('users').set({ disabled_at: now }).where('id', '=', user.id).execute()
+  await endSessions(tx, user.id)
+  await tx.deleteFrom('entry_links').where('user_id', '=', user.id).execute()
+  await takeBackInvitationsOf(tx, user.id)
 }
 
 /** Lets somebody log in again. Throws a 404. */
@@ -144,10 +161,13 @@ export async function enablePerson(
   { store }: Pick<PeopleDeps, 'store'>,
   personId: string,
 ): Promise<void> {
-  await store.write(async (tx) => {
-    const user = await findPerson(tx, personId)
-    await tx.updateTable('users').set({ disabled_at: null }).where('id', '=', user.id).execute()
-  })
+  await store.write((tx) => enableWithin(tx, personId))
+}
+
+/** The same in a write of the caller's. */
+export async function enableWithin(tx: Tx, personId: string): Promise<void> {
+  const user = await findPerson(tx, personId)
+  await tx.updateTable('users').set({ disabled_at: null }).where('id', '=', user.id).execute()
 }
 
 /**

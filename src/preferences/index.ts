@@ -21,6 +21,7 @@ export {
   type UnsubscribeTarget,
 } from './link.js'
 export {
+  type CopyLinks,
   type Footer,
   filledForNobody,
   footerPlace,
@@ -30,4 +31,4 @@ export {
   withOwnLinks,
 } from './marketing-parts.js'
 export { type CountedReason, countedReasons, whyLeft } from './reason.js'
-export { sampleFooter } from './sample-footer.js'
+export { sampleCopy, sampleFooter } from './sample-footer.js'

@@ -2,9 +2,10 @@ import {
   type Broadcast,
   draftVersions,
   lastLeavesAt,
+  ownTimesOf,
   paceOf,
   type SendWindow,
-  spanOfOwnTime,
+  testSize,
 } from '../broadcasts/index.js'
 import { hourMs, openWindow } from '../clock/index.js'
 import type { RehearsalPlan } from '../outbound/index.js'
@@ -18,20 +19,17 @@ export async function leavingOf(
 ): Promise<Pick<RehearsalPlan, 'leavesAt' | 'opensAt'>> {
   const { rate, window } = paceOf(draft)
   const opensAt = makeOpensAt(window)
-  const { local_zone: ownZone, scheduled_at: moment } = draft
-  if (ownZone !== null && moment !== null) {
-    const { first, last } = spanOfOwnTime(moment, ownZone)
-    // How many live in which zone is not looked at.
+  const own = await ownTimesOf(read, draft)
+  if (own !== undefined) {
+    const { first, last } = own.span
+    // They are taken to be spread over the zones as evenly as these are over the day.
     const leavesAt = (n: number) => Math.max(startsAt, first + ((last - first) * n) / people)
     return { leavesAt, opensAt }
   }
   const from = (start: number) =>
     rate === null ? () => start : memoOf((n) => lastLeavesAt(start, { people: n, rate, window }))
   const { test } = await draftVersions(read, draft)
-  const tried =
-    test === undefined || draft.variant_test === null
-      ? people
-      : Math.round((people * test.share) / 100)
+  const tried = test === undefined || draft.variant_test === null ? people : testSize(people, test)
   const first = from(startsAt)
   if (test === undefined || tried >= people) return { leavesAt: first, opensAt }
   const made = first(tried)

@@ -172,7 +172,7 @@ const pastBefore = (read: Read, until: number) =>
     .limit(rowsARead)
 
 // The kinds of figures that are deleted by the day.
-const breakdowns = ['broadcast', 'provider', 'tag', 'test'] as const
+const breakdowns = ['broadcast', 'provider', 'tag', 'test', 'campaign-test'] as const
 
 /** Deletes an account's counters and figures of days that are too old; totals of months stay. */
 export async function forgetDays(

@@ -13,7 +13,7 @@ export {
   sumCampaigns,
 } from './campaigns/read.js'
 export { linkOf } from './campaigns/words.js'
-export { otherMarketing } from './other-marketing.js'
+export { noteCampaignTest, otherMarketing } from './other-marketing.js'
 export {
   dimensions,
   type FiguresQuestion,

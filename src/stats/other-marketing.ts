@@ -1,8 +1,11 @@
-import type { Read } from '../store/index.js'
+import { dayNumber } from '../clock/index.js'
+import { isTestId, type Read, type Tx } from '../store/index.js'
+import { addFigures, noCounts } from './add-figures.js'
 
 /**
  * How many marketing mails an account has sent on each of some days (of UTC, since 1970; `to` is the last one) that are of no
- * campaign: those of its automations and applications. Days without any are not in the map.
+ * campaign: those of its automations and applications, without what `noteCampaignTest` has noted. Days without any are not in
+ * the map.
  */
 export async function otherMarketing(
   read: Read,
@@ -11,14 +14,32 @@ export async function otherMarketing(
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await read
     .selectFrom('figures')
-    .select(['day', ({ fn }) => fn.sum<number>('mails').as('mails')])
+    .select(['day', 'breakdown', ({ fn }) => fn.sum<number>('mails').as('mails')])
     .where('account_id', '=', accountId)
-    .where('breakdown', '=', 'broadcast')
+    .where('breakdown', 'in', ['broadcast', 'campaign-test'])
     .where('day', '>=', from)
     .where('day', '<=', to)
     .where('type', '=', 'marketing')
     .where('key', '=', '')
-    .groupBy('day')
+    .groupBy(['day', 'breakdown'])
     .execute()
-  return new Map(rows.map(({ day, mails }) => [day, mails]))
+  const days = new Map<number, number>()
+  for (const { day, breakdown, mails } of rows) {
+    const counted = breakdown === 'campaign-test' ? -mails : mails
+    days.set(day, (days.get(day) ?? 0) + counted)
+  }
+  // A test is noted at once, and counted among the mails some seconds later.
+  return new Map([...days].filter(([, mails]) => mails > 0))
+}
+
+/** Notes that a mail was the test of a campaign, which is of none and yet no other marketing mail; in its transaction. */
+export async function noteCampaignTest(
+  tx: Tx,
+  { accountId, emailId, at }: { accountId: string; emailId: string; at: number },
+): Promise<void> {
+  // What comes of a test key is counted apart.
+  if (isTestId(emailId)) return
+  const place = { breakdown: 'campaign-test', domain: '', type: 'marketing', key: '' } as const
+  const one = { account_id: accountId, day: dayNumber(at), ...place, ...noCounts() }
+  await addFigures(tx, [Object.assign(one, { mails: 1 })])
 }

@@ -142,6 +142,7 @@ const uuidTables = [
   'domains',
   'emails',
   'invitations',
+  'operator_keys',
   'pictures',
   'segments',
   'surges',

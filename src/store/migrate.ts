@@ -45,7 +45,9 @@ import { siteOrders } from './migrations/0202-site-orders.js'
 import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
+import { testDraws } from './migrations/0230-test-draws.js'
 import { rings } from './migrations/0240-rings.js'
+import { operatorKeys } from './migrations/0250-operator-keys.js'
 import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
@@ -103,7 +105,9 @@ const migrations: Record<string, Migration> = {
   '0203-dkim-rotation': dkimRotation,
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
+  '0230-test-draws': testDraws,
   '0240-rings': rings,
+  '0250-operator-keys': operatorKeys,
   '0255-site-brakes': siteBrakes,
 }
 

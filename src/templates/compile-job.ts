@@ -8,13 +8,13 @@ export function makeCompileJob(): (job: CompileJob) => CompileOutcome {
   // A megabyte of WebAssembly, for those alone that have blocks. Its own description is written for bundlers.
   const { Engine } = createRequire(import.meta.url)('mrml') as typeof import('mrml')
   const engine = new Engine()
-  return ({ document, brand }) => {
+  return ({ document, brand, language }) => {
     const failed = (message: string): CompileOutcome => ({
       kind: 'failed',
       fault: { kind: 'render', part: 'html', message },
     })
     try {
-      const { mjml, restore } = markupOf(document, brand)
+      const { mjml, restore } = markupOf(document, brand, { language })
       const made = engine.toHtml(mjml)
       return made.type === 'success'
         ? { kind: 'compiled', html: restore(made.content) }

@@ -1,13 +1,15 @@
-import type { BlockColours, BlockDocument } from '../blocks/index.js'
+import { mailLookOf } from '../accounts/index.js'
+import type { BlockDocument } from '../blocks/index.js'
 import { ApiError } from '../errors/index.js'
-import type { TemplateFault } from './job.js'
+import type { Store } from '../store/index.js'
+import type { CompileJob, TemplateFault } from './job.js'
 import { unavailable } from './render-template.js'
 import type { Renderer } from './renderer.js'
 
 /** The HTML of a document, in Liquid, or why there is none. Throws a 503 while the renderer has no room. */
 export async function tryCompile(
   renderer: Renderer,
-  job: { accountId: string; document: BlockDocument; brand: BlockColours },
+  job: CompileJob,
 ): Promise<{ html: string } | { fault: TemplateFault }> {
   const outcome = await renderer.render(job)
   if (outcome.kind === 'unavailable') throw unavailable(outcome.cause)
@@ -15,12 +17,14 @@ export async function tryCompile(
   return { html: outcome.html }
 }
 
-/** The same; what makes no HTML is a 422. */
+/** The same in the account's colours and language; what makes no HTML is a 422. */
 export async function compileBlocks(
-  renderer: Renderer,
-  job: { accountId: string; document: BlockDocument; brand: BlockColours },
+  { store, renderer }: { store: Pick<Store, 'read'>; renderer: Renderer },
+  accountId: string,
+  document: BlockDocument,
 ): Promise<string> {
-  const made = await tryCompile(renderer, job)
+  const look = await mailLookOf(store.read, accountId)
+  const made = await tryCompile(renderer, { accountId, document, ...look })
   if ('html' in made) return made.html
   throw new ApiError('validation_error', `The blocks cannot be used: ${made.fault.message}`, {
     status: 422,

@@ -19,12 +19,17 @@ const nameAt = new Map(Object.entries(copyTags).map(([name, place]) => [place as
 /** Whether a variable has such a name. */
 export const isCopyTag = (name: string): boolean => Object.hasOwn(copyTags, name)
 
-/** A subject has no links: there these tags are nothing. */
+/** Where there are no links, as in a subject, these tags are nothing. */
 export const withoutCopyTags = (text: string): string => text.replace(places, '')
 
 /** As tags again, for whoever looks at what is no copy of anybody's. */
 export const asTags = (text: string): string =>
   text.replace(places, (place) => `{{ ${nameAt.get(place)} }}`)
+
+/** What `asTags` has shown is nothing. */
+export const withoutShownTags = (text: string): string => text.replace(shownTags, '')
+
+const shownTags = new RegExp(`\\{\\{ (?:${Object.keys(copyTags).join('|')}) \\}\\}`, 'g')
 
 /** A preview, in which they stand as tags. */
 export const previewed = ({ subject, html, text }: Rendered): Rendered => ({

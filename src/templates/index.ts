@@ -8,7 +8,7 @@
 export { deletedTemplate, shownTemplate, templatesAnswer, versionsAnswer } from './answers.js'
 export { isBuiltInTag, stepTags } from './built-in-tags.js'
 export { compileBlocks, tryCompile } from './compile.js'
-export { asTags, copyTags, isCopyTag } from './copy-tags.js'
+export { asTags, copyTags, isCopyTag, withoutCopyTags } from './copy-tags.js'
 export { type Difference, differences } from './differences.js'
 export { withLinkTags } from './encoded-tags.js'
 export { type BlockPlace, faultyBlock } from './faulty-block.js'
@@ -24,7 +24,7 @@ export {
   mergeValues,
   stranger,
 } from './merge-tags.js'
-export { previewLiquid, withPreview } from './preview-text.js'
+export { inboxWords, previewLiquid, withPreview } from './preview-text.js'
 export {
   describeFault,
   findSyntaxFault,

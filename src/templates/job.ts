@@ -32,6 +32,8 @@ export interface CompileJob {
   document: BlockDocument
   /** What stands where the document names no colour. */
   brand: BlockColours
+  /** What its words are in (BCP 47). */
+  language: string
 }
 
 /** Whatever the thread does. */

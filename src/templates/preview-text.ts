@@ -1,4 +1,5 @@
-import { contentStart } from '../mime/index.js'
+import { contentStart, textOfHtml } from '../mime/index.js'
+import { withoutShownTags } from './copy-tags.js'
 
 const tag = /(\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\})/
 
@@ -18,7 +19,28 @@ export function previewLiquid(previewText: string): string {
       at % 2 === 1 ? part : part.replace(/[&<>]/g, (char) => entities[char] ?? ''),
     )
     .join('')
-  return `<div data-skip-in-text style="display:none;max-height:0;overflow:hidden;mso-hide:all">${words}${filler}</div>`
+  return `${hidden}${words}${filler}</div>`
+}
+
+const hidden =
+  '<div data-skip-in-text style="display:none;max-height:0;overflow:hidden;mso-hide:all">'
+
+// Of a long mail an inbox shows the begin alone; a head with styles comes before it.
+const mostRead = 64 * 1024
+// About what an inbox shows on a wide screen.
+const mostShown = 140
+
+/** The words that an inbox shows beside the subject of a mail that is rendered: its preview text, else its first words, without the targets of links. */
+export function inboxWords(html: string): string {
+  const begin = html.slice(0, mostRead)
+  const at = begin.indexOf(hidden)
+  const end = begin.indexOf(filler)
+  const own = at === -1 || end < at ? undefined : begin.slice(at + hidden.length, end)
+  const seen = (own ?? begin).replace(
+    /\shref\s{0,9}=\s{0,9}(?:"[^"]{0,9000}"|'[^']{0,9000}')/gi,
+    '',
+  )
+  return withoutShownTags(textOfHtml(seen).text).replace(/\s+/g, ' ').trim().slice(0, mostShown)
 }
 
 /** HTML with that text as its first words, which no reader of the mail sees, nor its text part. */

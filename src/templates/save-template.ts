@@ -1,4 +1,3 @@
-import { brandOf } from '../accounts/index.js'
 import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
@@ -66,7 +65,7 @@ type TemplateContent = Pick<Template, 'html' | 'blocks'>
 
 /** The HTML, and the blocks that it was made of: whoever saves HTML has none any more. Throws a 422. */
 async function contentOf(
-  { renderer, store }: Pick<SaveDeps, 'store'> & { renderer: Renderer },
+  deps: Pick<SaveDeps, 'store'> & { renderer: Renderer },
   accountId: string,
   { html, blocks }: Pick<NewTemplate, 'html' | 'blocks'>,
 ): Promise<TemplateContent> {
@@ -77,8 +76,7 @@ async function contentOf(
       fields: { field: 'html' },
     })
   }
-  const brand = (await brandOf(store.read, accountId)).colours
-  return { html: await compileBlocks(renderer, { accountId, document: blocks, brand }), blocks }
+  return { html: await compileBlocks(deps, accountId, blocks), blocks }
 }
 
 /** Saves a version of a template again, as its next one. Throws a 404. */

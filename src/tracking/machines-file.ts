@@ -3,9 +3,10 @@ import {
   isNetwork as isNetworkOrAddress,
   orNothing,
   readAllKeys,
-  text,
+  setting,
   texts,
 } from '../config/index.js'
+import { textLike } from '../fields/index.js'
 import {
   namedTables,
   openFile,
@@ -51,7 +52,7 @@ const parts = texts((item) => item !== '', 'a list of texts that are not empty')
 
 // The keys of both kinds of rules. Without `of` a rule is of both.
 const anyRule = {
-  name: text('', { pattern: /./, expected: 'a text' }),
+  name: setting('', textLike(/./, 'a text')),
   of: orNothing(
     texts((item) => isKind(item), 'a list of "opened" and "clicked"'),
     kinds,

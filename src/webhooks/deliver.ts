@@ -65,7 +65,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
     } catch (error) {
       // The endpoint's secret or URL is broken: an attempt that failed, so that it ends and somebody hears of it.
       log.error({ error, endpoint: id }, 'A webhook cannot be sent')
-      return { kind: 'failed', error: internalFault(error), cause: null }
+      return { kind: 'failed', error: internalFault, cause: null }
     }
   }
 

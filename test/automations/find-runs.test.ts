@@ -2,15 +2,15 @@
 import t from 'tap'
 import { findRuns, type RunsFilter } from '../../src/automations/index.js'
 import { openEngine, send, trigger } from '../support/automation-rig.js'
+import { endedRow, waitingRow } from '../support/run-rows.js'
 
 t.test('filters hold together, and pages of them have each run once', async (t) => {
   const rig = await openEngine(t)
   const { read } = rig.store
   const id = await rig.enabled([trigger(), send('one'), send('two')])
-  const idOf = (n: number) => `019b0000-0000-7000-8000-${String(n).padStart(12, '0')}`
   const all = Array.from({ length: 6_000 }, (_, n) => n)
   const stepOf = (n: number) => (n % 4 === 0 ? 2 : 1)
-  const of = { account_id: rig.accountId, automation_id: id, version: 1, history: '[]' }
+  const of = { account_id: rig.accountId, automation_id: id }
   await rig.store.write(async (tx) => {
     for (let at = 0; at < all.length; at += 500) {
       const some = all.slice(at, at + 500)
@@ -18,16 +18,14 @@ t.test('filters hold together, and pages of them have each run once', async (t) 
       await tx
         .insertInto('automation_runs')
         .values(
-          ended.map((n) => ({
-            ...of,
-            id: idOf(n),
-            contact_id: null,
-            step_id: stepOf(n),
-            status: 'exited' as const,
-            reason: n % 1_000 === 0 ? 'goal' : 'unsubscribed',
-            started_at: n,
-            ended_at: n,
-          })),
+          ended.map((n) =>
+            endedRow(of, n, {
+              ...(n % 100 === 0 && { contact_id: 'c7' }),
+              step_id: stepOf(n),
+              status: 'exited' as const,
+              reason: n % 1_000 === 0 ? 'goal' : 'unsubscribed',
+            }),
+          ),
         )
         .execute()
       await tx
@@ -35,25 +33,13 @@ t.test('filters hold together, and pages of them have each run once', async (t) 
         .values(
           some
             .filter((n) => n % 2 === 1)
-            .map((n) => ({
-              ...of,
-              id: idOf(n),
-              contact_id: `c${n}`,
-              step_id: n % 3 === 0 ? 2 : 1,
-              seq: 1,
-              status: 'waiting' as const,
-              due_at: 9e15,
-              trigger_event: n,
-              entered_at: 1,
-              attempts: 0,
-              steps: 0,
-              mails: 0,
-              outlives: 0 as const,
-              started_at: n,
-              updated_at: 1,
-              ...(n % 5 === 0 ? { blocked: n % 25 === 0 ? 'skip quota' : 'quota' } : {}),
-              ...(n % 35 === 0 ? { held_at: 1, held_reason: 'a restore' } : {}),
-            })),
+            .map((n) =>
+              waitingRow(of, n, {
+                step_id: n % 3 === 0 ? 2 : 1,
+                ...(n % 5 === 0 ? { blocked: n % 25 === 0 ? 'skip quota' : 'quota' } : {}),
+                ...(n % 35 === 0 ? { held_at: 1, held_reason: 'a restore' } : {}),
+              }),
+            ),
         )
         .execute()
     }
@@ -83,6 +69,12 @@ t.test('filters hold together, and pages of them have each run once', async (t) 
     [{ wait: 'quota', statuses: ['exited'] }, () => false],
     [{ statuses: live, reason: 'goal' }, () => false],
     [{ stepIds: [] }, () => false],
+    [{ contactId: 'c7' }, (n) => n === 7 || n % 100 === 0],
+    [{ contactId: 'c7', stepIds: [2] }, (n) => n % 100 === 0],
+    [{ contactId: 'c7', statuses: ['exited'], reason: 'goal' }, (n) => n % 1_000 === 0],
+    [{ contactId: 'c35', wait: 'held' }, (n) => n === 35],
+    [{ contactId: 'c35', wait: 'quota' }, () => false],
+    [{ contactId: null }, () => false],
   ]
   for (const [filter, fits] of cases) {
     t.same(await paged(filter), expected(fits), JSON.stringify(filter))

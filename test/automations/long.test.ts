@@ -1,45 +1,31 @@
 import t, { type Test } from 'tap'
 import { countHeld, listRuns, liveFigures, type RunStatus } from '../../src/automations/index.js'
 import { openEngine, send, trigger } from '../support/automation-rig.js'
+import { endedRow, waitingRow } from '../support/run-rows.js'
 import { turnsDuring } from '../support/turns.js'
-
-const idOf = (n: number) => `019b0000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
 /** Runs by their number: live ones, but for those that have ended. */
 async function openMany(t: Test, runs: number, ended: ReadonlyMap<number, RunStatus>) {
   const rig = await openEngine(t)
   const id = await rig.enabled([trigger(), send('one')])
-  const of = { account_id: rig.accountId, automation_id: id, version: 1, step_id: 1, history: '[]' }
+  const of = { account_id: rig.accountId, automation_id: id }
   const live = Array.from({ length: runs }, (_, n) => n).filter((n) => !ended.has(n))
   await rig.store.write(async (tx) => {
     for (let at = 0; at < live.length; at += 1_000) {
-      const rows = live.slice(at, at + 1_000).map((n) => ({
-        ...of,
-        id: idOf(n),
-        contact_id: `c${n}`,
-        seq: 1,
-        status: 'waiting' as const,
-        due_at: 9e15,
-        trigger_event: n,
-        entered_at: 1,
-        attempts: 0,
-        steps: 0,
-        mails: 0,
-        outlives: 0 as const,
-        started_at: n,
-        updated_at: 1,
-        held_due_at: n,
-        ...(n % 2 === 0 ? { blocked: 'quota' } : {}),
-        ...(n % 3 === 0 ? { held_at: 1, held_reason: n % 9 === 0 ? 'a fault' : 'a restore' } : {}),
-      }))
+      const rows = live.slice(at, at + 1_000).map((n) =>
+        waitingRow(of, n, {
+          held_due_at: n,
+          ...(n % 2 === 0 ? { blocked: 'quota' } : {}),
+          ...(n % 3 === 0
+            ? { held_at: 1, held_reason: n % 9 === 0 ? 'a fault' : 'a restore' }
+            : {}),
+        }),
+      )
       await tx.insertInto('automation_live').values(rows).execute()
     }
     for (const [n, status] of ended) {
-      const row = { ...of, id: idOf(n), contact_id: null, reason: null, started_at: n, ended_at: n }
-      await tx
-        .insertInto('automation_runs')
-        .values({ ...row, status: status as 'failed' })
-        .execute()
+      const row = endedRow(of, n, { reason: null, status: status as 'failed' })
+      await tx.insertInto('automation_runs').values(row).execute()
     }
   })
   return { read: rig.store.read, id }

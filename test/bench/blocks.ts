@@ -20,7 +20,7 @@ const brand = { background: '#ffffff', text: '#1d2430', button: '#14532d', butto
 sayMachine()
 for (const count of [30, 150, 200]) {
   const blocks = Array.from({ length: count }, (_, n) => kinds[n % kinds.length] as Block)
-  const job = { accountId: 'account', document: { version: 1, blocks }, brand }
+  const job = { accountId: 'account', document: { version: 1, blocks }, brand, language: 'en' }
   const made = compile(job)
   if (made.kind !== 'compiled') throw new Error(JSON.stringify(made))
   const own = costOf(() => compile(job))

@@ -1,5 +1,6 @@
 // Issue 'Campaigns', the editor's block document: by the API it is a template's content.
 import t from 'tap'
+import { setLanguage } from '../../src/accounts/index.js'
 import { textOfHtml } from '../../src/mime/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 
@@ -57,6 +58,10 @@ t.test('colours are the document’s, or those of the brand', async (t) => {
   t.equal((await call('PATCH', '/v1/brand', { body: { colours } })).status, 200)
   const own = { ...blocks, colors: { button: '#654321' } }
   t.match((await call('PATCH', at, { body: { blocks } })).json.html, '#123456')
+  await setLanguage(posthorn, posthorn.accountId, 'fr')
+  const french = (await call('PATCH', at, { body: { blocks } })).json.html
+  t.match(french, /^<!doctype html><html lang="fr"/, 'and its words are in the account’s language')
+  t.notMatch(french, 'lang="und"')
   const { html } = (await call('PATCH', at, { body: { blocks: own } })).json
   t.ok(html.includes('#654321') && !html.includes('#123456'))
 })

@@ -19,7 +19,7 @@ for (const { name, document } of layouts) {
       /"(?:color|background|textColor|colors)":/,
       "brand's colours",
     )
-    const made = compile({ accountId: 'account', document, brand })
+    const made = compile({ accountId: 'account', document, brand, language: 'en' })
     if (made.kind !== 'compiled') throw new Error(JSON.stringify(made))
     const { text } = textOfHtml(made.html)
     if (process.env.SHOW_TEXTS !== undefined) t.comment(`\n${text}`)
@@ -31,7 +31,8 @@ for (const { name, document } of layouts) {
 t.test('a list stands where it should, its dots beside the words', async (t) => {
   const of = (align?: 'left' | 'center') => {
     const block: Block = { type: 'list', items: ['one'], ...(align && { align }) }
-    const made = compile({ accountId: 'account', document: { version: 1, blocks: [block] }, brand })
+    const document = { version: 1, blocks: [block] }
+    const made = compile({ accountId: 'account', document, brand, language: 'en' })
     return made.kind === 'compiled' ? made.html : ''
   }
   t.match(

@@ -16,7 +16,7 @@ const compile = makeCompileJob()
 const brand = { background: '#ffffff', text: '#1d2430', button: '#14532d', buttonText: '#ffffff' }
 
 function htmlOf(document: BlockDocument): string {
-  const made = compile({ accountId: 'account', document, brand })
+  const made = compile({ accountId: 'account', document, brand, language: 'en' })
   if (made.kind !== 'compiled') throw new Error(JSON.stringify(made))
   return made.html
 }

@@ -33,7 +33,7 @@ t.test('a campaign that meets a fault of its own is paused, and the others go on
     expanded: 0,
     reason: 'Internal error: its mails could not be made: it is poisoned',
   })
-  t.match(shownBroadcast(await rig.find(bad.id), null, rig.clock.now()), {
+  t.match(shownBroadcast(await rig.find(bad.id), null, { now: rig.clock.now(), left: 0 }), {
     pausedReason: 'Internal error; the operator has to look into it',
   })
   // As 'posthorn broadcast resume' does, once what was wrong is mended.

@@ -139,6 +139,12 @@ t.test('people and machines, links, and who left', async (t) => {
   t.same((await report()).whyLeft, [{ reason: 'other', said: 1 }], 'with their last answer')
   const seen = await until(report, ({ total }) => total.unsubscribed === 1 && total.clicked === 1)
   t.same(await emailsOf(id, 'who=left&why=other'), ['cat@x.test'])
+  for (const { json } of [
+    await call('GET', '/v1/broadcasts'),
+    await call('GET', `/v1/broadcasts/${id}`),
+  ]) {
+    t.equal((json.broadcasts?.[0] ?? json).stats.left, 1)
+  }
   t.same(await emailsOf(id, 'who=left&why=too_many'), [])
   t.equal(await emailsOf(id, 'who=opened&why=other'), 400)
   const { json: left1 } = await call('GET', `/v1/broadcasts/${id}/recipients?who=left`)

@@ -12,6 +12,7 @@ import {
   takeBack,
 } from '../../src/broadcasts/index.js'
 import { usualTest } from '../../src/broadcasts/variant.js'
+import { localTime } from '../../src/clock/index.js'
 import { forgetTested, forgetVariantBodies } from '../../src/retention/variant-bodies.js'
 import { queueClass } from '../../src/store/index.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
@@ -57,11 +58,10 @@ t.test('the rest gets the version that people click, while machines click all of
   })
   await rig.expand()
   const test = await mailsOf(rig)
-  t.ok(test.length > 240 && test.length < 360, `${test.length} of 600`)
+  t.equal(test.length, 300, 'half of them, to one')
   const ofA = test.filter(({ variant }) => variant === 'A')
   const ofB = test.filter(({ variant }) => variant === 'B')
-  t.ok(ofA.length > 90 && ofB.length > 90)
-  t.equal(ofA.length + ofB.length, test.length)
+  t.same([ofA.length, ofB.length], [150, 150])
   t.ok(ofB.every(({ subject, to }) => subject === `B for ${JSON.parse(to)[0]}`))
   t.match(await rig.find(made.id), {
     status: 'sending',
@@ -97,6 +97,97 @@ t.test('the rest gets the version that people click, while machines click all of
   await rig.deliver(() => 'delivered')
   t.match(await rig.find(made.id), { status: 'sent' })
 })
+
+t.test('the smallest test that is allowed has its hundred people a version', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  await rig.addMany(999)
+  const three = [...twoSubjects, {}]
+  const thirty = { variants: three, variantTest: { share: 30 } }
+  await t.rejects(rig.create({ ...thirty, variantTest: { share: 29 } }), {
+    message: /to 96 people/,
+  })
+  const drawn: string[] = []
+  for (let round = 0; round < 3; round++) {
+    const { id } = await rig.create(thirty)
+    await rig.expand()
+    const variants = await rig.store.read
+      .selectFrom('broadcast_variants')
+      .select(['key', 'recipients'])
+      .where('broadcast_id', '=', id)
+      .orderBy('key')
+      .execute()
+    t.same(
+      variants.map(({ recipients }) => recipients),
+      [100, 100, 100],
+    )
+    const mails = rig.store.read
+      .selectFrom('emails')
+      .select('to_list')
+      .where('broadcast_id', '=', id)
+    drawn.push((await mails.orderBy('to_list').execute()).map(({ to_list }) => to_list).join())
+  }
+  t.equal(new Set(drawn).size, 3, 'of each campaign others')
+})
+
+t.test(
+  'versions go by own clocks too: the test at its hour, the rest at the next one',
+  async (t) => {
+    const clock = new FakeClock(Date.parse('2026-12-01T00:00:00Z'))
+    const rig = await openCampaigns(t, { clock })
+    const zones = ['Pacific/Auckland', 'Africa/Lagos', 'America/New_York']
+    for (let n = 0; n < 420; n++) {
+      await rig.add(`p${n}@x.test`, { metadata: { timeZone: zones[n % 3] } })
+    }
+    const own = { scheduledAt: '2026-12-03T09:00:00+01:00', localTimeOf: 'Africa/Lagos' }
+    const test = { variants: twoSubjects, variantTest: { share: 50, decideAfter: 1 } }
+    const { id } = await rig.create({ ...own, ...test })
+    const inZone = new Map<string, number>()
+    /** At which hours, of whose clocks, mails were made meanwhile. */
+    const madeUntil = async (end: string) => {
+      const before = new Set((await mailsOf(rig)).map((one) => one.id))
+      while (clock.now() < Date.parse(end)) {
+        await clock.advance(hour / 2)
+        await rig.expand()
+      }
+      const made = (await mailsOf(rig)).filter((one) => !before.has(one.id))
+      const due = await rig.store.read.selectFrom('queue').select(['email_id', 'due_at']).execute()
+      const dueAt = new Map(due.map((one) => [one.email_id, one.due_at]))
+      const hours = new Set<string>()
+      for (const { id: mail, to } of made) {
+        const zone = zones[Number(/p(\d+)@/.exec(to)?.[1]) % 3] ?? ''
+        inZone.set(zone, (inZone.get(zone) ?? 0) + 1)
+        hours.add(`${zone} ${localTime(dueAt.get(mail) ?? 0, zone)}`)
+      }
+      return { made, hours: [...hours].sort() }
+    }
+    const first = await madeUntil('2026-12-03T14:30:00Z')
+    t.same(first.hours, [
+      'Africa/Lagos 2026-12-03T09:00',
+      'America/New_York 2026-12-03T09:00',
+      'Pacific/Auckland 2026-12-03T09:00',
+    ])
+    t.equal(first.made.length, 210)
+    for (const key of ['A', 'B']) {
+      t.equal(first.made.filter(({ variant }) => variant === key).length, 105)
+    }
+    const decideAt = Date.parse('2026-12-03T15:00:00Z')
+    t.match(await rig.find(id), { cursor: '~~', winner: null })
+    t.ok(((await rig.find(id)).decide_at ?? 0) <= decideAt)
+    const rest = await madeUntil('2026-12-04T15:00:00Z')
+    t.same(rest.hours, [
+      'Africa/Lagos 2026-12-04T09:00',
+      'America/New_York 2026-12-04T09:00',
+      'Pacific/Auckland 2026-12-04T09:00',
+    ])
+    t.equal(rest.made.length, 210)
+    t.ok(rest.made.every(({ variant }) => variant === 'A'))
+    t.match(await rig.find(id), { expanded: 1, recipients: 420, winner: 'A' })
+    t.same([...inZone.values()], [140, 140, 140])
+    const later = await rig.store.read.selectFrom('broadcast_later').selectAll().execute()
+    t.same(later, [])
+  },
+)
 
 t.test(
   'who joins after the test gets the chosen version, and the test is compared alone',
@@ -157,7 +248,7 @@ t.test('an audience that is too small for the test at its time pauses the campai
   t.match(await rig.find(made.id), {
     status: 'paused',
     paused_by: 'account',
-    reason: /Each version goes to about 20 people, and needs 100/,
+    reason: /Each version goes to 20 people, and needs 100/,
     recipients: 0,
   })
   await takeBack(rig.deps, rig.accountId, made.id)
@@ -209,7 +300,7 @@ t.test(
     const { store } = rig
     const billing = await readBilling(store.read, plans, rig.accountId)
     await t.rejects(rig.create({ variants: twoSubjects }), {
-      message: /about 30 people.* needs 100/,
+      message: /goes to 30 people.* needs 100/,
     })
     await t.rejects(rig.create({ variants: twoSubjects.slice(1) }), { message: /2 to 5/ })
     await t.rejects(rig.create({ variants: [{ key: 'B' }, {}] }), { message: /another key/ })

@@ -59,6 +59,13 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   })
   await refused(/No campaign/, 'queue', 'list', '--campaign', nobody)
   t.match(await run('broadcast', 'resume', id), { stdout: /^It goes on; 4 mails released/ })
+  for (const look of [
+    ['show', id, '--failed'],
+    ['report', id],
+  ]) {
+    const { stdout, stderr } = await run('broadcast', ...look)
+    t.match(stdout + stderr, 'Nobody so far, and 4 mails are still on the way')
+  }
 
   let left = 3
   await rig.deliver(() => (left-- > 1 ? 'delivered' : left === 0 ? 'bounced' : 'deferred'))

@@ -162,6 +162,14 @@ t.test('accounts, keys, domains, contacts: what is taken away is told first', as
       counts: { dryRun: true, would: /^delete the API key/, name: 'Shop', isLast: true },
     },
     {
+      command: 'operator-key delete',
+      make: async () => ({
+        args: ['operator-key', 'delete', await id('operator-key', 'create', 'Billing')],
+      }),
+      says: /delete the operator's key "Billing" \(….{4}\)\.\s+Requests with it fail from then on/,
+      counts: { dryRun: true, would: /^delete the operator's key/, name: 'Billing' },
+    },
+    {
       command: 'domain delete',
       make: async (n) => {
         await id('domain', 'add', `d${n}.test`, '--force')
@@ -235,7 +243,7 @@ const withAccount =
   (make: Case['make']): Case['make'] =>
   async (n) => {
     const made = await make(n)
-    return made.args[0] === 'account'
+    return ['account', 'operator-key'].includes(made.args[0] ?? '')
       ? made
       : { ...made, args: [...made.args, '--account', 'City'] }
   }

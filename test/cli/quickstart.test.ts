@@ -147,7 +147,7 @@ t.test('what goes wrong ends it with status 1 and the reason', async (t) => {
   }
   await refused(join(folder, 'file', 'data'), /ENOTDIR/)
   const level = { POSTHORN_LOG_LEVEL: 'loud' }
-  await refused(data, /log\.level\): "loud" given, expected one of/, level)
+  await refused(data, /log\.level\): "loud" given, expected debug, info, warn or error/, level)
   await refused(data, /address not available 192\.0\.2\.1/, {
     POSTHORN_HTTP_PRIVATE_HOST: '192.0.2.1',
   })

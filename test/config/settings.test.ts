@@ -120,8 +120,8 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['jobs.optimize', '"*/5 * * * *"', 'never twice within 10 minutes'],
   ['jobs.optimize', '"0 0 3 * * *"', '"off"'],
   ['jobs.optimize', 'false', '"off"'],
-  ['log.level', '"loud"', 'one of "debug", "info", "warn", "error"'],
-  ['log.level', '3', 'one of'],
+  ['log.level', '"loud"', 'debug, info, warn or error'],
+  ['log.level', '3', 'debug, info, warn or error'],
   ['http.private.host', '""', 'an IP address'],
   ['http.private.host', '"a b"', 'an IP address'],
   ['http.private.host', '"nohost"', 'an IP address'],
@@ -164,7 +164,7 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['dns.static', '{ "a.test" = { a = ["::1"] } }', 'a table of names'],
   ['dns.static', '{ "a.test" = { ns = ["ns.test"] } }', 'a table of names'],
   ['dns.static', '{ "a.test" = "192.0.2.1" }', 'a table of names'],
-  ['outbound.route', '"smarthost"', 'one of "direct", "sandbox"'],
+  ['outbound.route', '"smarthost"', 'direct or sandbox'],
   ['outbound.threads', '9', 'a whole number from 1 to 8'],
   ['outbound.helo_name', '""', 'a host name'],
   ['outbound.helo_name', '"mail_1.example.com"', 'a host name'],
@@ -172,7 +172,7 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['outbound.return_path_host', '"-x"', 'a host name, or nothing'],
   ['outbound.source_addresses', '["256.1.1.1"]', 'a list of IP addresses'],
   ['outbound.source_addresses', '["", "192.0.2.1"]', 'a list of IP addresses'],
-  ['outbound.ip_family', '"ipv5"', 'one of "both", "ipv4", "ipv6"'],
+  ['outbound.ip_family', '"ipv5"', 'both, ipv4 or ipv6'],
   ['outbound.allow_private_addresses', '1', 'true or false'],
   ['outbound.allow_private_addresses', '"yes"', 'true or false'],
   ['outbound.max_connections', '0', 'a whole number from 1 to 20000'],
@@ -282,7 +282,7 @@ t.test('a smart host is refused with what is wrong, and no password is shown', a
   const cases: [lines: string, expected: RegExp][] = [
     ['host = "smtp example"', /a host name or an IP address as host of smart host 1/],
     ['port = 25', /a host for smart host 1/],
-    ['host = "a.test"\ntls = "none"', /one of "starttls", "implicit", "off" as tls/],
+    ['host = "a.test"\ntls = "none"', /starttls, implicit or off as tls/],
     ['host = "a.test"\nuser = "u"', /either password_file or password_env with the user/],
     ['host = "a.test"\npassword_env = "P"', /a user with the password/],
     [
@@ -330,7 +330,7 @@ t.test('two listeners on one port are refused', async (t) => {
 t.test('a bad value in the environment is refused by the variable’s name', async (t) => {
   const message = refusal(t, '', { POSTHORN_HTTP_PRIVATE_PORT: '80a', POSTHORN_LOG_LEVEL: '' })
   t.match(message, 'POSTHORN_HTTP_PRIVATE_PORT (http.private.port): "80a" given, expected a whole')
-  t.match(message, 'POSTHORN_LOG_LEVEL (log.level): "" given, expected one of')
+  t.match(message, 'POSTHORN_LOG_LEVEL (log.level): "" given, expected debug, info')
 })
 
 t.test('all problems are told at once, unknown names with the known ones', async (t) => {

@@ -105,6 +105,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
       bounced: 1,
       opened: 1,
       clicked: 1,
+      left: 0,
       openRate: 50,
       clickRate: 50,
     },

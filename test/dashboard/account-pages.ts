@@ -7,6 +7,7 @@ import { openHttpServer } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { may, type Role } from '../../src/people/index.js'
 import type { Store } from '../../src/store/index.js'
+import { asRead } from '../support/as-read.js'
 import { openTestStore } from '../support/store.js'
 
 export type Who = Role | 'stranger' | 'nobody'
@@ -102,7 +103,7 @@ export async function startAccountPages(
     const response = await fetch(origin + url, { redirect: 'manual', ...init, headers })
     const location = response.headers.get('location') ?? ''
     const { status } = response
-    return { status, headers: response.headers, text: await response.text(), location }
+    return { status, headers: response.headers, text: asRead(await response.text()), location }
   }
   return {
     store,

@@ -14,7 +14,7 @@ import { randomDocument } from '../support/random-document.js'
 const compile = makeCompileJob()
 const brand = { background: '#ffffff', text: '#1d2430', button: '#14532d', buttonText: '#ffffff' }
 const htmlOf = (document: BlockDocument) => {
-  const made = compile({ accountId: 'account', document, brand })
+  const made = compile({ accountId: 'account', document, brand, language: 'en' })
   return made.kind === 'compiled' ? made.html : JSON.stringify(made)
 }
 

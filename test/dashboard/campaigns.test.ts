@@ -66,6 +66,22 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const seen = await owner.post(`${draft.path}/preview`, { ...form, as: 'bob@x.test' })
   t.match(seen.text, /<b>For bob<\/b>/)
   t.match(seen.text, /As bob@x\.test sees it/)
+  const inboxLine = (text: string) =>
+    /class="inbox-line">.*<span class="quiet">(.*)<\/span>/.exec(text)?.[1]
+  t.equal(inboxLine(seen.text), 'In &lt;one&gt; minute, bob')
+  const linked =
+    '<p>See <a href="https://shop.test/">our shop</a></p>{{ unsubscribe_footer }}<p>Bye</p>'
+  const withLink = { ...form, previewText: '', html: linked }
+  const plain = (await owner.post(`${draft.path}/preview`, withLink)).text
+  t.match(inboxLine(plain), /^See our shop You receive this [^[{]* Bye$/)
+  t.match(
+    plain,
+    /<pre[^>]*>See our shop \[https:\/\/shop\.test\/\][^<]*You receive this[^<]*\/unsubscribe\/shown/,
+  )
+  const inFrame = await owner.get(
+    /class="mail look-light"[^>]* src="([^"]*)"/.exec(plain)?.[1] ?? '',
+  )
+  t.match(inFrame.text, /You receive this[^{]*Bye/, 'the footer as it arrives')
   // Without script a look loses nothing of what is typed.
   const hours = { rate: '500', window: '09:00', windowTo: '17:30', windowDays: '2' }
   const ticked = {
@@ -646,7 +662,8 @@ t.test('a notice reaches who has unsubscribed, by an owner alone, once a day', a
   const before = mx.messages.length
   await call('POST', '/v1/suppressions', { email: 'ann@x.test', reason: 'unsubscribe' })
   await call('POST', '/v1/suppressions', { email: 'bob@x.test', reason: 'bounce' })
-  const given = { from: 'a@sender.test', subject: 'Terms', html: '<p>New terms</p>', draft: true }
+  const html = '<p>New terms</p>{{ unsubscribe_footer }}'
+  const given = { from: 'a@sender.test', subject: 'Terms', html, draft: true }
   const draftOf = async () => (await call('POST', '/v1/broadcasts', { ...given, listId })).id
   const id = await draftOf()
   const here = `${base}/campaigns/${id}`
@@ -681,6 +698,7 @@ t.test('a notice reaches who has unsubscribed, by an owner alone, once a day', a
   t.same(mails.map(({ to }) => to[0]).sort(), ['ann@x.test', 'eve@x.test'])
   const raw = mails[0]?.raw.toString() ?? ''
   t.notMatch(raw, /^List-Unsubscribe|You receive this|\/unsubscribe\//m)
+  t.match(raw, /<p>New terms<\/p>[\r\n]*(?:--|<)/, 'nor anything in the place of its footer')
   t.match(await call('GET', `/v1/broadcasts/${id}`), { notice: 'We have new terms' })
   const copy = await call('POST', `/v1/broadcasts/${id}/duplicate`)
   t.match(await call('GET', `/v1/broadcasts/${copy.id}`), { notice: null })
@@ -705,6 +723,17 @@ t.test('a test and a copy carry the files and tags of a campaign', async (t) => 
   const { attachments, tags } = await call('GET', `/v1/broadcasts/${copy.id}`)
   t.match(attachments, [{ filename: 'hall.txt', size: 6 }])
   t.same(tags, [{ name: 'season', value: 'winter' }])
+  // A mail of an application stands in the calendar, and tests do not.
+  const own = { from: 'a@sender.test', to: 'ann2@x.test', subject: 'x', html: '<p>x</p>' }
+  await call('POST', '/v1/emails/send', { ...own, type: 'marketing' })
+  for (;;) {
+    const { text } = await owner.get(`${base}/campaigns/calendar`)
+    if (/other marketing mail/.test(text)) {
+      t.match(text, />1 other marketing mail</)
+      break
+    }
+    await new Promise((done) => setTimeout(done, 100))
+  }
 })
 
 t.test('files are added to a draft and taken away, with all that is typed', async (t) => {

@@ -13,6 +13,7 @@ import { makeDocument } from '../../src/openapi/index.js'
 import { makePeople } from '../../src/people/index.js'
 import type { Store } from '../../src/store/index.js'
 import { type StartedSandbox, startSandbox } from '../sandbox/start.js'
+import { asRead } from '../support/as-read.js'
 import { fakeResolver } from '../support/resolver.js'
 import { openTestStore } from '../support/store.js'
 import { quietOperator } from './operator-deps.js'
@@ -96,7 +97,11 @@ export async function startDashboard(
     url,
     async get(path) {
       const response = await fetch(url + path, { redirect: 'manual' })
-      return { status: response.status, headers: response.headers, text: await response.text() }
+      return {
+        status: response.status,
+        headers: response.headers,
+        text: asRead(await response.text()),
+      }
     },
     async receive(raw, recipients) {
       await sandbox.send(raw, recipients)

@@ -4,6 +4,7 @@ import { type MemberRole, sessionCookie } from '../../src/people/index.js'
 import { insertPerson } from '../../src/people/person.js'
 import { beginSession } from '../../src/people/session.js'
 import type { Store } from '../../src/store/index.js'
+import { asRead } from './as-read.js'
 
 /** Somebody who is logged in, at the pages of an appliance. */
 export interface LoggedIn {
@@ -53,7 +54,12 @@ export async function logIn(
   const ask = async (path: string, init: RequestInit): Promise<PageAnswer> => {
     const response = await fetch(appliance.url + path, { redirect: 'manual', ...init })
     const { status, headers } = response
-    return { status, headers, text: await response.text(), to: headers.get('location') ?? '' }
+    return {
+      status,
+      headers,
+      text: asRead(await response.text()),
+      to: headers.get('location') ?? '',
+    }
   }
   return {
     cookie,

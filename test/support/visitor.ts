@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { Clock } from '../../src/clock/index.js'
 import { makeSetupLink } from '../../src/people/index.js'
 import type { Store } from '../../src/store/index.js'
+import { asRead } from './as-read.js'
 
 /** What a page answered a browser of people. */
 export interface Got {
@@ -37,7 +38,7 @@ export function openBrowser(
     return {
       status: response.status,
       headers: response.headers,
-      text: await response.text(),
+      text: asRead(await response.text()),
       to: response.headers.get('location') ?? undefined,
       cookies: response.headers.getSetCookie(),
     }

@@ -612,6 +612,6 @@ t.test('an endpoint whose secret is broken fails by itself', async (t) => {
     await clock.advance(200)
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
-  t.match(await ended(broken.id), { attempts: 5, error: /^Internal error: / })
+  t.match(await ended(broken.id), { attempts: 5, error: /^Internal error; / })
   t.match(await ended(whole.id), { outcome: 'delivered' })
 })

@@ -1,5 +1,5 @@
-import { calendarDayOf, type DayReached, nextOnDay } from '../../clock/index.js'
-import type { JsonObject } from '../../json/index.js'
+import { type CalendarDay, calendarDayOf, type DayReached, nextOnDay } from '../../clock/index.js'
+import type { Json, JsonObject } from '../../json/index.js'
 import type { Tx } from '../../store/index.js'
 import type { AutomationDefinition, DateOf } from './definition.js'
 import type { RunContact } from './run.js'
@@ -26,20 +26,33 @@ export const dateFieldOf = ({ field }: Pick<DateOf, 'field'>): string =>
 export const isDateField = (field: string): boolean =>
   /^((contact\.)?metadata\.)?[A-Za-z0-9_-]{1,64}$/.test(field)
 
+/** What stands in the field of a contact: a day, nothing, or what is no day. */
+export type DateFound =
+  | { kind: 'day'; day: CalendarDay }
+  | { kind: 'none' }
+  | { kind: 'unreadable'; value: Json }
+
+/** The day of a contact by which a rule goes. */
+export function dateIn({ field }: Pick<DateOf, 'field'>, metadata: JsonObject): DateFound {
+  const name = dateFieldOf({ field })
+  const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
+  if (value === undefined || value === null || value === '') return { kind: 'none' }
+  const day = typeof value === 'string' ? calendarDayOf(value) : undefined
+  return day === undefined ? { kind: 'unreadable', value } : { kind: 'day', day }
+}
+
 /** When the rule next has a contact begin, after `after` (ms); undefined: it does not. */
 export function dateFor(
   { date, timeZone }: DateRule,
   contact: RunContact,
   { after, done }: { after: number; done?: string | null },
 ): DayReached | undefined {
-  const name = dateFieldOf(date)
-  const value = Object.hasOwn(contact.metadata, name) ? contact.metadata[name] : undefined
-  const of = typeof value === 'string' ? calendarDayOf(value) : undefined
-  if (of === undefined) return undefined
+  const found = dateIn(date, contact.metadata)
+  if (found.kind !== 'day') return undefined
   const { days = 0, time = usualTime, repeat = 'yearly' } = date
   const zone = zoneOf(date.zone, contact, timeZone)
   const reached = { zone, after, ...(done !== undefined && { done }) }
-  return nextOnDay(of, { time, days, isYearly: repeat === 'yearly' }, reached)
+  return nextOnDay(found.day, { time, days, isYearly: repeat === 'yearly' }, reached)
 }
 
 /** What the event says that begins a run on such a day: the field, what stands in it, and the day of this year. */

@@ -22,10 +22,12 @@ export { checkEnabling } from './check-enabling.js'
 export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
 export {
+  type DateFound,
   type DateRule,
   dateEvent,
   dateFieldOf,
   dateFor,
+  dateIn,
   dateRuleOf,
   dateSays,
   mostDays,

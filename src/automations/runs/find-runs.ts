@@ -2,6 +2,7 @@ import { nextTurn } from '../../bounded/index.js'
 import { prepared, type Read } from '../../store/index.js'
 import { blockedReason } from './hold.js'
 import { idsByStatus, type RunsPage, runsOf } from './runs.js'
+import { type ContactRun, runsOfContact } from './runs-of-contact.js'
 import { endStatuses, liveStatuses, type RunStatus } from './status.js'
 
 /** Which runs of an automation; what is not said is not asked. */
@@ -13,6 +14,8 @@ export interface RunsFilter {
   reason?: string | undefined
   /** Live ones that do not go on by themselves: `held`, or why they are blocked. */
   wait?: string | undefined
+  /** Those of one contact; null: of nobody. */
+  contactId?: string | null | undefined
 }
 
 interface Asked {
@@ -52,7 +55,12 @@ export async function findRunIds(
   const { statuses, stepIds, reason, wait } = filter
   const atStep = stepIds && new Set(stepIds)
   const fits = (stepId: number) => atStep === undefined || atStep.has(stepId)
-  if (stepIds?.length === 0) return { ids: [], next: undefined }
+  if (stepIds?.length === 0 || filter.contactId === null) return { ids: [], next: undefined }
+  if (filter.contactId !== undefined) {
+    const theirs = await runsOfContact(read, automationId, filter.contactId)
+    const ids = theirs.filter((row) => isAsked(row, filter)).map(({ id }) => id)
+    return pageOfIds(ids, { limit, before })
+  }
   if (wait !== undefined) {
     const isOfLive = statuses === undefined || liveStatuses.every((one) => statuses.includes(one))
     if (!isOfLive) return { ids: [], next: undefined }
@@ -83,6 +91,12 @@ export async function findRunIds(
   }
   const asked = { statuses: statuses ?? [...liveStatuses, ...endStatuses], limit, before }
   return await idsByStatus(read, automationId, atStep === undefined ? asked : { ...asked, fits })
+}
+
+function pageOfIds(ids: readonly string[], { limit, before }: Asked): FoundIds {
+  const below = ids.filter((id) => before === undefined || id < before)
+  const some = below.slice(0, limit)
+  return { ids: some, next: below.length > limit ? some.at(-1) : undefined }
 }
 
 // A page may end with fewer, or none, where others' runs wait for the same.
@@ -243,3 +257,13 @@ export async function stepIdsOf(
 const mostVersions = 20
 // As many as a version has.
 const mostSteps = 100
+
+/** The same that `findRunIds` asks of indexes. */
+function isAsked(row: ContactRun, { statuses, stepIds, reason, wait }: RunsFilter): boolean {
+  if (stepIds !== undefined && !stepIds.includes(row.step_id)) return false
+  if (statuses !== undefined && !statuses.includes(row.status)) return false
+  if (reason !== undefined && row.reason !== reason) return false
+  if (wait === undefined) return true
+  if (wait === 'held') return row.held_at !== null
+  return row.held_at === null && blockedReason(row.blocked) === wait
+}

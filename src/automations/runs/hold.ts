@@ -253,7 +253,7 @@ export const blockedMark = (blocked: string | null, reason: BlockedReason): stri
 
 /** Why a run waits, by its mark; undefined where it does not. */
 export const blockedReason = (blocked: string | null): BlockedReason | undefined =>
-  blocked === null ? undefined : blockedReasons.find((reason) => blocked.endsWith(reason))
+  blockedReasons.find((reason) => blocked?.split(' ').includes(reason))
 
 /**
  * What becomes of a timer that ran out while the run was held: `shift` adds the length of the hold,

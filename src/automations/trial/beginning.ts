@@ -4,6 +4,7 @@ import {
   type AutomationDefinition,
   dateFieldOf,
   dateFor,
+  dateIn,
   dateRuleOf,
   dateSays,
   type RunContact,
@@ -17,19 +18,22 @@ export interface TrialBeginning {
 
 /**
  * When an automation begins for a contact, from `at` on: at once, or on the day of their field where it begins on a date;
- * undefined if that does not come. A `date` in the payload stands for what is in the field.
+ * why it does not, if that does not come. A `date` in the payload stands for what is in the field.
  */
 export function beginningFor(
   definition: AutomationDefinition,
   contact: RunContact,
   { at, payload }: TrialBeginning,
-): TrialBeginning | undefined {
+): TrialBeginning | 'no_date' | 'unreadable_date' {
   const rule = dateRuleOf(definition)
   if (rule === undefined) return { at, payload }
   const dated = { ...contact, metadata: { ...contact.metadata } }
   if (isDay(payload.date)) dated.metadata[dateFieldOf(rule.date)] = payload.date
   const reached = dateFor(rule, dated, { after: at - 1 })
-  if (reached === undefined) return undefined
+  if (reached === undefined) {
+    const found = dateIn(rule.date, dated.metadata)
+    return found.kind === 'unreadable' ? 'unreadable_date' : 'no_date'
+  }
   return { at: reached.at, payload: { ...dateSays(rule, dated, reached.day), ...payload } }
 }
 

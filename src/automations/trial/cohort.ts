@@ -1,12 +1,14 @@
 import { nextTurn } from '../../bounded/index.js'
 import type { Compiled } from '../definition/index.js'
 import { simulate } from './simulate.js'
-import type { SimulatedWorld } from './simulation.js'
+import type { SimulatedWorld, TrialRefusal } from './simulation.js'
 
 /** How many of a cohort came to each result of each step, and to each end. */
 export interface CohortCounts {
   contacts: number
   started: number
+  /** For how many nothing began, by why. */
+  refused: Map<TrialRefusal, number>
   steps: Map<string, Map<string, number>>
   /** By status and reason, such as `exited:goal`; `running` for those under way at `until`. */
   ends: Map<string, number>
@@ -23,11 +25,12 @@ const maxLines = 50_000
  */
 export async function simulateCohort(
   version: Compiled,
-  worlds: Iterable<SimulatedWorld>,
+  worlds: Iterable<SimulatedWorld & { noDate?: TrialRefusal | undefined }>,
 ): Promise<CohortCounts> {
   const counts: CohortCounts = {
     contacts: 0,
     started: 0,
+    refused: new Map(),
     steps: new Map(),
     ends: new Map(),
     cut: false,
@@ -39,11 +42,13 @@ export async function simulateCohort(
       break
     }
     await nextTurn()
-    const { lines, runs, cut } = simulate(version, world)
+    const { lines, runs, refused, cut } = simulate(version, world)
     counts.cut ||= cut
     told += lines.length
     counts.contacts += 1
+    const why = world.noDate ?? refused[0]?.reason
     if (runs.length > 0) counts.started += 1
+    else if (why !== undefined) count(counts.refused, why)
     for (const { step, result } of lines) {
       if (step === null) continue
       const results = counts.steps.get(step) ?? new Map<string, number>()
@@ -59,5 +64,5 @@ export async function simulateCohort(
 }
 
 /** Adds one to a name's count. */
-const count = (counts: Map<string, number>, name: string) =>
+const count = <Name extends string>(counts: Map<Name, number>, name: Name) =>
   counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -30,7 +30,13 @@ import { meetAudience } from '../runs/index.js'
 import { beginningFor, payloadOf } from './beginning.js'
 import { type CohortCounts, simulateCohort } from './cohort.js'
 import { simulate } from './simulate.js'
-import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
+import type {
+  SimulatedHappening,
+  SimulatedLine,
+  SimulatedWorld,
+  Simulation,
+  TrialRefusal,
+} from './simulation.js'
 
 /** What a walk needs; it writes nothing. */
 export interface PreviewDeps {
@@ -114,7 +120,7 @@ export async function previewAutomation(
   const wouldStop = await stopsOf(deps, accountId, definition, contact, automation.id)
   const world = worldOf(contact)
   const { lines, ...told } = simulate(compiled, { ...world, wouldStop })
-  if (world.hasNoDate) told.refused.push({ at: world.at, reason: 'no_date' })
+  if (world.noDate !== undefined) told.refused.push({ at: world.at, reason: world.noDate })
   const rendered: PreviewedLine[] = []
   let room = maxRendered
   for (const { mail, ...line } of lines) {
@@ -195,10 +201,10 @@ function asTheyStand(
   return { ...world, happenings: [...gone, ...happenings], optedOut }
 }
 
-/** A world, from when on it is looked at, and whether nothing begins in it for want of a date. */
+/** A world, from when on it is looked at, and why nothing begins in it that begins on a date. */
 interface PreviewedWorld extends SimulatedWorld {
   at: number
-  hasNoDate: boolean
+  noDate: TrialRefusal | undefined
 }
 
 /** What is simulated: the version or draft, and what happens to whomever. */
@@ -223,23 +229,25 @@ async function settingOf(
   const payload = begun(definition, input, among)
   const worldOf = (contact: RunContact): PreviewedWorld => {
     const begins = beginningFor(definition, contact, { at, payload: payloadOf(payload) })
-    const from = begins?.at ?? at
-    const says = dateRuleOf(definition) === undefined ? payload : (begins?.payload ?? {})
+    const from = typeof begins === 'string' ? at : begins.at
+    const isDated = dateRuleOf(definition) !== undefined
+    const says = !isDated ? payload : typeof begins === 'string' ? {} : begins.payload
     const beginning = {
       at: from,
       kind: 'event',
       name: triggerOf(definition),
       payload: says,
     } as const
+    const noDate = typeof begins === 'string' ? begins : undefined
     const happenings: SimulatedHappening[] = [
-      ...(begins === undefined ? [] : [beginning]),
+      ...(noDate === undefined ? [beginning] : []),
       ...(input.events ?? []).map(({ event, after = '', payload = {}, ...one }) => {
         const when = timeIn(one.at) ?? from + (afterMs(after) ?? 0)
         return { at: when, kind: 'event', name: event, payload } as const
       }),
     ]
     const end = until ?? from + usualLengthMs
-    return { contact, happenings, until: end, opens, clicks, at, hasNoDate: begins === undefined }
+    return { contact, happenings, until: end, opens, clicks, at, noDate }
   }
   return { automation, definition, compiled, worldOf }
 }

@@ -67,12 +67,18 @@ export interface SimulatedRun {
   state: RunState | undefined
 }
 
+/**
+ * Why nothing begins; of what begins on a date also `no_date`: their field has no day that is still to come, and
+ * `unreadable_date`: what stands there is no day.
+ */
+export type TrialRefusal = EntryRefusal | 'no_date' | 'unreadable_date'
+
 /** What a walk tells: its timeline, its runs, and what started none. */
 export interface Simulation {
   lines: SimulatedLine[]
   runs: SimulatedRun[]
-  /** Events that the trigger hears, but that start nothing; `no_date`: it begins on a date, and they have none to come. */
-  refused: { at: number; reason: EntryRefusal | 'no_date' }[]
+  /** Events that the trigger hears, but that start nothing. */
+  refused: { at: number; reason: TrialRefusal }[]
   /** It is not told to its end: there are too many lines, or walks. */
   cut: boolean
 }

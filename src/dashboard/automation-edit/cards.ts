@@ -8,6 +8,7 @@ import {
 } from '../../automations/index.js'
 import { edgeWords } from '../automations/words.js'
 import { type Html, html } from '../shell/html.js'
+import { inQuotes, isolated } from '../shell/names.js'
 import { mayStand, stepsOf } from './deeds.js'
 
 /** What the cards stand in. */
@@ -75,10 +76,10 @@ function cardPart(
   const wrong = options.faults.get(step.key) ?? []
   const doubtful = options.warnings.get(step.key) ?? []
   const anchor = isOpen ? 'open' : `block-${place}`
-  return html`<fieldset class="card block" id="${anchor}"${!mayStand(items, at) && html` data-fixed`}><legend>${title}</legend>${
-    title !== says && html`<p class="quiet">${says}</p>`
-  }${wrong.map((one) => html`<p class="fault">${one}</p>`)}${doubtful.map(
-    (one) => html`<p class="hint">${one}</p>`,
+  return html`<fieldset class="card block" id="${anchor}"${!mayStand(items, at) && html` data-fixed`}><legend><bdi>${isolated(title)}</bdi></legend>${
+    title !== says && html`<p class="quiet">${isolated(says)}</p>`
+  }${wrong.map((one) => html`<p class="fault">${isolated(one)}</p>`)}${doubtful.map(
+    (one) => html`<p class="hint">${isolated(one)}</p>`,
   )}${moves(items, at, { place, title, isOpen, options })}${isOpen && options.fields(item)}${ways.map(
     (way, n) =>
       html`<fieldset class="column"><legend>${wayTitle(way.type, way.branch)}</legend>${
@@ -97,7 +98,7 @@ function endPart(item: { to: string } | { end: true }, place: string, options: O
   if ('end' in item) return html`<p class="quiet">Ends here.</p>`
   const target = stepWith(options.outline, item.to)
   const called = target === undefined ? item.to : (target.step.name ?? options.says(target))
-  return html`<p>Goes on at “${called}”. ${button('gone', place, 'Remove', 'this link', options.change)}</p>`
+  return html`<p>Goes on at ${isolated(inQuotes(called))}. ${button('gone', place, 'Remove', 'this link', options.change)}</p>`
 }
 
 function stepWith(outline: Outline, key: string): OutlineStep | undefined {

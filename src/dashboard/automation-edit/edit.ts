@@ -215,4 +215,4 @@ const theirs =
 
 /** The name, and the key where somebody asks for it. */
 const nameFields = (step: StepDefinition): Html =>
-  html`<input type="hidden" name="s.key" value="${step.key}"><div class="field"><label for="step-name">Name <span class="quiet">(optional)</span></label><p class="hint" id="step-name-hint">Only your team sees it. Empty: what the step does.</p><input type="text" id="step-name" name="s.name" value="${step.name ?? ''}" maxlength="100" aria-describedby="step-name-hint"></div><details><summary>For the API</summary><p>Its key is <code>${step.key}</code>: rules and reports know the step by it.</p></details>`
+  html`<input type="hidden" name="s.key" value="${step.key}"><div class="field"><label for="step-name">Name <span class="quiet">(optional)</span></label><p class="hint" id="step-name-hint">Only your team sees it; one line of 100 characters at most. Empty: what the step does.</p><input type="text" id="step-name" name="s.name" value="${step.name ?? ''}" maxlength="100" aria-describedby="step-name-hint"></div><details><summary>For the API</summary><p>Its key is <code>${step.key}</code>: rules and reports know the step by it.</p></details>`

@@ -4,41 +4,30 @@ import * as operations from '../../automations/contract.js'
 import {
   type Automation,
   type AutomationDefinition,
-  automationWarnings,
-  checkEnabling,
   isAutomationName,
   newestVersion,
   planMove,
   planMoveToDraft,
   putInForce,
   readWritten,
-  type StepFault,
   validate,
 } from '../../automations/index.js'
-import { type AccountBilling, readBilling } from '../../billing/index.js'
+import { readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
-import { ApiError } from '../../errors/index.js'
-import { namesAmong } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
 import { type MovedGroup, movedGroups } from '../automations/moved-groups.js'
 import { wordBook } from '../automations/word-book.js'
-import {
-  durationWords,
-  startWords,
-  stepWords,
-  titleOf,
-  type WordBook,
-} from '../automations/words.js'
 import type { CampaignCheck } from '../campaigns/check.js'
 import { checkList } from '../campaigns/check-list.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
+import { inQuotes } from '../shell/names.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { writable } from './edit.js'
-import { faultWords } from './fault-words.js'
+import { checksOf } from './enable-checks.js'
 
 interface EnableView {
   page: string
@@ -138,93 +127,6 @@ function saysOf({
   return 'From then on whoever fits enters it. You can turn it off, or pause it, at any time.'
 }
 
-interface CheckedAt {
-  billing: AccountBilling
-  base: string
-  here: string
-}
-
-/** What speaks for and against turning it on as it is written. */
-async function checksOf(
-  read: Read,
-  { billing, base, here }: CheckedAt,
-  definition: AutomationDefinition,
-  book: WordBook,
-): Promise<CampaignCheck[]> {
-  const edit = { label: 'Write it', href: `${here}/edit` }
-  const { definition: valid, faults } = validate(definition)
-  const called = (key: string | null) => {
-    const step = definition.steps.find((one) => one.key === key)
-    return step === undefined ? '' : `“${step.name ?? stepWords(step, book, definition)}”: `
-  }
-  const told =
-    (tone: 'bad' | 'doubt') =>
-    (one: StepFault): CampaignCheck => ({
-      tone,
-      says: `${called(one.key)}${faultWords(one, titleOf(definition, book))}`,
-      mend: edit,
-    })
-  if (valid === undefined) return faults.map(told('bad'))
-  const checks: CampaignCheck[] = [
-    { tone: 'none', says: `${startWords(valid, book)}. ${reentryWords(valid)}` },
-    { tone: 'good', says: `All ${valid.steps.length} steps fit together.` },
-  ]
-  try {
-    const lacking = await checkEnabling(read, billing, valid)
-    checks.push(...lacking.map(told('bad')))
-    if (lacking.length === 0) {
-      checks.push({
-        tone: 'good',
-        says: 'Its templates, senders and topics are there, and your plan has room.',
-      })
-    }
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
-    checks.push({
-      tone: 'bad',
-      says:
-        error.code === 'marketing_subscription_required'
-          ? 'It sends news, which needs a marketing plan, and this account has none. The operator of this server gives plans.'
-          : error.message,
-      mend: { label: 'Your plan', href: `${base}/plan` },
-    })
-  }
-  checks.push(...(await automationWarnings(read, billing.accountId, valid)).map(told('doubt')))
-  checks.push(...(await unheard(read, billing.accountId, valid)))
-  return checks
-}
-
-/** Events that never came: most of them are mistyped. */
-async function unheard(
-  read: Read,
-  accountId: string,
-  { steps }: AutomationDefinition,
-): Promise<CampaignCheck[]> {
-  const names = steps.flatMap((step) =>
-    step.type === 'trigger' || step.type === 'wait_for_event' ? [step.config.eventName] : [],
-  )
-  const own = new Set(names.filter((name) => !name.startsWith('$')))
-  if (own.size === 0) return []
-  const seen = await namesAmong(read, accountId, [...own])
-  return [...own]
-    .filter((name) => !seen.has(name))
-    .map((name) => ({
-      tone: 'doubt',
-      says: `The event “${name}” has never come. Look whether your application sends it under this name.`,
-    }))
-}
-
-/** How often one person may go through it. */
-function reentryWords({ steps }: AutomationDefinition): string {
-  const trigger = steps.find((step) => step.type === 'trigger')
-  const reentry = trigger?.type === 'trigger' ? trigger.config.reentry : undefined
-  if (reentry === 'once') return 'One person goes through it once, and never again.'
-  if (typeof reentry === 'object') {
-    return `One person goes through it again, but not within ${durationWords(reentry.after)} of the last time it began for them.`
-  }
-  return 'One person may go through it again each time, once they are through.'
-}
-
 /** Who is in other versions, by step; of a draft nobody is. */
 async function olderGroups(
   read: Read,
@@ -251,7 +153,7 @@ const stranded = (groups: readonly MovedGroup[]): CampaignCheck[] =>
       : [
           {
             tone: 'doubt',
-            says: `${counted(count, 'person is', 'people are')} at “${step}” of version ${version}. ${stays}: they go on in their version, unless you move them and say with which step they go on.`,
+            says: `${counted(count, 'person is', 'people are')} at ${inQuotes(step)} of version ${version}. ${stays}: they go on in their version, unless you move them and say with which step they go on.`,
           },
         ],
   )

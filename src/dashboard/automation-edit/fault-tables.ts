@@ -1,3 +1,6 @@
+import { maxHeaders } from '../../emails/index.js'
+import { inQuotes } from '../shell/names.js'
+
 type Called = (key: string) => string
 type Words = string | ((parts: string[], called: Called) => string)
 
@@ -6,10 +9,13 @@ const ofFields: readonly (readonly [RegExp, Words])[] = [
   [/^name: /, 'Name: 100 characters at most, in one line.'],
   [/^template: |^config\.template/, 'Choose a template.'],
   [/^from: /, 'From: an address such as Shop <news@shop.example>.'],
-  [/^subject: /, 'Subject: 1 to 998 characters in one line.'],
+  [/^subject: /, 'Subject: one line of at most 998 letters, fewer where they are not Latin.'],
   [/^replyTo/, 'Answers go to: an address such as help@shop.example.'],
   [/^headers: (The header .*)$/s, ([says]) => `Headers: ${says}.`],
-  [/^headers/, 'Headers: a line each, such as: X-Shop: spring; 20 at most.'],
+  [
+    /^headers/,
+    `Headers: a line each, such as: X-Shop: spring; at most ${maxHeaders}, each of 4 KiB, and 16 KiB together.`,
+  ],
   [
     /^variables\.([^:]+): Every template/,
     ([name]) =>
@@ -104,7 +110,7 @@ const ofSteps: readonly (readonly [RegExp, Words])[] = [
   [
     /^field "[^"]*": no connections lead from "([^"]*)"/,
     ([key = ''], called) =>
-      `It asks about “${called(key)}”, which does not come before this step. Move that up, or ask something else.`,
+      `It asks about ${inQuotes(called(key))}, which does not come before this step. Move that up, or ask something else.`,
   ],
   [
     /^No connections lead from the trigger/,
@@ -115,7 +121,7 @@ const ofSteps: readonly (readonly [RegExp, Words])[] = [
   [
     /^A loop \((.*)\) needs/,
     ([keys = ''], called) =>
-      `These steps go round without a pause: ${[...keys.matchAll(/"([^"]*)"/g)].map(([, key = '']) => `“${called(key)}”`).join(', ')}. Put a wait of a minute or more between them.`,
+      `These steps go round without a pause: ${[...keys.matchAll(/"([^"]*)"/g)].map(([, key = '']) => inQuotes(called(key))).join(', ')}. Put a wait of a minute or more between them.`,
   ],
   [/^The definition may have/, 'It is larger than 256 KiB: remove steps, or make two of it.'],
 ]

@@ -105,14 +105,14 @@ export function dateFields(
   return html`${one({
     name: 'dateField',
     label: 'Which field has the date',
-    hint: 'Such as birthday. It holds a day like 1990-02-28. Who was born on 29 February has it on the 28th in other years.',
+    hint: 'Such as birthday: at most 64 letters, digits, _ and -. It holds a day like 1990-02-28. Who was born on 29 February has it on the 28th in other years.',
     value: dateFieldOf({ field: of }),
     list: 'date-fields',
     maxlength: 64,
     autocomplete: 'off',
     spellcheck: false,
   })}<datalist id="date-fields">${known.map((name) => html`<option value="${name}"></option>`)}</datalist>
-<div class="tools">${one({ name: 'dateDays', label: 'Days', hint: `0 is the day itself; at most ${mostDays}.`, value: String(Math.abs(days)), inputmode: 'numeric', maxlength: 3, autocomplete: 'off' })}${one(
+<div class="tools">${one({ name: 'dateDays', label: 'Days', hint: `A whole number: 0 is the day itself; at most ${mostDays}.`, value: String(Math.abs(days)), inputmode: 'numeric', maxlength: 3, autocomplete: 'off' })}${one(
     {
       name: 'dateWay',
       label: 'Before or after it',

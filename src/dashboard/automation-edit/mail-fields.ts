@@ -1,4 +1,5 @@
 import type { StepDefinition } from '../../automations/index.js'
+import { maxHeaders, maxReplyTo } from '../../emails/index.js'
 import { type Html, html } from '../shell/html.js'
 import type { StepChoices } from './step-choices.js'
 import { one } from './step-field.js'
@@ -40,11 +41,11 @@ export function mailFields(
   })}
 <p class="buttons"><button name="do" value="show:" formaction="${change}#open" formnovalidate data-follows="field-s.template">Show it</button></p>${preview}
 ${one({ name: 'from', label: 'From', hint: domains === '' ? 'An address on a verified domain; there is none yet.' : `On one of your domains: ${domains}.`, value: config.from, autocomplete: 'off' })}
-${one({ name: 'subject', label: 'Subject', hint: 'Empty: that of the template.', value: config.subject ?? '', maxlength: 200, required: false })}
+${one({ name: 'subject', label: 'Subject', hint: 'Empty: that of the template. One line of at most 998 letters, fewer where they are not Latin.', value: config.subject ?? '', maxlength: 998, required: false })}
 ${one({
   name: 'kind',
   label: 'What kind of mail',
-  hint: 'News needs a marketing plan and has a way to unsubscribe; a person gets at most 100 mails of one run.',
+  hint: 'News needs a marketing plan and has a way to unsubscribe; one person gets at most 100 mails each time they are in it.',
   type: 'select',
   value: config.type ?? 'marketing',
   options: [
@@ -53,6 +54,6 @@ ${one({
   ],
 })}
 ${one({ name: 'topicId', label: 'Topic', hint: 'Who has left it is passed over, and goes on.', type: 'select', value: config.topicId ?? '', options: [{ value: '', label: 'None' }, ...choices.topics] })}
-${one({ name: 'replyTo', label: 'Answers go to', value: [replyTo].flat().join(', '), required: false })}
-<details${Object.keys({ ...variables, ...headers }).length > 0 && html` open`}><summary>What the mail is filled in with, and headers</summary>${one({ name: 'variables', label: 'What the mail is filled in with', hint: 'A line each, such as: code = SPRING. {{ trigger.total }} is what began it; the names of contacts are there already. 16 KiB at most.', type: 'textarea', rows: 4, value: linesOf(variables), required: false })}${one({ name: 'headers', label: 'Headers', hint: 'For programs that read the mail. A line each, such as: X-Shop: spring', type: 'textarea', rows: 2, value: headerLines(headers), required: false })}</details>`
+${one({ name: 'replyTo', label: 'Answers go to', hint: `Empty: to the sender. At most ${maxReplyTo} addresses, with commas.`, value: [replyTo].flat().join(', '), required: false })}
+<details${Object.keys({ ...variables, ...headers }).length > 0 && html` open`}><summary>What the mail is filled in with, and headers</summary>${one({ name: 'variables', label: 'What the mail is filled in with', hint: 'A line each, such as: code = SPRING. {{ trigger.total }} is what began it; the names of contacts are there already. 16 KiB at most.', type: 'textarea', rows: 4, value: linesOf(variables), required: false })}${one({ name: 'headers', label: 'Headers', hint: `For programs that read the mail. A line each, such as: X-Shop: spring. At most ${maxHeaders}, each of 4 KiB, and 16 KiB together.`, type: 'textarea', rows: 2, value: headerLines(headers), required: false })}</details>`
 }

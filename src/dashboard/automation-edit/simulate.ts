@@ -2,11 +2,14 @@ import { array, optional, string, type } from 'superstruct'
 import * as operations from '../../automations/contract.js'
 import {
   type AutomationDefinition,
+  type DateSurvey,
   dateFieldOf,
+  dateRuleOf,
   previewAutomation,
   previewCohort,
   readWritten,
   seenEvents,
+  surveyDates,
 } from '../../automations/index.js'
 import { dayMs, isoTime, timeOfLocal } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -24,6 +27,7 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { durationOf, unitChoices } from './durations.js'
 import { typedOrKept, writable } from './edit.js'
+import { datedWords, unreadableWords } from './survey-words.js'
 import { callerOf, countsOf, type TrialTold, timelineOf } from './trial-words.js'
 import { definitionOf } from './typed.js'
 
@@ -44,10 +48,14 @@ interface SimulateView extends TrialTold {
   /** The field by whose day it begins. */
   dateField: string | undefined
   date: string
+  /** Who has a day in that field, and who has something else there. */
+  dated: string[]
   happenings: { event: string; after: string; unit: string }[]
   opened: string[]
   clicked: string[]
   sends: { value: string; label: string }[]
+  /** How many may be typed. */
+  mostEvents: number
   events: string[]
   units: { value: string; label: string }[]
   faults: Faults
@@ -69,7 +77,8 @@ const SimulateForm = type({
 })
 
 const maxBodyBytes = 1024 * 1024
-const rowsOfEvents = 4
+// More than anybody types by hand.
+const mostEvents = 20
 
 /** What an automation would do for somebody, as it is written now, saved or not. */
 export function simulatePages(pages: AccountPages, deps: AutomationEditDeps): void {
@@ -104,7 +113,8 @@ async function showSimulation(
   const called = callerOf(definition, (step) => stepWords(step, book, definition))
   const zone = person.timeZone ?? definition.settings?.timeZone ?? 'UTC'
   const whom = fields.get('whom') ?? ''
-  const told = { lines: undefined, ends: [], counts: undefined, counted: '' }
+  const rule = dateRuleOf(definition)
+  const told = { lines: undefined, ends: [], counts: undefined, counted: '', refused: [] }
   const result: TrialTold = !isAsked
     ? told
     : whom !== ''
@@ -154,18 +164,16 @@ async function showSimulation(
     whom,
     at: fields.get('at') ?? '',
     payload: fields.get('payload') ?? '',
-    dateField: dateFieldIn(definition),
+    dateField: rule && dateFieldOf(rule.date),
+    dated: rule === undefined ? [] : datedLines(await surveyDates(read, account.id, rule)),
     date: fields.get('date') ?? '',
-    happenings: Array.from({ length: rowsOfEvents }, (_, at) => ({
-      event: fields.all('event')[at] ?? '',
-      after: fields.all('after')[at] ?? '',
-      unit: fields.all('unit')[at] ?? 'D',
-    })),
+    happenings: happeningsTyped(fields),
     opened: fields.all('opened'),
     clicked: fields.all('clicked'),
     sends: definition.steps
       .filter(({ type }) => type === 'send_email')
       .map(({ key }) => ({ value: key, label: called(key) })),
+    mostEvents,
     events: (await seenEvents(read, account.id)).map(({ name }) => name),
     units: unitChoices,
     ...result,
@@ -174,12 +182,10 @@ async function showSimulation(
   return page('automation-edit/simulate', view, { title: `Try “${typed.name}”` })
 }
 
-/** The field of contacts by whose day it begins, if it begins on one. */
-function dateFieldIn({ steps }: AutomationDefinition): string | undefined {
-  const trigger = steps.find(({ type }) => type === 'trigger')
-  const date = trigger?.type === 'trigger' ? trigger.config.date : undefined
-  return date === undefined ? undefined : dateFieldOf(date)
-}
+const datedLines = (survey: DateSurvey): string[] => [
+  datedWords(survey),
+  ...[unreadableWords(survey)].filter((one) => one !== undefined),
+]
 
 const Email = structOf(table({ email: operations.simulatedAddress }))
 
@@ -225,6 +231,18 @@ function beginningIn(typed: string, { zone, now }: { zone: string; now: number }
     'validation_error',
     `at: Choose a day and a time at most ${mostYears} years from now, or leave it empty`,
   )
+}
+
+/** The events that were typed, and room for one more. */
+function happeningsTyped(fields: Form): SimulateView['happenings'] {
+  const [after, unit] = [fields.all('after'), fields.all('unit')]
+  const typed = fields.all('event').map((event, at) => ({
+    event,
+    after: after[at] ?? '',
+    unit: unit[at] ?? 'D',
+  }))
+  const some = typed.filter(({ event }) => event.trim() !== '')
+  return [...some, { event: '', after: '', unit: 'D' }].slice(0, mostEvents)
 }
 
 /** What else they do, and how long after the beginning. */

@@ -8,6 +8,7 @@ import { listTemplates } from '../../templates/index.js'
 import { listTopics } from '../../topics/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
 import { type FieldChoice, fieldChoices } from '../segments/choices.js'
+import { inQuotes } from '../shell/names.js'
 
 /** What the fields of a step offer. */
 export interface StepChoices {
@@ -131,7 +132,7 @@ function fieldsOf(
   if (one.type !== 'wait_for_event') return []
   return propertiesOf(one.config.eventName).map((name) => ({
     value: `waits.${one.key}.${name}`,
-    label: `“${name}” of what came at “${called}”`,
+    label: `“${name}” of what came at ${inQuotes(called)}`,
   }))
 }
 

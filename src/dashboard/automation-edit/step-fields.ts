@@ -1,4 +1,4 @@
-import { dateEvent, type StepDefinition } from '../../automations/index.js'
+import { dateEvent, limits, type StepDefinition } from '../../automations/index.js'
 import type { Rule } from '../../rules/index.js'
 import { ruleLimits } from '../../segments/index.js'
 import { choicesOfRows } from '../segments/choices.js'
@@ -34,7 +34,7 @@ export function stepFields(step: StepDefinition, options: FieldsOptions): Html {
     case 'delay':
       return delayFields(step.config)
     case 'wait_for_event':
-      return html`${heardFields(step.config, 'What is waited for', options)}${amount('How long at most', step.config.timeout ?? 'P90D', 'At most 90 days. If it has not come by then, the other way is taken.')}${one({ name: 'since', label: 'Only what comes after this step', hint: 'Else it counts too if it came since this person entered the automation.', type: 'checkbox', value: step.config.since === 'step' ? 'on' : '' })}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
+      return html`${heardFields(step.config, 'What is waited for', options)}${amount('How long at most', step.config.timeout ?? 'P90D', 'A whole number, and at most 90 days. If it has not come by then, the other way is taken.')}${one({ name: 'since', label: 'Only what comes after this step', hint: 'Else it counts too if it came since this person entered the automation.', type: 'checkbox', value: step.config.since === 'step' ? 'on' : '' })}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
     case 'condition':
       return filterPart(step.config, 'The way “yes” is for people for whom', options)
     case 'contact_update':
@@ -54,7 +54,7 @@ export function stepFields(step: StepDefinition, options: FieldsOptions): Html {
       return one({
         name: 'reason',
         label: 'Why it ends',
-        hint: 'For your reports, such as “bought”; 200 characters at most.',
+        hint: 'For your reports, such as “bought”; 200 characters at most, in one line.',
         value: step.config.reason ?? '',
         maxlength: 200,
         required: false,
@@ -80,7 +80,7 @@ function reentryFields(reentry: 'after_end' | 'once' | { after: string } | undef
       { value: 'after_end', label: 'Again each time, once they are through' },
       { value: 'after', label: 'Again, but not before some time has gone by' },
     ],
-  })}${amount('That time', after, 'Since they entered it last; ten years at most. It counts for the third choice alone.', 'again')}`
+  })}${amount('That time', after, 'Since they entered it last: a whole number, and ten years at most. It counts for the third choice alone.', 'again')}`
 }
 
 /** A rule as conditions. */
@@ -120,12 +120,12 @@ function delayFields({ duration = 'P3D', until }: ConfigOf<'delay'>): Html {
       { value: 'for', label: 'For some time' },
       { value: 'until', label: 'Until a time of day' },
     ],
-  })}${amount('How long', duration, 'At most 90 days; a day is 24 hours.')}${one({ name: 'time', label: 'Until', hint: 'For the second choice: the next time that it is this late.', type: 'time', value: until?.time ?? '09:00' })}${fieldSet({ name: 's.days', label: 'On these days', hint: 'None ticked: on any.', options: weekdays.map((label, at) => ({ value: String(at + 1), label })), value: days })}${one({ name: 'zone', label: 'In which time zone', hint: 'Such as Africa/Lagos. Empty: that of the person, by their field timeZone, else that of the automation.', value: until?.zone ?? '', required: false, maxlength: 60, autocomplete: 'off' })}`
+  })}${amount('How long', duration, 'A whole number, and at most 90 days; a day is 24 hours.')}${one({ name: 'time', label: 'Until', hint: 'For the second choice: the next time that it is this late.', type: 'time', value: until?.time ?? '09:00' })}${fieldSet({ name: 's.days', label: 'On these days', hint: 'None ticked: on any.', options: weekdays.map((label, at) => ({ value: String(at + 1), label })), value: days })}${one({ name: 'zone', label: 'In which time zone', hint: 'Such as Africa/Lagos. Empty: that of the person, by their field timeZone, else that of the automation.', value: until?.zone ?? '', required: false, maxlength: 60, autocomplete: 'off' })}`
 }
 
 function updateFields({ firstName, lastName, metadata = {} }: ConfigOf<'contact_update'>): Html {
   const typed = (value: unknown) => (value === undefined ? '' : typedValue(value))
-  return html`${one({ name: 'firstName', label: 'First name', hint: 'Empty: it stays. {{ trigger.name }} is what the event had.', value: typed(firstName), required: false })}${one({ name: 'lastName', label: 'Last name', value: typed(lastName), required: false })}${one({ name: 'fields', label: 'Fields', hint: 'A line each, such as: plan = pro. null takes a field away. 16 KiB at most.', type: 'textarea', rows: 4, value: linesOf(metadata), required: false })}`
+  return html`${one({ name: 'firstName', label: 'First name', hint: `Empty: it stays. {{ trigger.name }} is what the event had. One line of at most ${limits.nameLength} characters.`, value: typed(firstName), required: false })}${one({ name: 'lastName', label: 'Last name', hint: `The same. One line of at most ${limits.nameLength} characters.`, value: typed(lastName), required: false })}${one({ name: 'fields', label: 'Fields', hint: 'A line each, such as: plan = pro. null takes a field away. 16 KiB at most, with what the contact has already.', type: 'textarea', rows: 4, value: linesOf(metadata), required: false })}`
 }
 
 function splitFields({ branches }: ConfigOf<'split'>, change: string): Html {

@@ -4,9 +4,9 @@ import type {
   AutomationPreview,
   previewCohort,
 } from '../../automations/index.js'
-import { blockWords, refusalWords } from '../automations/run-words.js'
+import { blockWords, leavingWords, resultWords } from '../automations/result-words.js'
+import { refusalWords } from '../automations/run-words.js'
 import { exactIn } from '../format.js'
-import { reasonWords, resultWords } from './result-words.js'
 
 /** A line of what happens to somebody, as the page tells it. */
 export interface TrialLine {
@@ -24,6 +24,8 @@ export interface TrialTold {
   ends: string[]
   counts: { step: string; results: string }[] | undefined
   counted: string
+  /** For how many it does not begin, and why. */
+  refused: string[]
 }
 
 type Called = (key: string) => string
@@ -58,7 +60,7 @@ export function timelineOf(
     return {
       at: exactIn(line.at, zone),
       step: line.step === null ? '…' : called(line.step),
-      result: resultWords(line.result),
+      result: resultWords(line.result, 'one'),
       why:
         why === undefined
           ? event === undefined
@@ -79,7 +81,7 @@ export function timelineOf(
   const ends = runs.map(({ ended }) =>
     ended === null
       ? 'They are still in it a year later, or when the trial ends.'
-      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status)}${ended.reason === null ? '' : `: ${reasonWords(ended.reason)}`}.`,
+      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status, 'one')}${ended.reason === null ? '' : `: ${leavingWords(ended.reason)}`}.`,
   )
   const not = refused.map(
     ({ at, reason }) =>
@@ -129,14 +131,14 @@ function valueWords(value: unknown): string {
 /** Why a mail would not be made now, for somebody or for anybody. */
 const stopWords = (reason: string): string => {
   const known = blockWords(reason)
-  return known === reason ? reasonWords(reason) : known
+  return known === reason ? leavingWords(reason) : known
 }
 
 /** How many of some go each way, in words. */
 export function countsOf(
   counts: Awaited<ReturnType<typeof previewCohort>>,
   called: Called,
-): Pick<TrialTold, 'counts' | 'counted' | 'ends'> {
+): Pick<TrialTold, 'counts' | 'counted' | 'refused' | 'ends'> {
   const numbers = (results: ReadonlyMap<string, number>) =>
     [...results].map(([result, count]) => `${count} ${resultWords(result, 'some')}`).join(', ')
   return {
@@ -145,9 +147,13 @@ export function countsOf(
       results: numbers(results),
     })),
     counted: `${counted(counts.contacts, 'person', 'people')} looked at, 100 at most; it begins for ${counts.started} of them.`,
+    refused: [...counts.refused].map(
+      ([reason, count]) =>
+        `Not for ${counted(count, 'person', 'people')}: ${refusalWords(reason)}.`,
+    ),
     ends: [...counts.ends].map(([end, count]) => {
       const [status = '', reason] = end.split(':')
-      return `${count} ${resultWords(status, 'some')}${reason === undefined ? '' : `: ${reasonWords(reason)}`}.`
+      return `${count} ${resultWords(status, 'some')}${reason === undefined ? '' : `: ${leavingWords(reason)}`}.`
     }),
   }
 }

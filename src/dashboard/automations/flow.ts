@@ -19,18 +19,15 @@ export interface OutlinedStep {
   /** From 1 on. */
   number: number
   words: string
-  /** What it does, where it has a name. */
-  does: string | undefined
   /** To the people who are there. */
   href: string
   present: string
-  entered: string | undefined
-  /** Who left there by none of its ways; undefined where nobody did. */
-  left: string | undefined
-  mails: string | undefined
+  /**
+   * What it does, where it has a name; how many came, and what came of its mails; how many left there by none of its ways;
+   * what happens where no way leads on.
+   */
+  says: string[]
   ways: { to: number; words: string; left: string | undefined }[]
-  /** What happens where no way leads on. */
-  end: string | undefined
 }
 
 /** A version of an automation as its flow is shown. */
@@ -68,18 +65,20 @@ export async function flowView(
     return {
       number: at + 1,
       words: texts[at] ?? key,
-      does: step.name === undefined ? undefined : stepWords(step, book, definition),
       href: linkTo(`${page}/runs`, { show: 'live', step: key, version: String(version.number) }),
       present: present === 0 ? '' : `${isMore ? 'at least ' : ''}${shown(present)} here now`,
-      entered: counts === null || type === 'trigger' ? undefined : shown(counts.entered),
-      left: left === 0 || isMore ? undefined : `${shown(left)} left here, or were moved`,
-      mails: counts === null || type !== 'send_email' ? undefined : mailWords(counts, taken),
+      says: [
+        step.name === undefined ? undefined : stepWords(step, book, definition),
+        counts === null || type === 'trigger' ? undefined : `${shown(counts.entered)} came here`,
+        counts === null || type !== 'send_email' ? undefined : mailWords(counts, taken),
+        left === 0 || isMore ? undefined : `${shown(left)} left here, or were moved`,
+        endOf(type, ways.length),
+      ].filter((one) => one !== undefined),
       ways: ways.map((way) => ({
         to: way.to + 1,
         words: wayWords(way),
         left: leftBy(way, { counts, taken }, ways.length),
       })),
-      end: endOf(type, ways.length),
     }
   })
   const drawn = steps.map(

@@ -12,6 +12,7 @@ import type { Faults } from '../shell/faults.js'
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
+import { inQuotes } from '../shell/names.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
@@ -114,7 +115,7 @@ const chooser = (
   html`${stays}. <input type="hidden" name="step" value="${key}">${field({
     name: 'begins',
     id: `begins-${at}`,
-    label: `Who is at “${step}”`,
+    label: `Who is at ${inQuotes(step)}`,
     type: 'select',
     options: [...options],
     value: '',

@@ -1,6 +1,6 @@
+import { counted } from '../../amounts/index.js'
 import {
   findAutomation,
-  heldWords,
   planResume,
   type ResumePlan,
   readDefinition,
@@ -41,7 +41,8 @@ export async function showResume(
 }
 
 function saysOf(plan: ResumePlan, isPaused: boolean): string {
-  if (plan.held > 0) return `${heldWords(plan)} held: their time came meanwhile.`
+  const people = `${plan.isAll ? '' : 'More than '}${counted(plan.held, 'person is', 'people are')}`
+  if (plan.held > 0) return `${people} held: their time came meanwhile.`
   return isPaused ? 'Nobody’s time has come meanwhile.' : 'It is not paused, and nobody is held.'
 }
 

@@ -1,22 +1,8 @@
-import { type Compiled, endingWords, type Run } from '../../automations/index.js'
+import type { Compiled, Run } from '../../automations/index.js'
 import { exactIn, plural } from '../format.js'
+import { inQuotes } from '../shell/names.js'
+import { blockWords, leavingWords } from './result-words.js'
 import { edgeWords } from './words.js'
-
-// Why a step cannot be taken yet, in the account's words.
-const blocks: Readonly<Record<string, string>> = {
-  suspended: 'the account is suspended',
-  quota: 'the mails of your plan are used up',
-  paused: 'sending is paused',
-  domain: 'the sender’s domain is not verified',
-  plan: 'the account has no plan for it',
-  queue_full: 'this server has too much mail to send',
-  window: 'its hours for mail have not begun',
-  cap: 'it has sent its mails of this hour',
-  retry: 'the last attempt failed',
-}
-
-/** Why a step cannot be taken yet, or why a run is held. */
-export const blockWords = (reason: string): string => blocks[reason] ?? reason
 
 /** Why people wait who could go on by their time. */
 export function blockedWords(kind: 'held' | 'blocked', reason: string, runs: number): string {
@@ -38,9 +24,9 @@ export interface RunSurroundings {
 export function runSentence(run: Run, around: RunSurroundings): string {
   const { status, reason, currentStep, updatedAt, waitingFor } = run
   const { zone, now, title } = around
-  const at = currentStep === null ? 'a step' : `“${title(currentStep)}”`
+  const at = currentStep === null ? 'a step' : inQuotes(title(currentStep))
   if (status !== 'running' && status !== 'waiting') {
-    const why = reason === null ? '' : `: ${endingWords(reason)}`
+    const why = reason === null ? '' : `: ${leavingWords(reason)}`
     return `${ends[status]} at ${at} on ${exactIn(updatedAt, zone)}${why}`
   }
   const paused =
@@ -64,52 +50,13 @@ const ends = {
   completed: 'Came to the end',
   exited: 'Left',
   failed: 'Failed',
-  cancelled: 'Cancelled',
+  cancelled: 'Taken out',
 } as const
 
 /** The step behind a way; without one the run ends. */
 function after({ compiled, title }: RunSurroundings, key: string | null, way: string): string {
   const next = compiled.byKey.get(key ?? '')?.next.get(way)
   return next === undefined ? 'it ends' : title(next.step.key)
-}
-
-/** What came of a step, as a history says it. */
-export function resultWords(result: string): string {
-  const [kind = '', ...more] = result.split(':')
-  const rest = more.join(':')
-  const words = results[kind]
-  if (words === undefined) return rest === '' ? kind : `${kind}: ${rest}`
-  return rest === '' ? words : `${words}: ${ofKind[kind]?.(rest) ?? rest}`
-}
-
-const results: Readonly<Record<string, string>> = {
-  started: 'Began',
-  sent: 'The mail was made',
-  waited: 'The wait is over',
-  received: 'It came',
-  timed_out: 'It did not come in time',
-  met: 'Yes',
-  not_met: 'No',
-  skipped: 'Passed over',
-  failed: 'Failed',
-  blocked: 'Could not go on',
-  moved: 'Moved to another version',
-  released: 'Goes on after it was held',
-  goal: 'Reached the goal',
-  ended: 'Ended',
-  branch: 'Took the branch',
-  updated: 'The contact was changed',
-  exit: 'The end',
-  cut: 'Lines that were left out',
-}
-
-const ofKind: Readonly<Record<string, (rest: string) => string>> = {
-  blocked: blockWords,
-  ended: endingWords,
-  released: (how) =>
-    ({ shift: 'later by as long as that was', now: 'at once', skip: 'at once, without its mail' })[
-      how
-    ] ?? how,
 }
 
 // Why somebody does not enter.
@@ -122,6 +69,7 @@ const refusals: Readonly<Record<string, string>> = {
   too_old: 'What would begin it is too old',
   limit: 'They entered too often in the last hour',
   no_date: 'The field that it goes by has no day for them that is still to come',
+  unreadable_date: 'What stands in the field that it goes by is no day, such as 1990-02-28',
 }
 
 /** Why an event begins nothing for somebody, as a sentence without its full stop. */

@@ -4,7 +4,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
-import { resultWords } from './run-words.js'
+import { resultWords } from './result-words.js'
 import { sentences } from './runs.js'
 import { wordBook } from './word-book.js'
 import { stepTitle } from './words.js'
@@ -56,7 +56,7 @@ export async function showRun(
     moved: moment(run.updatedAt, now),
     lines: run.history.map(({ step, at, result, emailId }) => ({
       step: titleOf(step),
-      result: resultWords(result),
+      result: resultWords(result, 'line'),
       at: moment(at, now),
       mail: emailId === undefined ? undefined : `${base}/emails/${emailId}`,
     })),

@@ -2,16 +2,17 @@ import {
   type Automation,
   type AutomationDefinition,
   blockedReasons,
-  endingWords,
   endReasons,
   liveAsked,
+  ofPerson,
   type RunsFilter,
   runStatuses,
   stepIdsOf,
   versionsShown,
 } from '../../automations/index.js'
 import type { Read } from '../../store/index.js'
-import { blockWords } from './run-words.js'
+import { inQuotes } from '../shell/names.js'
+import { blockWords, leavingWords } from './result-words.js'
 import { stepTitle, type WordBook } from './words.js'
 
 /*
@@ -26,17 +27,19 @@ const states = [
   ['completed', 'Came to the end', ['completed']],
   ['exited', 'Left before the end', ['exited']],
   ['failed', 'Failed', ['failed']],
-  ['cancelled', 'Cancelled', ['cancelled']],
+  ['cancelled', 'Taken out', ['cancelled']],
 ] as const
 const ends = ['completed', 'exited', 'failed', 'cancelled'] as const
 const ways = {
   completed: 'Came to the end',
   exited: 'Left',
   failed: 'Failed',
-  cancelled: 'Cancelled',
+  cancelled: 'Taken out',
 }
 
 interface Asked {
+  /** The address of one person. */
+  who: string
   show: string
   step: string
   why: string
@@ -55,11 +58,11 @@ export interface ChosenRuns {
 /** What a query chooses; what is none of the choices chooses nothing. */
 export async function chosenOf(
   read: Read,
-  { id }: Pick<Automation, 'id'>,
+  { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
   query: URLSearchParams,
 ): Promise<ChosenRuns> {
   const asked = askedIn(query)
-  const { show, step, why, version } = asked
+  const { who, show, step, why, version } = asked
   const stepIds =
     step === '' && version === ''
       ? undefined
@@ -70,24 +73,29 @@ export async function chosenOf(
   const status = ends.find((one) => why.startsWith(`${one}.`))
   const wait = /^wait\.(.+)$/.exec(show)?.[1]
   const [, , statuses] = states.find(([one]) => one === show) ?? states[0]
-  const filter: RunsFilter =
+  const among: RunsFilter =
     status !== undefined
       ? { stepIds, statuses: [status], reason: why.slice(status.length + 1) }
       : wait === undefined
         ? { stepIds, statuses }
         : { stepIds, wait }
   const said = (value: string) => (value === '' ? undefined : value)
+  const filter = await ofPerson(read, account_id, among, said(who))
   return {
     asked,
     filter,
     filters: {
+      who: said(who),
       show: show === 'all' ? undefined : show,
       step: said(step),
       why: said(why),
       version: said(version),
     },
+    // One person is taken out on the page about them.
     isOfLive:
-      status === undefined && (wait !== undefined || statuses.some((one) => one === 'waiting')),
+      who === '' &&
+      status === undefined &&
+      (wait !== undefined || statuses.some((one) => one === 'waiting')),
   }
 }
 
@@ -97,7 +105,13 @@ function askedIn(query: URLSearchParams): Asked {
   const why = ends.some((one) => said('why').startsWith(`${one}.`)) ? said('why') : ''
   const isWait = ['held', ...blockedReasons].some((one) => said('show') === `wait.${one}`)
   const isKnown = isWait || states.some(([one]) => one === said('show'))
-  return { show: isKnown ? said('show') : 'all', step: said('step'), why, version }
+  return {
+    who: said('who').trim(),
+    show: isKnown ? said('show') : 'all',
+    step: said('step'),
+    why,
+    version,
+  }
 }
 
 /** The live ones of what is chosen, for something that is done with them; undefined for all. */
@@ -162,7 +176,7 @@ export async function runChoices(
     ...withChosen(
       reasons.map(({ status, reason }) => ({
         value: `${status}.${reason}`,
-        label: `${ways[status]}: ${endingWords(reason)}`,
+        label: `${ways[status]}: ${leavingWords(reason)}`,
       })),
       asked.why,
       'A reason that nobody has',
@@ -181,8 +195,9 @@ export async function runChoices(
   const labelOf = (choices: Choice[], value: string) =>
     choices.find((one) => one.value === value)?.label ?? ''
   const parts = [
+    asked.who,
     asked.why !== '' || asked.show === 'all' ? '' : labelOf(show, asked.show),
-    asked.step === '' ? '' : `at “${labelOf(step, asked.step)}”`,
+    asked.step === '' ? '' : `at ${inQuotes(labelOf(step, asked.step))}`,
     asked.why === '' ? '' : labelOf(why, asked.why),
     asked.version === '' ? '' : labelOf(version, asked.version).toLowerCase(),
   ].filter((one) => one !== '')

@@ -22,7 +22,7 @@ import { stepTitle, type WordBook } from './words.js'
 
 interface RunsView extends AutomationFrame, BesidePages {
   /** What is chosen, by the names of the form's fields. */
-  asked: { show: string; step: string; why: string; version: string }
+  asked: { who: string; show: string; step: string; why: string; version: string }
   choices: RunChoices
   /** The same in words, where it is not everybody. */
   chosen: string | undefined
@@ -36,6 +36,8 @@ interface RunsView extends AutomationFrame, BesidePages {
   /** Where those of them who are in it can be moved. */
   move: string
   isShort: boolean
+  /** Why nobody is shown, where one person is looked for. */
+  nobody: string | undefined
   faults: Faults
 }
 
@@ -82,10 +84,23 @@ export async function showRuns(
     takingOut: tasks.map(({ id, says }) => ({ says, page: `${frame.base}/tasks/${id}` })),
     cancel: linkTo(`${path}/cancel`, filters),
     move: linkTo(`${frame.page}/move`, filters),
+    nobody: asked.who === '' ? undefined : nobodyWords(asked, filter.contactId),
     isShort: older !== undefined && rows.length < perPage,
     faults,
   }
   return page('automations/runs', view, { title: `${found.name}: people` })
+}
+
+/** Why somebody who is looked for is not there. */
+const nobodyWords = (
+  { who, show, step, why, version }: RunsView['asked'],
+  contactId: string | null | undefined,
+): string => {
+  if (contactId === null) return `There is no contact “${who}”. Write the whole address.`
+  const isAlone = show === 'all' && [step, why, version].every((one) => one === '')
+  return isAlone
+    ? `“${who}” has never been in it.`
+    : `“${who}” is not among those who fit what else is chosen above.`
 }
 
 async function countFitting(

@@ -1,4 +1,4 @@
-import { counted } from '../../amounts/index.js'
+import { counted, shownCount } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
   crowdOf,
@@ -36,6 +36,9 @@ interface StartView extends AutomationFrame {
     | undefined
   whom: string
   perHour: string
+  /** What may be typed there. */
+  paceHint: string
+  mostPerHour: number
   /** What this page says who would enter of. */
   looked: string
   choices: { value: string; label: string }[]
@@ -83,6 +86,8 @@ export async function showStart(
           },
     whom,
     perHour,
+    paceHint: `A whole number from 1 to ${shownCount(operations.mostPerHour)}. The others wait their turn.`,
+    mostPerHour: operations.mostPerHour,
     looked,
     choices: await crowdChoices(read, account.id),
     would:

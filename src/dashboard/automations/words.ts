@@ -10,6 +10,7 @@ import { eventWords } from '../event-words.js'
 import { plural } from '../format.js'
 import type { FieldChoice } from '../segments/choices.js'
 import { wordsOf } from '../segments/sentence.js'
+import { inQuotes, setApart } from '../shell/names.js'
 import type { Tone } from '../shell/parts.js'
 
 /** What things of the account are called, by which a definition only knows their ids. */
@@ -35,7 +36,7 @@ export function stateChip({ status, paused_at }: Pick<Automation, 'status' | 'pa
 
 // The field by which the filter of such a trigger names the one that is meant, and how that is said.
 const places: Readonly<Record<string, { field: string; says: (name: string) => string }>> = {
-  '$list.joined': { field: 'listId', says: (name) => `somebody joins ${name}` },
+  '$list.joined': { field: 'listId', says: (name) => `somebody joins ${setApart(name)}` },
   '$segment.joined': {
     field: 'segmentId',
     says: (name) => `somebody comes into the segment “${name}”`,
@@ -103,9 +104,9 @@ export function fieldWords(path: string, book: WordBook, of: Named): string {
     case 'event':
       return `“${rest.join('.')}” of the event`
     case 'waits':
-      return `“${inside.join('.')}” of what came at “${stepNameOf(key, book, of)}”`
+      return `“${inside.join('.')}” of what came at ${inQuotes(stepNameOf(key, book, of))}`
     case 'email':
-      return `“${stepNameOf(key, book, of)}” was ${inside.join('.')}`
+      return `${inQuotes(stepNameOf(key, book, of))} was ${inside.join('.')}`
     case 'segment':
       return `Is in the segment “${book.names.get(key) ?? 'deleted'}”`
     default:
@@ -157,7 +158,7 @@ export function stepWords(step: StepDefinition, book: WordBook, of: Named): stri
 
 function senderWords(from: string): string {
   const name = parseMailbox(from)?.name
-  return name ? ` from ${name}` : ''
+  return name ? ` from ${setApart(name)}` : ''
 }
 
 function contactWords(config: { firstName?: unknown; lastName?: unknown; metadata?: object }) {

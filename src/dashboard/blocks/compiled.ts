@@ -1,4 +1,4 @@
-import { brandOf } from '../../accounts/index.js'
+import { mailLookOf } from '../../accounts/index.js'
 import type { Store } from '../../store/index.js'
 import { type Renderer, type TemplateFault, tryCompile } from '../../templates/index.js'
 import { finishedPart } from './finished.js'
@@ -12,7 +12,7 @@ export async function htmlOfTyped(
 ): Promise<{ html: string } | { html: undefined; fault: TemplateFault | undefined }> {
   const document = tryDocument(finishedPart(typed, undefined).document)
   if (document === undefined) return { html: undefined, fault: undefined }
-  const brand = (await brandOf(store.read, accountId)).colours
-  const made = await tryCompile(renderer, { accountId, document, brand })
+  const look = await mailLookOf(store.read, accountId)
+  const made = await tryCompile(renderer, { accountId, document, ...look })
   return 'html' in made ? made : { html: undefined, fault: made.fault }
 }

@@ -1,4 +1,5 @@
 import { type Html, html } from '../shell/html.js'
+import { isolated } from '../shell/names.js'
 import { chip } from '../shell/parts.js'
 import type { CampaignCheck } from './check.js'
 
@@ -8,5 +9,5 @@ const words = { good: 'Good', bad: 'In the way', none: 'To know', doubt: 'Look a
 export const checkList = (checks: readonly CampaignCheck[]): Html =>
   html`<ul class="plain">${checks.map(
     ({ tone, says, mend }) =>
-      html`<li>${chip(words[tone], tone)} ${says}${mend && html` <a href="${mend.href}">${mend.label}</a>`}</li>`,
+      html`<li>${chip(words[tone], tone)} ${isolated(says)}${mend && html` <a href="${mend.href}">${mend.label}</a>`}</li>`,
   )}</ul>`

@@ -180,7 +180,12 @@ export async function editPage(
     begin: beginPart(begun, { change, isNew: draft === undefined }),
     tags: await tagMenu(read, account.id),
     preview: previewPart(
-      await campaignPreview(deps, visit, asVersion({ ...values, document }, looked), as),
+      await campaignPreview(
+        deps,
+        visit,
+        { isNotice: draft?.notice_reason != null, ...asVersion({ ...values, document }, looked) },
+        as,
+      ),
       versionKeys.length === 0
         ? [askedContact(as)]
         : [askedVersion(versionKeys, version), askedContact(as)],

@@ -4,11 +4,14 @@ import {
   beginOf,
   draftVersions,
   lastLeavesAt,
+  type OwnTimes,
+  ownTimesOf,
   paceOf,
-  spanOfOwnTime,
+  testSize,
   type VariantTest,
 } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
+import type { Rehearsal } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
 import { exactIn } from '../format.js'
 import { shown } from './words.js'
@@ -17,19 +20,33 @@ import { shown } from './words.js'
 export async function forecastWords(
   read: Read,
   draft: Broadcast,
-  { people, now, zone }: { people: number; now: number; zone: string },
+  {
+    people,
+    now,
+    zone,
+    rehearse,
+  }: {
+    people: number
+    now: number
+    zone: string
+    /** How it would go; asked for one that nothing but its sites holds up. */
+    rehearse?: () => Promise<Pick<Rehearsal, 'doneAt' | 'heldUp'>>
+  },
 ): Promise<string | undefined> {
-  const { local_zone: ownZone, scheduled_at: moment } = draft
   const words = (at: number) => `${exactIn(at, zone)} (${zone})`
-  if (ownZone !== null && moment !== null) {
-    const { first, last } = spanOfOwnTime(moment, ownZone)
-    return `By each recipient’s own clock: the first get it from ${words(Math.max(now, first))} on, the last by ${words(Math.max(now, last))}.`
+  const own = await ownTimesOf(read, draft)
+  if (own !== undefined) return await ownTimeWords(read, draft, { own, people, now, words })
+  const { rate, window } = paceOf(draft)
+  if (rate === null && draft.variant_test === null && rehearse !== undefined) {
+    const { doneAt, heldUp } = await rehearse()
+    const why = heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${heldUp.says}.`
+    if (doneAt === null) return `It would not be done within 30 days.${why}`
+    return `Done at about ${words(Date.parse(doneAt))}: ${counted(people, 'mail')}, as rehearsed.${why}`
   }
-  const { rate: own, window } = paceOf(draft)
-  const usual = own === null ? await lastRate(read, draft.account_id) : own
+  const usual = rate ?? (await lastRate(read, draft.account_id))
   if (usual === undefined) return undefined
   const start = Math.max(now, beginOf(draft) ?? 0)
-  const by = `${own === null ? 'as fast as your last one' : 'at its rate'} of ${shown(Math.round(usual))} an hour`
+  const by = `${rate === null ? 'as fast as your last one' : 'at its rate'} of ${shown(Math.round(usual))} an hour`
   const pace = { rate: usual, window }
   const { test } = await draftVersions(read, draft)
   if (test !== undefined && draft.variant_test !== null && test.share < 100) {
@@ -40,6 +57,37 @@ export async function forecastWords(
   return `Done at about ${words(end)}: ${counted(people, 'mail')}, ${by}.`
 }
 
+/** Of one that each gets at one time of their own clock. */
+async function ownTimeWords(
+  read: Read,
+  draft: Broadcast,
+  {
+    own: { span, people: looked, isAll, bounds, after },
+    people,
+    now,
+    words,
+  }: { own: OwnTimes; people: number; now: number; words: (at: number) => string },
+): Promise<string> {
+  const soon = (at: number) => words(Math.max(now, at))
+  const of = isAll ? '' : ` of the ${shown(looked)} people who were looked at`
+  const from = `the first${of} get it from ${soon(span.first)} on, the last by ${soon(span.last)}`
+  const world = isAll
+    ? ''
+    : `; nobody gets it before ${soon(bounds.first)} or after ${soon(bounds.last)}`
+  const { test } = await draftVersions(read, draft)
+  if (draft.variant_test === null || test.share === 100) {
+    return `By each recipient’s own clock: ${from}${world}.`
+  }
+  const tried = testSize(people, test)
+  const begun = `By each recipient’s own clock. Its test, ${shown(tried)} mails: ${from}${world}`
+  if (test.decideAfter === 'by hand') {
+    return `${begun}. The other ${shown(people - tried)} wait until you choose a version, and get it when their clocks next show that hour.`
+  }
+  const decided = Math.max(now, isAll ? span.last : bounds.last) + test.decideAfter * hourMs
+  const rest = after(decided)
+  return `${begun}; the version for the rest is chosen at about ${words(decided)}. The rest get it when their clocks next show that hour, from ${words(rest.first)} to ${words(rest.last)}.`
+}
+
 const never = 'It will not be done within a year, at this rate in these hours.'
 
 /** Of one that is tried on a part of its audience: the test, the decision, and the rest. */
@@ -47,7 +95,7 @@ function testWords(
   start: number,
   {
     people,
-    test: { share, decideAfter },
+    test,
     pace,
     by,
     words,
@@ -59,7 +107,8 @@ function testWords(
     words: (at: number) => string
   },
 ): string {
-  const tried = Math.round((people * share) / 100)
+  const { decideAfter } = test
+  const tried = testSize(people, test)
   const made = lastLeavesAt(start, { people: tried, ...pace })
   if (made === undefined) return never
   const first = `Its test, ${shown(tried)} mails, has left at about ${words(made)}`

@@ -2,6 +2,7 @@ import { readBilling } from '../../billing/index.js'
 import {
   type Broadcast,
   type BroadcastStatus,
+  countBroadcastsOf,
   listBroadcastsOf,
   ratesOf,
   whomOf,
@@ -110,8 +111,7 @@ export async function campaignTabs(
   const path = `${base}/campaigns`
   const tabs = []
   for (const [name, { label, statuses }] of Object.entries(views)) {
-    const limit = mostInTab + 1
-    const count = (await listBroadcastsOf(read, accountId, statuses, { limit })).length
+    const count = await countBroadcastsOf(read, accountId, statuses, mostInTab + 1)
     const number = count > mostInTab ? `${mostInTab}+` : String(count)
     const show = name === 'drafts' ? undefined : name
     tabs.push({ label: `${label} (${number})`, href: linkTo(path, { show }), here: name === here })

@@ -1,13 +1,13 @@
 import { archivePathOf } from '../../accounts/index.js'
 import { counted } from '../../amounts/index.js'
-import { stoppedBy } from '../../billing/index.js'
+import { stoppedForClient } from '../../billing/index.js'
 import {
   type Broadcast,
   broadcastReport,
   broadcastStanding,
+  publicReason,
   waitsForDecision,
 } from '../../broadcasts/index.js'
-import { publicReason } from '../../errors/index.js'
 import { exactIn, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -73,7 +73,7 @@ export async function campaignPage(
 ): Promise<PageAnswer> {
   const { account, base, now, person } = visit
   const { read } = deps.store
-  const stop = (await stoppedBy(read, account.id, 'marketing')) ?? null
+  const stop = (await stoppedForClient(read, account.id, 'marketing')) ?? null
   const { status, reason } = broadcastStanding(found, stop, now)
   const mayWrite = visit.may('campaigns.write')
   const waits =
@@ -88,7 +88,7 @@ export async function campaignPage(
     page: `${base}/campaigns/${found.id}`,
     name: campaignName(found),
     chip: chipOf(Object.assign({}, found, { status })),
-    reason: reason === null ? undefined : publicReason(reason),
+    reason: publicReason(found, reason) ?? undefined,
     subject: found.subject,
     from: found.from_header,
     to: whomWords(found, await audienceNames(read, account.id, [found])),
@@ -146,17 +146,7 @@ async function progressOf(
   { account, base, now }: Visit,
   found: Broadcast,
 ): Promise<Html> {
-  const { id, audience } = found
   const waits = waitsForDecision(found)
-  const report = await broadcastReport(deps.store.read, account.id, id)
-  return sendingPart(
-    await sendingView(deps, report, {
-      accountId: account.id,
-      broadcastId: id,
-      audience,
-      base,
-      now,
-      waits,
-    }),
-  )
+  const report = await broadcastReport(deps.store.read, account.id, found.id)
+  return sendingPart(await sendingView(deps, report, { broadcast: found, base, now, waits }))
 }

@@ -2,7 +2,8 @@ import { renderFor } from '../../broadcasts/index.js'
 import { findContact } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
-import { asTags, stranger } from '../../templates/index.js'
+import { footerPlace, sampleCopy } from '../../preferences/index.js'
+import { inboxWords, stranger, withoutCopyTags } from '../../templates/index.js'
 import { htmlOfTyped } from '../blocks/compiled.js'
 import { finishedPart } from '../blocks/finished.js'
 import { type TypedDocument, tryDocument } from '../blocks/form.js'
@@ -27,10 +28,28 @@ export interface CampaignPreview {
   whose: string
 }
 
-const snippetLength = 140
 // Of a longer text the page shows the beginning.
 const shownText = 20_000
 const tooLong = '(too long to be shown as text)'
+
+const cutText = (text: string) =>
+  text.length > shownText ? `${text.slice(0, shownText)}\n… and more` : text
+
+// Nobody's (RFC 2606 §2), so that nothing is known of it.
+const nobody = 'reader@mail.invalid'
+
+/** With its footer and the links of each copy, as it arrives. */
+async function shownCopy(
+  { store: { read }, publicUrl }: Pick<CampaignPageDeps, 'store' | 'publicUrl'>,
+  html: string,
+  { accountId, address, isNotice }: { accountId: string; address: string; isNotice: boolean },
+): Promise<{ html: string; text: string }> {
+  const isLong = html.length > mostLookedAt
+  // Of a long one no text is made: the footer then is where its tag is.
+  const made = isLong ? footerPlace : textOfHtml(html).text
+  if (isNotice) return { html: withoutCopyTags(html), text: withoutCopyTags(made) }
+  return await sampleCopy(read, { accountId, address, publicUrl }, { html, made })
+}
 
 /** For a contact of this address, or for somebody of whom nothing is known. */
 export async function campaignPreview(
@@ -41,6 +60,8 @@ export async function campaignPreview(
     html: string
     previewText: string
     document: TypedDocument | undefined
+    /** Everybody gets it, and it has no footer. */
+    isNotice?: boolean | undefined
   },
   as: string,
 ): Promise<CampaignPreview> {
@@ -61,17 +82,20 @@ export async function campaignPreview(
     const subject = draft.subject.trim() === '' ? '-' : draft.subject
     const given = { ...draft, subject }
     const mail = await renderFor(renderer, account.id, given, contact ?? stranger)
-    const html = asTags(mail.html)
-    const text = html.length > mostLookedAt ? tooLong : textOfHtml(html).text
+    const isLong = mail.html.length > mostLookedAt
+    const { html, text } = await shownCopy(deps, mail.html, {
+      accountId: account.id,
+      address: contact?.email ?? nobody,
+      isNotice: typed.isNotice ?? false,
+    })
     const size = Buffer.byteLength(html)
-    const words = draft.previewText.trim() === '' ? text : draft.previewText
     return {
       fault: undefined,
       whose,
       mail: {
         subject: draft.subject.trim() === '' ? '(no subject yet)' : mail.subject,
-        snippet: words.replace(/\s+/g, ' ').trim().slice(0, snippetLength),
-        text: text.length > shownText ? `${text.slice(0, shownText)}\n… and more` : text,
+        snippet: inboxWords(html),
+        text: isLong ? tooLong : cutText(text),
         frame: `${base}/templates/-/rendered/${rendered.keep(account.id, html)}`,
         size,
         clipped: size > gmailClipBytes,

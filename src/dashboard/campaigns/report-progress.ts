@@ -1,6 +1,11 @@
 import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
-import type { Broadcast, BroadcastReport } from '../../broadcasts/index.js'
+import {
+  type Broadcast,
+  type BroadcastReport,
+  lastLeavesAt,
+  paceOf,
+} from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
 import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
@@ -38,16 +43,15 @@ export async function sendingView(
   { store: { read }, gateOf }: SendingDeps,
   report: BroadcastReport,
   of: {
-    accountId: string
-    broadcastId: string
-    audience: number
+    broadcast: Broadcast
     base: string
     now: number
     /** Its test is made, and the rest waits for the version that is chosen. */
     waits: boolean
   },
 ): Promise<SendingView> {
-  const { accountId, broadcastId, audience, base, now, waits } = of
+  const { broadcast, base, now, waits } = of
+  const { account_id: accountId, id: broadcastId, audience } = broadcast
   const { progress, total } = report
   const [stop, putOff] = await Promise.all([
     stoppedForClient(read, accountId, 'marketing'),
@@ -56,13 +60,13 @@ export async function sendingView(
   const toMake = Math.max(audience, progress.recipients)
   const done = progress.recipients - progress.waiting
   const perHour = rateOf(report, now)
-  const leftMs = perHour > 0 ? ((toMake - done) / perHour) * hourMs : undefined
+  const leftMs = timeLeft(broadcast, { people: toMake - done, perHour, now })
   const lanes = await Promise.all(
     putOff.lanes.map(async ({ lane, deliveries, first }) => {
       const { gate, says } = await whyWaits({ read, now, gateOf }, first)
       return {
         title: `${lane}: ${gate}`,
-        says,
+        says: says.replaceAll(uuid, '…'),
         count: counted(
           deliveries,
           'delivery of this account waits',
@@ -105,6 +109,22 @@ export async function sendingView(
   }
 }
 
+// Servers put them into their replies; the mail's own page has these word for word.
+const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi
+
+/** How long the rest takes (ms), as fast as it leaves now and its own rate and hours allow; undefined: nothing tells. */
+function timeLeft(
+  broadcast: Broadcast,
+  { people, perHour, now }: { people: number; perHour: number; now: number },
+): number | undefined {
+  const { rate: own, window } = paceOf(broadcast)
+  const most = own ?? Number.POSITIVE_INFINITY
+  const rate = perHour > 0 ? Math.min(perHour, most) : most
+  if (!Number.isFinite(rate)) return undefined
+  const end = lastLeavesAt(now, { people, rate, window })
+  return end === undefined ? undefined : end - now
+}
+
 /** What holds up mails of the campaign before their first attempt: said once, however many domains wait for it. */
 async function gatesOf(
   { read, gateOf }: { read: Read; gateOf: SendingDeps['gateOf'] },
@@ -122,7 +142,7 @@ async function gatesOf(
   }
   return [...said].map(([says, { gate, lanes }]) => ({
     title: `${lanes.slice(0, lanesShown).join(', ')}${lanes.length > lanesShown ? ` and ${lanes.length - lanesShown} more` : ''}: ${gateInWords(gate.gate)}`,
-    says: `${says}.`,
+    says: `${says.replaceAll(uuid, '…')}.`,
     count: '',
     href: '',
   }))

@@ -5,6 +5,7 @@ import {
   broadcastReport,
   findBroadcast,
   neverSent,
+  reachedWords,
   ruleOfPeople,
   waitsForDecision,
 } from '../../broadcasts/index.js'
@@ -66,6 +67,8 @@ interface CampaignReportView {
   providers: { name: string; cells: string[] }[]
   reasons: { says: string; words: string; kind: string; count: string; who: string }[]
   rest: string | undefined
+  /** What is said where nobody is known whom it did not reach. */
+  reached: string
   whyLeft: { says: string; said: string; who: string }[]
   compared: { name: string; href: string; here: boolean; sent: Moment; cells: string[] }[]
   others: { label: string; href: string }[]
@@ -82,11 +85,11 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const { account, base, now, params } = visit
   const { read } = deps.store
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
-  const { id, audience } = broadcast
+  const { id } = broadcast
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
   const waits = waitsForDecision(broadcast)
-  const at = { accountId: account.id, broadcastId: id, audience, base, now, waits }
+  const at = { broadcast, base, now, waits }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
@@ -119,6 +122,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     providers: report.providers.slice(0, mostRows).map(providerRow),
     reasons: report.reasons.slice(0, mostRows).map((reason) => reasonRow(reason, here)),
     rest: long ? `The first ${mostRows} of each list; the API's answer has all` : undefined,
+    reached: `${reachedWords(broadcast)}.`,
     whyLeft: report.whyLeft.map(({ reason, said }) => ({
       says: leaveWords[reason] ?? reason,
       said: shownCount(said),

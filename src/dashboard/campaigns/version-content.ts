@@ -183,6 +183,7 @@ async function showContent(
   const { read } = deps.store
   const { account, base, fields } = visit
   const whole = blocksOf(draft)
+  const isNotice = draft.notice_reason !== null
   const saved = asVersion(
     {
       subject: draft.subject,
@@ -224,9 +225,10 @@ async function showContent(
     html: isLarge ? '' : html,
     largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KiB` : undefined,
     tags: await tagMenu(read, account.id),
-    preview: previewPart(await campaignPreview(deps, visit, { ...saved, html, document }, as), [
-      askedContact(as),
-    ]),
+    preview: previewPart(
+      await campaignPreview(deps, visit, { isNotice, ...saved, html, document }, as),
+      [askedContact(as)],
+    ),
     faults,
   }
   const title = `Version ${key} of ${view.name}`

@@ -7,7 +7,6 @@ import {
   type WaitingDelivery,
 } from '../../deliveries/index.js'
 import { type EmailRecord, type MailHappening, timelineOf } from '../../emails/index.js'
-import { publicReason } from '../../errors/index.js'
 import { readTimeline } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
@@ -165,7 +164,7 @@ function lineOf(
     what: words[what] ?? what,
     tone: toneOf(what),
     recipient: recipient ?? undefined,
-    reply: reply === null ? undefined : publicReason(reply),
+    reply: reply ?? undefined,
     means: meaningIn(happening),
     rule:
       bounceClass !== undefined && role === 'operator' ? means.replace(/^\[|\]$/g, '') : undefined,

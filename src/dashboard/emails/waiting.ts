@@ -6,7 +6,7 @@ import {
   type WaitingDelivery,
   type WhyWaiting,
 } from '../../deliveries/index.js'
-import { publicReason } from '../../errors/index.js'
+import { internalFault } from '../../errors/index.js'
 import { queueClass, type Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 
@@ -34,7 +34,7 @@ export async function whyWaits(
   { read, now, gateOf }: WaitingDeps,
   delivery: WaitingDelivery,
 ): Promise<WaitingView> {
-  const { lane, class: of, accountId, node, held, lastReply, expiresAt } = delivery
+  const { lane, class: of, accountId, node, held, expiresAt } = delivery
   const [around, live] = await Promise.all([
     surroundingsOf(read, delivery, now),
     gateOf({ lane, class: queueClass[of], accountId }, node),
@@ -46,8 +46,7 @@ export async function whyWaits(
   const own = {
     ...delivery,
     // What is wrong inside the appliance is the operator's to know, not the account's.
-    held: held && { ...held, reason: publicReason(held.reason) },
-    lastReply: lastReply && publicReason(lastReply),
+    held: held?.by === 'fault' ? { ...held, reason: internalFault } : held,
   }
   const why = explainWaiting(own, { ...around, accountStop }, now, live)
   return {

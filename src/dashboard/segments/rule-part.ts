@@ -1,3 +1,4 @@
+import { ruleLimits } from '../../segments/index.js'
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import type { FieldChoice } from './choices.js'
@@ -37,7 +38,7 @@ export function rulePart(part: RulePart): Html {
     options: modes,
     value: sentence.mode,
   })
-  return html`${mode}${groups.map((group) => groupPart(part, group))}${
+  return html`${mode}${groups.map((group) => groupPart(part, group))}${html`<p class="quiet">${sentence.rows.length} of at most ${ruleLimits.conditions} conditions; a value has at most ${ruleLimits.text} characters.</p>`}${
     isShort &&
     html`<p class="quiet">Only the last condition offers all fields. To ask for another one, add a condition and remove the old one.</p>`
   }`
@@ -85,7 +86,7 @@ function rowPart(part: RulePart, at: number): Html {
     id: `than-${at}`,
     label: 'Value, such as Lagos, 3 or 30 days',
     value: row?.value,
-    maxlength: 200,
+    maxlength: ruleLimits.text,
     autocomplete: 'off',
   })
   return html`<div class="tools" role="group" aria-label="Condition ${at + 1}"><input type="hidden" name="group" value="${row?.group ?? 0}">${what}${how}${than}<p class="buttons">${button(

@@ -1,5 +1,6 @@
 import type { Faults } from './faults.js'
 import { type Html, type HtmlContent, html } from './html.js'
+import { isolated } from './names.js'
 
 /** One question of a form. */
 export interface FormField {
@@ -61,9 +62,9 @@ export function field(of: FormField): Html {
   const attributes = html` id="${id}" name="${name}"${attribute('aria-describedby', told)}${
     fault !== undefined && html` aria-invalid="true"`
   }${flags(of)}`
-  const words = html`<label for="${id}">${label}${of.required === false && html` <span class="quiet">(optional)</span>`}</label>${
-    hint && html`<p class="hint" id="${id}-hint">${hint}</p>`
-  }${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}`
+  const words = html`<label for="${id}">${isolated(label)}${of.required === false && html` <span class="quiet">(optional)</span>`}</label>${
+    hint && html`<p class="hint" id="${id}-hint">${isolated(hint)}</p>`
+  }${fault && html`<p class="fault" id="${id}-fault">${isolated(fault)}</p>`}`
   const control = controlOf(of, filledIn(of), attributes)
   const wrong = fault !== undefined && ' wrong'
   if (type === 'checkbox')
@@ -86,11 +87,11 @@ export function fieldSet(of: {
   const ticked = [sentValue(faults, name) ?? of.value ?? []].flat()
   const fault = faults?.fields[name]
   const told = [of.hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
-  return html`<fieldset class="field${fault !== undefined && ' wrong'}" id="${id}"${attribute('aria-describedby', told)}><legend>${of.label}</legend>${
-    of.hint && html`<p class="hint" id="${id}-hint">${of.hint}</p>`
+  return html`<fieldset class="field${fault !== undefined && ' wrong'}" id="${id}"${attribute('aria-describedby', told)}><legend>${isolated(of.label)}</legend>${
+    of.hint && html`<p class="hint" id="${id}-hint">${isolated(of.hint)}</p>`
   }${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}${of.options.map(
     ({ value, label, hint }) =>
-      html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${ticked.includes(value) && html` checked`}><span>${label}${hint && html`<span class="hint">${hint}</span>`}</span></label>`,
+      html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${ticked.includes(value) && html` checked`}><span>${isolated(label)}${hint && html`<span class="hint">${isolated(hint)}</span>`}</span></label>`,
   )}</fieldset>`
 }
 

@@ -1,6 +1,7 @@
 import { exactIn, type Moment, moment, placeOf } from '../format.js'
 import type { ApiCall } from './api-call.js'
 import { type Html, type HtmlContent, html } from './html.js'
+import { isolated } from './names.js'
 import type { NavigationView } from './navigation.js'
 
 /** The colour of a state: good, bad, in doubt (wait, or look at it), or none. */
@@ -23,7 +24,7 @@ export function heading(of: {
   const { title, lead, back, actions = [] } = of
   return html`${back && html`<p class="back-line"><a class="back" href="${back.href}">← ${back.label}</a></p>`}
 <div class="page-head">
-  <div><h1>${title}${of.chip && html` ${chip(of.chip.text, of.chip.tone)}`}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
+  <div><h1>${isolated(title)}${of.chip && html` ${chip(of.chip.text, of.chip.tone)}`}</h1>${lead && html`<p class="lead">${isolated(lead)}</p>`}</div>
   ${
     actions.length > 0 &&
     html`<p class="buttons">${actions.map(
@@ -53,7 +54,7 @@ export const copy = (value: string, label = 'Copy'): Html =>
 
 /** In the place of a list that has nothing yet: what would be here, and what to do. */
 export const empty = (of: { title: string; text?: string; action?: PageLink }): Html =>
-  html`<div class="card empty"><h2>${of.title}</h2>${of.text && html`<p>${of.text}</p>`}${
+  html`<div class="card empty"><h2>${isolated(of.title)}</h2>${of.text && html`<p>${isolated(of.text)}</p>`}${
     of.action &&
     html`<p class="buttons"><a class="button primary" href="${of.action.href}">${of.action.label}</a></p>`
   }</div>`
@@ -84,7 +85,7 @@ export const confirm = (of: {
   mild?: boolean
 }): Html =>
   html`<details class="confirm"><summary class="button${!of.mild && ' danger'}">${of.label}</summary>
-<form method="post" action="${of.action}"><p>${of.says}</p>${of.fields}<button class="${of.mild ? 'primary' : 'danger'}">${of.button ?? of.label}</button></form></details>`
+<form method="post" action="${of.action}"><p>${isolated(of.says)}</p>${of.fields}<button class="${of.mild ? 'primary' : 'danger'}">${of.button ?? of.label}</button></form></details>`
 
 /** Links between the views of one thing. */
 export const tabs = (links: readonly (PageLink & { here?: boolean })[], label = 'Views'): Html =>
@@ -104,12 +105,12 @@ export const pager = (of: { newer?: string | undefined; older?: string | undefin
 
 /** Something that should be read before the rest. */
 export const notice = (content: HtmlContent, tone: Tone = 'doubt'): Html =>
-  html`<div class="notice ${tone}" role="status">${content}</div>`
+  html`<div class="notice ${tone}" role="status">${isolated(content)}</div>`
 
 /** Names and values. */
 export const facts = (rows: readonly { label: string; value: HtmlContent }[]): Html =>
   html`<dl class="facts">${rows.map(
-    ({ label, value }) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`,
+    ({ label, value }) => html`<div><dt>${label}</dt> <dd>${isolated(value)}</dd></div>`,
   )}</dl>`
 
 /** How much of a limit is used. */

@@ -5,6 +5,7 @@ import { api, call } from './api-call.js'
 import { chart } from './chart.js'
 import { field, fieldSet, hiddenField } from './field.js'
 import { Html, html, written } from './html.js'
+import { sentence } from './names.js'
 import {
   bar,
   chip,
@@ -50,6 +51,7 @@ const ui = {
   hiddenField,
   faults,
   navigation,
+  sentence,
 }
 
 /** The parts, with times as a reader in that zone has them. */

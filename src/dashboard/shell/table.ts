@@ -1,4 +1,5 @@
 import { Html, type HtmlContent, html, written } from './html.js'
+import { isolated } from './names.js'
 
 /** A column's heading and what kind of values it has. */
 export interface Column {
@@ -30,7 +31,7 @@ export function table(of: {
     (cells) =>
       html`<tr>${cells.map((cell, at) => {
         const { label = '', kind } = columns[at] ?? {}
-        const content = breakable(written(cell))
+        const content = breakable(written(isolated(cell)))
         return kind === 'main'
           ? html`<th scope="row" class="main">${content}</th>`
           : html`<td data-label="${label}"${kind && html` class="${kind}"`}>${content}</td>`

@@ -1,6 +1,7 @@
 import { hasRemotePictures, textOfHtml } from '../../mime/index.js'
 import type { Store } from '../../store/index.js'
 import {
+  inboxWords,
   isCopyTag,
   maxSamples,
   type Rendered,
@@ -130,8 +131,7 @@ function mailView({ subject, html, text }: Rendered): Omit<TriedMail, 'id'> {
     size,
     isClipped: size > clippedBytes,
     hasRemotePictures: hasRemotePictures(html),
-    // 140 characters are about what an inbox shows on a wide screen.
-    snippet: plain.replace(/\s+/g, ' ').trim().slice(0, 140),
+    snippet: inboxWords(html),
   }
 }
 

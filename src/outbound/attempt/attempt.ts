@@ -209,7 +209,7 @@ function resultOfError(error: unknown, claimed: Claimed, log: Log): AttemptResul
   }
   // A bug, not the world: the mail keeps its place in the queue and somebody is told.
   log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
-  return { kind: 'deferred', reply: internalFault(error), class: 'unknown' }
+  return { kind: 'deferred', reply: internalFault, class: 'unknown' }
 }
 
 /** MTA-STS (RFC 8461) and DANE (RFC 7672); tests hand in what is fetched. */

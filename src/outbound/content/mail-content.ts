@@ -1,6 +1,8 @@
 import { keepNewest } from '../../bounded/index.js'
 import { type Mailbox, type MessageInput, parseMailbox, textOfHtml } from '../../mime/index.js'
 import {
+  type CopyLinks,
+  footerPlace,
   makeFooterPlaces,
   makePreferenceLinks,
   makeUnsubscribeLinks,
@@ -95,7 +97,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     if (type === 'transactional') {
       // A notice to everybody: nobody can leave it, so the tags for that are nothing.
       const own = { unsubscribeUrl: '', preferencesUrl: '', viewUrl }
-      const made = email.broadcast_id === null ? { html, text } : withOwnLinks({ html, text }, own)
+      const made = email.broadcast_id === null ? { html, text } : noticeOf({ html, text }, own)
       return { extraHeaders: [], html: await tracker.track(copy, made.html), text: made.text }
     }
     const topicId = email.topic_id ?? undefined
@@ -133,6 +135,12 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     plainContentFor,
     decorate,
   }
+}
+
+/** A notice has no footer, whatever asks for one. */
+function noticeOf(content: { html: string; text: string }, own: CopyLinks) {
+  const { html, text } = withOwnLinks(content, own)
+  return { html: html.replaceAll(footerPlace, ''), text: text.replaceAll(footerPlace, '') }
 }
 
 /** All of a message but its content and the headers that depend on the recipient. */

@@ -1,4 +1,5 @@
-import { duration, oneOf, readKeys, type Setting, settingName, text } from '../../config/index.js'
+import { readKeys, setting, settingName } from '../../config/index.js'
+import { expectedOf, oneOf, parsed, reading, span, textLike } from '../../fields/index.js'
 import { type Table, type TomlPlace, tableAt, wrongValue } from '../../toml/index.js'
 import { limitSettings } from './limits.js'
 import { makeReplyPattern, type ReplyPattern } from './pattern.js'
@@ -41,35 +42,31 @@ export interface ShapingAutomation {
 }
 
 /** One text to look for in replies, or a list of them. */
-const replyTexts: Setting<readonly string[]> = {
-  kind: 'setting',
-  fallback: [],
-  read(value) {
+const replyTexts = setting<readonly string[]>(
+  [],
+  parsed('a text of 1 to 200 characters, or a list of such texts', (value) => {
     const given: unknown[] = Array.isArray(value) ? value : [value]
     const texts = given.filter((one) => typeof one === 'string' && /^\P{Cc}{1,200}$/u.test(one))
-    return texts.length === given.length && texts.length > 0
-      ? { value: texts as string[] }
-      : { expected: 'a text of 1 to 200 characters, or a list of such texts' }
-  },
-}
+    return texts.length === given.length && texts.length > 0 ? (texts as string[]) : undefined
+  }),
+)
+const action = oneOf(actions)
+const length = span('1s', '7d', '30m')
 
 // The keys of an automation's table.
 const automationSettings = {
-  name: text('', { pattern: /^\P{Cc}{1,60}$/u, expected: 'a text of 1 to 60 characters' }),
+  name: setting('', textLike(/^\P{Cc}{1,60}$/u, 'a text of 1 to 60 characters')),
   pattern: replyTexts,
   unless: replyTexts,
-  code: text('', {
-    pattern: /^[45]\d{0,2}$/,
-    expected: 'how a code begins, such as "4" or "421"',
-  }),
-  threshold: text('1/1h', {
-    pattern: /^[1-9]\d?\/\d{1,4}[smh]$/,
-    expected: 'times (1 to 99) within a duration, such as "2/1h"',
-  }),
-  action: oneOf('none', actions),
+  code: setting('', textLike(/^[45]\d{0,2}$/, 'how a code begins, such as "4" or "421"')),
+  threshold: setting(
+    '1/1h',
+    textLike(/^[1-9]\d?\/\d{1,4}[smh]$/, 'times (1 to 99) within a duration, such as "2/1h"'),
+  ),
+  action: setting('none', action),
   connections: limitSettings.connections,
   messagesPerMinute: limitSettings.messagesPerMinute,
-  for: duration('30m', '1s', '7d'),
+  for: setting(30 * 60_000, length),
 } as const
 
 /**
@@ -111,12 +108,12 @@ function automationOf(fields: Table, place: TomlPlace, from: string): ShapingAut
   }
   needs('name', 'a text of 1 to 60 characters')
   needs('pattern', 'a text of 1 to 200 characters')
-  needs('action', `one of ${actions.map((action) => `"${action}"`).join(', ')}`)
-  const { action = 'none', threshold = '1/1h', connections, messagesPerMinute } = read
-  if (action !== 'none') needs('for', 'a duration from 1s to 7d, such as "30m"')
+  needs('action', expectedOf(action))
+  const { action: chosen = 'none', threshold = '1/1h', connections, messagesPerMinute } = read
+  if (chosen !== 'none') needs('for', expectedOf(length))
   const limited = connections !== undefined || messagesPerMinute !== undefined
-  if (action === 'slow down' && !limited) needs('messagesPerMinute', 'this or connections')
-  if (action !== 'slow down' && limited) {
+  if (chosen === 'slow down' && !limited) needs('messagesPerMinute', 'this or connections')
+  if (chosen !== 'slow down' && limited) {
     const only = 'only "slow down" has connections and messages_per_minute'
     place.file.problem(place.path, `${place.says}: ${only}`)
   }
@@ -128,15 +125,15 @@ function automationOf(fields: Table, place: TomlPlace, from: string): ShapingAut
       return []
     })
   const [times = '1', within = '1h'] = threshold.split('/')
-  const span = duration('1h', '1s', '7d').read(within)
-  if ('expected' in span) wrongValue(place, 'threshold', threshold, span.expected)
+  const window = reading(within, length)
+  if ('expected' in window) wrongValue(place, 'threshold', threshold, window.expected)
   return {
     name: read.name ?? '',
     patterns: patternsOf('pattern'),
     unless: patternsOf('unless'),
     code: read.code ?? '',
-    threshold: { times: Number(times), withinMs: 'value' in span ? span.value : 0 },
-    action,
+    threshold: { times: Number(times), withinMs: 'value' in window ? window.value : 0 },
+    action: chosen,
     connections,
     messagesPerMinute,
     forMs: read.for ?? 0,

@@ -1,12 +1,13 @@
-import { integer, oneOf, type Values } from '../../config/index.js'
+import { integer, setting, type Values } from '../../config/index.js'
+import { oneOf } from '../../fields/index.js'
 
 /** What may be limited; every table of the files may have some of them. */
 export const limitSettings = {
   connections: integer(10, 1, 1_000),
   messagesPerConnection: integer(100, 1, 10_000),
   messagesPerMinute: integer(6_000, 1, 1_000_000),
-  tls: oneOf('opportunistic', ['opportunistic', 'required']),
-  brake: oneOf('on', ['on', 'off']),
+  tls: setting('opportunistic', oneOf(['opportunistic', 'required'])),
+  brake: setting('on', oneOf(['on', 'off'])),
   brakeDeferrals: integer(200, 1, 1_000),
   brakeBlocks: integer(50, 1, 1_000),
   brakeComplaints: integer(3, 1, 1_000),

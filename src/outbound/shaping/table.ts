@@ -1,4 +1,5 @@
-import { flag, list, readKeys, type Settings, text, type Values } from '../../config/index.js'
+import { readKeys, type Settings, setting, type Values } from '../../config/index.js'
+import { textLike, textsWritten, trueOrFalse } from '../../fields/index.js'
 import { type TomlPlace, tableAt } from '../../toml/index.js'
 import { readAutomations, type ShapingAutomation } from './automation.js'
 import { limitSettings, type ShapingLimits } from './limits.js'
@@ -27,12 +28,12 @@ export const isHostName = (value: string) =>
 // The keys of a provider's table; the other tables have limits alone.
 const providerSettings = {
   ...limitSettings,
-  mx: list([], {
-    each: isHostName,
-    expected: 'a list of host names in lower case, such as ["google.com"]',
-  }),
-  like: text('', { pattern: name, expected: 'the name of a provider' }),
-  perHost: flag(false),
+  mx: setting(
+    [],
+    textsWritten('a list of host names in lower case, such as ["google.com"]', isHostName),
+  ),
+  like: setting('', textLike(name, 'the name of a provider')),
+  perHost: setting(false, trueOrFalse),
 } as const
 
 /** Reads one table; names as problems of its file every key that is wrong, missing or unknown. */

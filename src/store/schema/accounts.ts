@@ -56,6 +56,23 @@ const apiKeys = table(
 
 export interface ApiKeyRow extends RowOf<typeof apiKeys> {}
 
+/** By which programs of the operator show who they are; of no account. */
+const operatorKeys = table('operator_keys', {
+  id: text().primaryKey(),
+  name: text(),
+  /** SHA-256 of the whole key. */
+  hash: blob().unique(),
+  last4: text(),
+  /** JSON: where its requests come from; null: anywhere. */
+  networks: text().orNull(),
+  created_at: integer(),
+  expires_at: integer().orNull(),
+  last_used_at: integer().orNull(),
+  deleted_at: integer().orNull(),
+})
+
+export interface OperatorKeyRow extends RowOf<typeof operatorKeys> {}
+
 /** What an account stores for as long as it likes or its mails are kept; no row: nothing yet. */
 const storedBytes = table(
   'stored_bytes',
@@ -73,4 +90,11 @@ const storedBytes = table(
 
 export interface StoredBytesRow extends RowOf<typeof storedBytes> {}
 
-export const accountsTables = [accounts, accountLogos, archives, apiKeys, storedBytes] as const
+export const accountsTables = [
+  accounts,
+  accountLogos,
+  archives,
+  apiKeys,
+  operatorKeys,
+  storedBytes,
+] as const

@@ -21,8 +21,8 @@ const broadcasts = table(
     status: text<'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed'>(),
     /** Why it is paused or has failed. */
     reason: text().orNull(),
-    /** Set while it is paused by its account, which may resume it; null: any other pause is the operator's. */
-    paused_by: text<'account'>().orNull(),
+    /** Its account, which may resume it, or a fault of ours; null: an operator. */
+    paused_by: text<'account' | 'fault'>().orNull(),
     scheduled_at: integer().orNull(),
     created_at: integer(),
     /** When its dispatch began. */
@@ -84,6 +84,9 @@ const broadcasts = table(
     notice_reason: text().orNull(),
     /** JSON of `VariantTest`, where it has versions; null: none. */
     variant_test: text().orNull(),
+    /** How many of its audience were looked at for its test, and how many were drawn. */
+    test_seen: integer().default(0),
+    test_drawn: integer().default(0),
     /** When the version for the rest is chosen; null: not yet, or by hand. */
     decide_at: integer().orNull(),
     /** The key of the version that the rest gets, once it is chosen. */

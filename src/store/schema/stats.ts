@@ -7,7 +7,7 @@ const figures = table(
   'figures',
   {
     account_id: text(),
-    breakdown: text<'broadcast' | 'provider' | 'tag' | 'test'>(),
+    breakdown: text<'broadcast' | 'provider' | 'tag' | 'test' | 'campaign-test'>(),
     /** Days since 1970, UTC. */
     day: integer(),
     /** The sending domain; empty where the mail was gone already, `*` of the many beyond the bound. */

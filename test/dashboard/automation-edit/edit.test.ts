@@ -1,54 +1,13 @@
 // Issue 47: an automation written by pages, without script.
 import t from 'tap'
 import { recipes } from '../../../src/automations/index.js'
-import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
-import { packageFile } from '../../../src/config/index.js'
-import { logIn } from '../../support/log-in.js'
-import { startPosthorn } from '../../support/posthorn.js'
+import { openAutomationPages } from '../../support/automation-pages.js'
+import { fieldsOf } from '../../support/editor-fields.js'
 
-const posthorn = await startPosthorn(t)
-const { store, accountId } = posthorn
-const base = `/a/${accountId}`
-const owner = await logIn(posthorn, accountId, 'owner')
+const pages = await openAutomationPages(t)
+const { posthorn, base, owner, from } = pages
 const call = async (method: string, path: string, body?: object) =>
-  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
-const plans = loadPlans(packageFile('config/plans.toml'))
-await store.write((tx) =>
-  setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Plus')),
-)
-const from = 'Shop <news@sender.test>'
-
-/** The fields of a page's form, as a browser would send them. */
-export function fieldsOf(html: string): Record<string, string> {
-  const decode = (text: string) =>
-    text
-      .replace(/&quot;/g, '"')
-      .replace(/&#39;/g, "'")
-      .replace(/&lt;/g, '<')
-      .replace(/&gt;/g, '>')
-      .replace(/&amp;/g, '&')
-  const form = /<form[^>]*id="editor"[\s\S]*?<\/form>/.exec(html)?.[0] ?? ''
-  const fields: Record<string, string> = {}
-  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
-    const name = / name="([^"]*)"/.exec(tag)?.[1]
-    if (name === undefined) continue
-    if (/type="(checkbox|radio)"/.test(tag) && !/ checked/.test(tag)) continue
-    fields[name] = decode(/ value="([^"]*)"/.exec(tag)?.[1] ?? (/checkbox/.test(tag) ? 'on' : ''))
-  }
-  for (const [, name = '', inner = ''] of form.matchAll(
-    /<select[^>]* name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g,
-  )) {
-    const chosen =
-      /<option value="([^"]*)" selected/.exec(inner) ?? /<option value="([^"]*)"/.exec(inner)
-    fields[name] = decode(chosen?.[1] ?? '')
-  }
-  for (const [, name = '', inner = ''] of form.matchAll(
-    /<textarea[^>]* name="([^"]*)"[^>]*>\n?([\s\S]*?)<\/textarea>/g,
-  )) {
-    fields[name] = decode(inner)
-  }
-  return fields
-}
+  (await pages.ask(method, path, body)).json
 
 /** Somebody with the editor of one automation before them. */
 async function editor(path: string) {
@@ -386,4 +345,60 @@ t.test('hostile names and payloads stay text', async (t) => {
     do: 'gone:9.9',
   })
   t.equal(bare.status, 200)
+})
+
+t.test('each limit of the engine is said in the form, before anything is saved', async (t) => {
+  const made = await owner.post(`${base}/automations/new`, {
+    recipe: 'empty',
+    from,
+    name: 'Limits',
+  })
+  const it = await editor(made.to)
+  const open = it.html()
+  for (const said of [
+    '200 characters at most',
+    'of at most 100 steps',
+    'at most 1,000 steps, gets at most 100 mails',
+    'at most 400 days',
+    'a wait of a minute or more',
+    '5 deep at most',
+    '256 KiB',
+  ]) {
+    t.match(open, said)
+  }
+  const card = async (kind: string) => await it.press('add:0.0', { 'kind.0.0': kind })
+  const of: Record<string, readonly string[]> = {
+    send_email: [
+      'one line of 100 characters at most',
+      'at most 998 letters',
+      'At most 10 addresses',
+      'At most 25, each of 4 KiB, and 16 KiB together',
+      '16 KiB at most',
+      'at most 100 mails each time',
+    ],
+    delay: ['A whole number, and at most 90 days'],
+    wait_for_event: ['A whole number, and at most 90 days', 'at most 100. Those that came'],
+    condition: ['1 of at most 50 conditions; a value has at most 200 characters'],
+    contact_update: ['One line of at most 200 characters', '16 KiB at most'],
+    split: ['Two to twenty ways'],
+    exit: ['200 characters at most, in one line'],
+  }
+  for (const [kind, says] of Object.entries(of)) {
+    const html = await card(kind)
+    for (const said of says) t.match(html, said, kind)
+  }
+  const trigger = await it.press('open:0.0')
+  t.match(trigger, 'more than 20 times in an hour')
+  t.match(trigger, 'a whole number, and ten years at most')
+  const dated = await it.press('show:', { 's.when': '$contact.date' })
+  t.match(dated, 'at most 64 letters, digits, _ and -')
+  t.match(dated, '0 is the day itself; at most 365')
+  const whole = await it.press('open:settings')
+  t.match(whole, '20 at most, each of 1 to 100 letters')
+  t.match(whole, 'A whole number, 1 or more')
+  t.match(whole, 'Two different times')
+  const trial = (await owner.get(made.to.replace(/edit$/, 'simulate'))).text
+  t.match(trial, 'at most 10 years from now')
+  t.match(trial, 'At most 20 events')
+  t.match((await owner.get(`${base}/events`)).text, '1 to 100 letters, digits')
 })

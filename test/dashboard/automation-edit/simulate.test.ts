@@ -1,21 +1,9 @@
 // Issue 47: the page that tries an automation speaks of what its form asks for.
 import t from 'tap'
-import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
-import { packageFile } from '../../../src/config/index.js'
-import { logIn } from '../../support/log-in.js'
-import { startPosthorn } from '../../support/posthorn.js'
+import { openAutomationPages } from '../../support/automation-pages.js'
 
-const posthorn = await startPosthorn(t)
-const { store, accountId } = posthorn
-const base = `/a/${accountId}`
-const owner = await logIn(posthorn, accountId, 'owner')
-const plans = loadPlans(packageFile('config/plans.toml'))
-await store.write((tx) =>
-  setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Plus')),
-)
-const call = async (method: string, path: string, body?: object) =>
-  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
-const from = 'Shop <news@sender.test>'
+const pages = await openAutomationPages(t)
+const { posthorn, base, owner, from, call } = pages
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
 for (const name of ['ann', 'bob']) {
   await call('POST', `/v1/contacts/${listId}`, { email: `${name}@readers.test` })
@@ -82,7 +70,7 @@ t.test('what is no number and no year is refused, and sentences are whole', asyn
 })
 
 t.test('who may only read may try it, and is offered nothing to write', async (t) => {
-  const viewer = await logIn(posthorn, accountId, 'viewer')
+  const viewer = await pages.as('viewer')
   t.match((await viewer.get(at.replace('/simulate', ''))).text, /\/simulate">Try it/)
   const told = await viewer.post(at, trying)
   t.equal(told.status, 200)
@@ -112,5 +100,54 @@ t.test('what begins on a date begins on it, for who has one', async (t) => {
   t.match(runs, [{ startedAt: '2027-02-28T09:00:00.000Z', status: 'completed' }])
   const many = { listId, at: asked.at }
   const counts = await call('POST', `/v1/automations/${id}/simulate`, many)
-  t.match(counts, { contacts: 3, started: 1 })
+  t.match(counts, { contacts: 3, started: 1, refused: { no_date: 2 } })
+})
+
+t.test(
+  'who has something else than a day in the field is told before, with examples',
+  async (t) => {
+    const { id, page } = await pages.made({ recipe: 'birthday', name: 'Days' })
+    const { id: some } = await call('POST', '/v1/contacts/lists', { name: 'Some' })
+    for (const [name, birthday] of [
+      ['one', 'tomorrow'],
+      ['two', '31/12/1990'],
+      ['three', 1990],
+      ['four', ''],
+      ['five', '--03-05'],
+    ] as const) {
+      const contact = { email: `${name}@days.test`, metadata: { birthday } }
+      await call('POST', `/v1/contacts/${some}`, contact)
+    }
+    const says =
+      /3 contacts have something else than a day in “birthday”, such as “[^”]+” \(\w+@days\.test\), /
+    const check = (await owner.get(`${page}/enable`)).text
+    t.match(check, says)
+    t.match(check, /Of \d+ contacts 2 have a day in “birthday”\./)
+    t.match(check, /goes through it each year, and never twice in a year/)
+    t.match((await owner.get(`${page}/simulate`)).text, says)
+    const one = await owner.post(`${page}/simulate`, { ...trying, email: 'two@days.test' })
+    t.match(
+      one.text,
+      /It does not begin for them on [^<]*\. What stands in the field that it goes by is no day/,
+    )
+    const many = await owner.post(`${page}/simulate`, { ...trying, whom: `list.${some}` })
+    t.match(many.text, /it begins for 1 of them/)
+    t.match(many.text, /Not for 3 people: What stands in the field that it goes by is no day/)
+    t.match(many.text, /Not for 1 person: The field that it goes by has no day for them/)
+    const counts = await call('POST', `/v1/automations/${id}/simulate`, { listId: some })
+    t.match(counts, { started: 1, refused: { unreadable_date: 3, no_date: 1 } })
+    const { refused } = await call('POST', `/v1/automations/${id}/simulate`, {
+      email: 'one@days.test',
+    })
+    t.match(refused, [{ reason: 'unreadable_date' }])
+  },
+)
+
+t.test('events have a row as they are needed', async (t) => {
+  const rows = (html: string) => html.match(/aria-label="Event \d+"/g)?.length
+  t.equal(rows((await owner.get(at)).text), 1)
+  const typed = { ...trying, go: '', event: ['order.paid', ''], after: ['2', ''], unit: ['D', 'D'] }
+  const more = (await owner.post(at, typed)).text
+  t.equal(rows(more), 2)
+  t.match(more, /value="order\.paid"/)
 })

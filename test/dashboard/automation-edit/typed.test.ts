@@ -1,30 +1,23 @@
 // Issue 47: what is typed of an automation is kept, and conditions that decide nothing are told at their step.
 import t from 'tap'
-import { logIn } from '../../support/log-in.js'
-import { startPosthorn } from '../../support/posthorn.js'
+import { openAutomationPages } from '../../support/automation-pages.js'
 
-const posthorn = await startPosthorn(t)
-const { accountId } = posthorn
-const base = `/a/${accountId}`
-const owner = await logIn(posthorn, accountId, 'owner')
-const call = async (method: string, path: string, body?: object) =>
-  await posthorn.call(method, path, body === undefined ? {} : { body })
-const from = 'Shop <news@sender.test>'
+const { owner, ask: call, made } = await openAutomationPages(t)
 
 const sentAs = (html: string, name: string): string =>
   (new RegExp(` name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '').replace(/&quot;/g, '"')
 
 /** An automation, and what its editor sends of itself. */
 async function editing(name: string) {
-  const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name })
-  let html = (await owner.get(made.to)).text
+  const { id, edit } = await made({ recipe: 'empty', name })
+  let html = (await owner.get(edit)).text
   return {
-    path: made.to,
-    id: made.to.split('/').at(-2) ?? '',
+    path: edit,
+    id,
     async press(wish: string, typed: Record<string, string> = {}) {
       const own = ['outline', 'revision', 'open', 's.key'].map((one) => [one, sentAs(html, one)])
       const body = { ...Object.fromEntries(own), name, ...typed, do: wish }
-      html = (await owner.post(`${made.to}/draft`, body)).text
+      html = (await owner.post(`${edit}/draft`, body)).text
       return html
     },
   }

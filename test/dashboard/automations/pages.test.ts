@@ -3,21 +3,14 @@ import t from 'tap'
 import { findAutomation, keepWritten, readWritten } from '../../../src/automations/index.js'
 import { readBilling } from '../../../src/billing/index.js'
 import { systemClock } from '../../../src/clock/index.js'
+import { openAutomationPages } from '../../support/automation-pages.js'
 import { plans } from '../../support/campaigns.js'
 import { eventually } from '../../support/eventually.js'
 import { logIn } from '../../support/log-in.js'
-import { startPosthorn } from '../../support/posthorn.js'
 
-const posthorn = await startPosthorn(t)
-const { store, accountId } = posthorn
-const base = `/a/${accountId}`
-const owner = await logIn(posthorn, accountId, 'owner')
-const viewer = await logIn(posthorn, accountId, 'viewer')
-const call = async (method: string, path: string, body?: object) => {
-  const { status, json } = await posthorn.call(method, path, body === undefined ? {} : { body })
-  if (status >= 300) throw new Error(`${path}: ${JSON.stringify(json)}`)
-  return json
-}
+const pages = await openAutomationPages(t)
+const { posthorn, store, accountId, base, owner, call } = pages
+const viewer = await pages.as('viewer')
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers & <friends>' })
 const { id: other } = await call('POST', '/v1/contacts/lists', { name: 'Others' })
 const { id } = await call('POST', '/v1/automations', {
@@ -77,6 +70,7 @@ t.test('many are started: first it is said who would enter, then they do', async
   const nothing = await owner.post(`${page}/start/look`, { whom: '', perHour: '10' })
   t.equal(nothing.status, 422)
   const look = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
+  t.match(look.text, /How many an hour[\s\S]*A whole number from 1 to 1,000,000/)
   t.match(look.text, /4 people of “Readers &amp; &lt;friends&gt;”: 4 people would enter/)
   t.equal((await owner.post(`${page}/start`, { whom, perHour: '0' })).status, 422)
   const looked = `${whom} 3600`
@@ -115,7 +109,7 @@ t.test('the flow says who is where, in the drawing and in the outline', async (t
   await eventually(async () => (await runOf('bob')).status === 'exited', 20_000)
   const after = (await viewer.get(page)).text
   t.match(after, /<strong>3 here now<\/strong>/)
-  t.match(after, /It came <a href="#step-3">step 3<\/a> <span class="quiet">1<\/span>/)
+  t.match(after, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
 })
 
 t.test('people are found by step, state and reason, each with a sentence', async (t) => {
@@ -140,11 +134,36 @@ t.test('people are found by step, state and reason, each with a sentence', async
   t.match(stood, /bob@x.test/)
   const period = (await viewer.get(`${page}?period=7`)).text
   t.match(period, /Of 4 people who began in this time, in this version\./)
-  t.match(period, /It came <a href="#step-3">step 3<\/a> <span class="quiet">1<\/span>/)
+  t.match(period, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
   const run = await runOf('bob')
   const one = (await viewer.get(`${base}/automations/runs/${run.id}`)).text
   t.match(one, /Left at “End: silent” on/)
   t.match(one, /It came<\/td>/)
+})
+
+t.test('one person is found by their address', async (t) => {
+  const who = async (more: string) => (await owner.get(`${page}/runs?who=${more}`)).text
+  const bob = await who('BOB@x.test')
+  t.match(bob, /bob@x\.test<\/a>/)
+  t.notMatch(bob, /ann@x\.test<\/a>|Take out all that fit|Take everybody out/)
+  t.match(await who('bob@x.test&show=live'), /“bob@x\.test” is not among those who fit what else/)
+  t.match(await who('nobody@x.test'), /There is no contact “nobody@x\.test”\. Write the whole/)
+  await call('POST', `/v1/contacts/${other}`, { email: 'new@x.test' })
+  t.match(await who('new@x.test'), /“new@x\.test” has never been in it/)
+  const api = await call('GET', `/v1/automations/${id}/runs?email=bob%40x.test&status=exited`)
+  t.match(api, { runs: [{ email: 'bob@x.test' }], hasMore: false })
+  t.equal((await call('GET', `/v1/automations/${id}/runs?email=new%40x.test`)).runs.length, 0)
+})
+
+t.test('names in sentences stand apart, and have no quotation marks within', async (t) => {
+  const { cookie } = owner
+  const raw = async (path: string) =>
+    await (await fetch(posthorn.url + path, { headers: { cookie } })).text()
+  t.match(await raw(`${page}/runs`), /Waits for “<bdi>order\.paid<\/bdi>” until/)
+  t.match(await raw(page), /<bdi>Wait until “<bdi>order\.paid<\/bdi>” comes, 3 days at most<\/bdi>/)
+  const check = (await owner.get(`${page}/runs?step=paid&show=live`)).text
+  t.match(check, /at “Wait until ‘order\.paid’ comes, 3 days at most”/)
+  t.notMatch(check, /“[^”]*“/)
 })
 
 t.test('the report tells who began on which day, and where they are', async (t) => {
@@ -187,7 +206,7 @@ t.test('one is taken out, and then all that fit', async (t) => {
   const cancelled = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
   t.equal(cancelled.status, 303)
   const one = (await owner.get(`${base}/automations/runs/${run.id}`)).text
-  t.match(one, /Cancelled at [^<]*somebody of the team cancelled it/)
+  t.match(one, /Taken out at [^<]*: by somebody of the team/)
   const twice = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
   t.equal(twice.status, 422)
   t.match(twice.text, /has ended already/)
@@ -233,7 +252,7 @@ t.test('who is at a step that is gone is told of, and begins another one', async
   await call('PATCH', `/v1/automations/${id}`, without)
   await call('POST', `/v1/automations/${id}/enable`)
   const check = (await owner.get(`${page}/enable`)).text
-  t.match(check, /1 person is at “Wait until “order.paid” comes, 3 days at most” of version 2/)
+  t.match(check, /1 person is at “Wait until ‘order.paid’ comes, 3 days at most” of version 2/)
   t.match(check, /<table[\s\S]*Wait until “order.paid”[\s\S]*The new version has not this step/)
   const plan = (await owner.get(`${page}/move?to=3`)).text
   t.match(plan, /1 person is at steps that this version has not/)

@@ -46,6 +46,11 @@ t.test('one that is scheduled is there; a draft and another account’s are not'
   await change({ sent_at: null, status: 'scheduled', scheduled_at: scheduledAt, audience: 7 })
   const page = async () => (await viewer.get(`${base}/campaigns/calendar?month=2026-06`)).text
   t.equal(dayOf(await page(), 12), 'Friday 12 June 12 09:00 To come Scheduled 7 people')
+  // At 23:30 of everybody's own clock, which in Lagos is the next day in UTC+14 and has begun there.
+  const own = { local_zone: 'Africa/Lagos', scheduled_at: Date.parse('2026-06-30T22:30:00Z') }
+  await change({ ...own, sent_at: Date.parse('2026-06-30T09:30:00Z'), status: 'sending' })
+  t.match(dayOf(await page(), 30), /^Tuesday 30 June 30 23:30 of their own clocks To come /)
+  await change({ local_zone: null, sent_at: null })
   await change({ status: 'draft' })
   t.match(await page(), /No campaign in June 2026/)
 })

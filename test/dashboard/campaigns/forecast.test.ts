@@ -25,8 +25,23 @@ t.test('each recipient’s own clock: from the first of them to the last', async
   const rig = await openCampaigns(t, { clock: new FakeClock(now) })
   const own = { scheduledAt: '2026-12-03T09:00:00+01:00', localTimeOf: 'Europe/Berlin' }
   const draft = await rig.create(own, { draft: true })
+  const said = async (of = draft) =>
+    await forecastWords(rig.store.read, of, { people: 600, now, zone: 'UTC' })
+  t.equal(await said(), undefined, 'there is nobody yet')
+  for (const timeZone of ['Africa/Lagos', 'America/New_York', 'nonsense']) {
+    await rig.add(`${timeZone.length}@x.test`, { metadata: { timeZone } })
+  }
   t.equal(
-    await forecastWords(rig.store.read, draft, { people: 5, now, zone: 'UTC' }),
-    'By each recipient’s own clock: the first get it from 2 Dec 2026, 19:00:00 (UTC) on, the last by 3 Dec 2026, 21:00:00 (UTC).',
+    await said(),
+    'By each recipient’s own clock: the first get it from 3 Dec 2026, 08:00:00 (UTC) on, the last by 3 Dec 2026, 14:00:00 (UTC).',
+  )
+  const variantTest = { share: 50, decideAfter: 4 }
+  const tried = await rig.create(
+    { ...own, ...versions, rate: undefined, variantTest },
+    { draft: true },
+  )
+  t.equal(
+    await said(tried),
+    'By each recipient’s own clock. Its test, 300 mails: the first get it from 3 Dec 2026, 08:00:00 (UTC) on, the last by 3 Dec 2026, 14:00:00 (UTC); the version for the rest is chosen at about 3 Dec 2026, 18:00:00 (UTC). The rest get it when their clocks next show that hour, from 4 Dec 2026, 08:00:00 (UTC) to 4 Dec 2026, 14:00:00 (UTC).',
   )
 })

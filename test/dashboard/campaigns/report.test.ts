@@ -143,6 +143,14 @@ t.test(
     const { text } = await viewer.get(`${base}/campaigns/${sending}/report`)
     t.match(text, /data-live/)
     t.match(text, /Being sent.*4,500 of 5,000 mails are done.*Left to send.*500.*an hour.*about/s)
+    const late = newUuid(clock.now())
+    await insertCampaignRows(store, { ...row, id: late, sentAt: clock.now(), status: 'sending' })
+    const change = { rate: 100, recipients: 5, delivered: 4, waiting: 1, audience: 205 }
+    await store.write((tx) =>
+      tx.updateTable('broadcasts').set(change).where('id', '=', late).execute(),
+    )
+    const begun = (await viewer.get(`${base}/campaigns/${late}/report`)).text
+    t.match(begun, /Time left.*about 121 minutes|Time left.*about 2 hours/s, 'by its own rate')
     const { accountId: other } = await posthorn.addAccount('Stranger')
     const stranger = await logIn(posthorn, other, 'owner')
     t.equal((await stranger.get(`/a/${other}/campaigns/${id}/report`)).status, 404)

@@ -1,10 +1,11 @@
 import type { Test } from 'tap'
-import { systemClock } from '../../../src/clock/index.js'
+import { type Clock, systemClock } from '../../../src/clock/index.js'
 import { makeShell, type Shell } from '../../../src/dashboard/shell/page.js'
 import type { People, Session } from '../../../src/dashboard/shell/people.js'
 import { openHttpServer } from '../../../src/http/index.js'
 import { silentLog } from '../../../src/log/index.js'
 import type { Membership } from '../../../src/people/index.js'
+import { asRead } from '../../support/as-read.js'
 
 /** Two people: an owner of account `one`, and an operator. The cookie `who` is the whole log-in. */
 export const sessions: Record<string, Session> = {
@@ -31,18 +32,23 @@ export interface Got {
   cookie: string
 }
 
-/** A server with pages that `add` makes, and people who need no password. */
-export async function startShell(t: Test, add: (shell: Shell) => void): Promise<StartedShell> {
+/** A server with pages that `add` makes, and people who need no password. `accountId` is what `one` is called there. */
+export async function startShell(
+  t: Test,
+  add: (shell: Shell) => void,
+  { clock = systemClock, accountId: one = 'one' }: { clock?: Clock; accountId?: string } = {},
+): Promise<StartedShell> {
   const noted: StartedShell['noted'] = []
   const people: People = {
     sessionOf: async (request) => sessions[request.cookie('who') ?? ''],
     async roleIn(person, accountId) {
-      const [found] = (roles[person.id] ?? []).filter((one) => one.accountId === accountId)
+      const asked = accountId === one ? 'one' : undefined
+      const [found] = (roles[person.id] ?? []).filter((role) => role.accountId === asked)
       if (found !== undefined) {
         return { account: { id: accountId, name: found.accountName }, role: found.role }
       }
-      if (!person.isOperator || accountId !== 'one') return undefined
-      return { account: { id: 'one', name: 'Account <one>' }, role: 'operator' }
+      if (!person.isOperator || asked === undefined) return undefined
+      return { account: { id: accountId, name: 'Account <one>' }, role: 'operator' }
     },
     membershipsOf: async (id) => roles[id] ?? [],
     may: (role, action) => role === 'owner' || action.endsWith('.read'),
@@ -62,7 +68,7 @@ export async function startShell(t: Test, add: (shell: Shell) => void): Promise<
     log: silentLog,
     clock: systemClock,
   })
-  add(makeShell(server.pages, { clock: systemClock, people, sandbox: false }))
+  add(makeShell(server.pages, { clock, people, sandbox: false }))
   await server.listen()
   t.teardown(() => server.close(0))
   const url = `http://127.0.0.1:${server.port}`
@@ -70,7 +76,7 @@ export async function startShell(t: Test, add: (shell: Shell) => void): Promise<
     const response = await fetch(url + path, { redirect: 'manual', ...init })
     const cookie = response.headers.getSetCookie().join('; ')
     const { status, headers } = response
-    return { status, headers, text: await response.text(), cookie }
+    return { status, headers, text: asRead(await response.text()), cookie }
   }
   return {
     url,

@@ -1,0 +1,59 @@
+import { nextTurn } from '../bounded/index.js'
+import { localTime, timeOfLocal } from '../clock/index.js'
+import type { Read } from '../store/index.js'
+import { nextOfAudience } from './audience.js'
+import type { Broadcast } from './broadcast.js'
+import { audienceOf } from './dispatch-campaign.js'
+import { nextTime, spanOfOwnTime, zoneOf } from './own-time.js'
+
+/** From when until when (ms) people get a campaign. */
+export interface TimeSpan {
+  first: number
+  last: number
+}
+
+/** When people get a campaign at one time of their own clocks, by the zones of those who were looked at. */
+export interface OwnTimes {
+  span: TimeSpan
+  /** How many were looked at; `isAll`: all that there are. */
+  people: number
+  isAll: boolean
+  /** Nobody in the world gets it before or after this. */
+  bounds: TimeSpan
+  /** The next such hour of their clocks after a moment: from the first of them to the last. */
+  after(moment: number): TimeSpan
+}
+
+// Each costs a few microseconds; a page has no time for all of a million.
+const mostLookedAt = 2_000
+const perPage = 500
+
+/** Undefined for a campaign that goes by no clocks, or has no time or nobody yet. Throws as `nextOfAudience` does. */
+export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnTimes | undefined> {
+  const { scheduled_at: moment, local_zone: zone } = broadcast
+  if (moment === null || zone === null) return undefined
+  const zones = new Set<string>()
+  let people = 0
+  let isAll = false
+  for (let cursor = ''; !isAll && people < mostLookedAt; ) {
+    const page = await nextOfAudience(read, audienceOf(broadcast), cursor, perPage)
+    for (const member of page.reachable) zones.add(zoneOf(member) ?? zone)
+    people += page.reachable.length
+    cursor = page.after
+    isAll = page.done
+    await nextTurn()
+  }
+  if (people === 0) return undefined
+  const local = localTime(moment, zone)
+  const spanOf = (at: (zone: string) => number): TimeSpan => {
+    const times = [...zones].map(at)
+    return { first: Math.min(...times), last: Math.max(...times) }
+  }
+  return {
+    span: spanOf((one) => timeOfLocal(local, one) ?? moment),
+    people,
+    isAll,
+    bounds: spanOfOwnTime(moment, zone),
+    after: (from) => spanOf((one) => nextTime(local, one, from)),
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  type AutomationDefinition,
+  automationWarnings,
+  checkEnabling,
+  dateRuleOf,
+  type StepFault,
+  surveyDates,
+  validate,
+} from '../../automations/index.js'
+import type { AccountBilling } from '../../billing/index.js'
+import { ApiError } from '../../errors/index.js'
+import { namesAmong } from '../../events/index.js'
+import type { Read } from '../../store/index.js'
+import {
+  durationWords,
+  startWords,
+  stepWords,
+  titleOf,
+  type WordBook,
+} from '../automations/words.js'
+import type { CampaignCheck } from '../campaigns/check.js'
+import { inQuotes } from '../shell/names.js'
+import { faultWords } from './fault-words.js'
+import { datedWords, unreadableWords } from './survey-words.js'
+
+/** Whose automation it is, and where its pages are. */
+interface CheckedAt {
+  billing: AccountBilling
+  base: string
+  here: string
+}
+
+/** What speaks for and against turning it on as it is written. */
+export async function checksOf(
+  read: Read,
+  { billing, base, here }: CheckedAt,
+  definition: AutomationDefinition,
+  book: WordBook,
+): Promise<CampaignCheck[]> {
+  const edit = { label: 'Write it', href: `${here}/edit` }
+  const { definition: valid, faults } = validate(definition)
+  const called = (key: string | null) => {
+    const step = definition.steps.find((one) => one.key === key)
+    return step === undefined ? '' : `${inQuotes(step.name ?? stepWords(step, book, definition))}: `
+  }
+  const told =
+    (tone: 'bad' | 'doubt') =>
+    (one: StepFault): CampaignCheck => ({
+      tone,
+      says: `${called(one.key)}${faultWords(one, titleOf(definition, book))}`,
+      mend: edit,
+    })
+  if (valid === undefined) return faults.map(told('bad'))
+  const checks: CampaignCheck[] = [
+    { tone: 'none', says: `${startWords(valid, book)}. ${reentryWords(valid)}` },
+    { tone: 'good', says: `All ${valid.steps.length} steps fit together.` },
+  ]
+  try {
+    const lacking = await checkEnabling(read, billing, valid)
+    checks.push(...lacking.map(told('bad')))
+    if (lacking.length === 0) {
+      checks.push({
+        tone: 'good',
+        says: 'Its templates, senders and topics are there, and your plan has room.',
+      })
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    checks.push({
+      tone: 'bad',
+      says:
+        error.code === 'marketing_subscription_required'
+          ? 'It sends news, which needs a marketing plan, and this account has none. The operator of this server gives plans.'
+          : error.message,
+      mend: { label: 'Your plan', href: `${base}/plan` },
+    })
+  }
+  checks.push(...(await automationWarnings(read, billing.accountId, valid)).map(told('doubt')))
+  checks.push(...(await unheard(read, billing.accountId, valid)))
+  checks.push(...(await datesChecked(read, billing.accountId, valid)))
+  return checks
+}
+
+/** Whether people have a day in the field by which it begins: what stands there may be no day. */
+async function datesChecked(
+  read: Read,
+  accountId: string,
+  definition: AutomationDefinition,
+): Promise<CampaignCheck[]> {
+  const rule = dateRuleOf(definition)
+  if (rule === undefined) return []
+  const survey = await surveyDates(read, accountId, rule)
+  const unreadable = unreadableWords(survey)
+  return [
+    { tone: survey.dated === 0 ? 'doubt' : 'none', says: datedWords(survey) },
+    ...(unreadable === undefined ? [] : [{ tone: 'doubt', says: unreadable } as const]),
+  ]
+}
+
+/** Events that never came: most of them are mistyped. */
+async function unheard(
+  read: Read,
+  accountId: string,
+  { steps }: AutomationDefinition,
+): Promise<CampaignCheck[]> {
+  const names = steps.flatMap((step) =>
+    step.type === 'trigger' || step.type === 'wait_for_event' ? [step.config.eventName] : [],
+  )
+  const own = new Set(names.filter((name) => !name.startsWith('$')))
+  if (own.size === 0) return []
+  const seen = await namesAmong(read, accountId, [...own])
+  return [...own]
+    .filter((name) => !seen.has(name))
+    .map((name) => ({
+      tone: 'doubt',
+      says: `The event “${name}” has never come. Look whether your application sends it under this name.`,
+    }))
+}
+
+/** How often one person may go through it. */
+function reentryWords({ steps }: AutomationDefinition): string {
+  const trigger = steps.find((step) => step.type === 'trigger')
+  const { reentry, date } = trigger?.type === 'trigger' ? trigger.config : {}
+  if (date !== undefined && typeof reentry !== 'object' && reentry !== 'once') {
+    return date.repeat === 'once'
+      ? 'One person goes through it once for each date of theirs.'
+      : 'One person goes through it each year, and never twice in a year.'
+  }
+  if (reentry === 'once') return 'One person goes through it once, and never again.'
+  if (typeof reentry === 'object') {
+    return `One person goes through it again, but not within ${durationWords(reentry.after)} of the last time it began for them.`
+  }
+  return 'One person may go through it again each time, once they are through.'
+}

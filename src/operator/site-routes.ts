@@ -1,0 +1,85 @@
+import { domainToASCII } from 'node:url'
+import type { OperatorPrincipal } from '../accounts/index.js'
+import { isoTime } from '../clock/index.js'
+import { serve } from '../contract/index.js'
+import { classNames } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import { type Api, reply } from '../http/index.js'
+import type { SiteOrder } from '../outbound/index.js'
+import { queueClass } from '../store/index.js'
+import { accountOf } from './account-routes.js'
+import * as operations from './contract-sites.js'
+import type { OperatorApiDeps } from './deps.js'
+import { refusing, wrongField } from './refusals.js'
+
+// All of `outbound` comes along with it, which the main thread needs for nothing else.
+const loadOrders = () => import('../outbound/index.js')
+
+/** What is ordered for sites and domains, as `posthorn site`. */
+export function siteRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
+  const { store, clock, config, running } = deps
+
+  serve(api, operations.listSiteOrders, async () => {
+    const { openOrders } = await loadOrders()
+    return { orders: (await openOrders(store.read, clock.now())).map(shownOrder) }
+  })
+
+  serve(api, operations.orderSite, async ({ account, body, remember }) => {
+    const { site, seconds, why, pool, accountId, class: of } = body
+    const { pools } = config.outbound
+    if (pool !== undefined && pool !== 'default' && !Object.hasOwn(pools, pool)) {
+      throw wrongField('pool', 'The settings have no such pool')
+    }
+    const isHold = pool === undefined
+    if (isHold && (accountId !== undefined || of !== undefined)) {
+      const field = accountId === undefined ? 'class' : 'accountId'
+      throw wrongField(field, 'All mail to a site is held, or none: hold deliveries for that')
+    }
+    if (accountId !== undefined) await accountOf(store.read, accountId.toLowerCase())
+    const { giveOrder } = await loadOrders()
+    const now = clock.now()
+    const order = {
+      kind: isHold ? 'hold' : 'pool',
+      site: domainToASCII(site.trim()) || site,
+      pool,
+      accountId: accountId?.toLowerCase(),
+      class: of && queueClass[of],
+      why,
+      by: `the operator's key ${account.name}`,
+      now,
+      until: now + seconds * 1_000,
+    } as const
+    const shown = await refusing(
+      () =>
+        store.write(async (tx) => {
+          const given = shownOrder(await giveOrder(tx, order))
+          await remember(tx, given, 201)
+          return given
+        }),
+      { field: 'site' },
+    )
+    running.retry([])
+    return reply(201, shown)
+  })
+
+  serve(api, operations.endSiteOrder, async ({ params: { id } }) => {
+    const { endOrders } = await loadOrders()
+    const [ended] = await store.write((tx) => endOrders(tx, { id: Number(id) }, clock.now()))
+    if (ended === undefined) throw new ApiError('not_found', 'There is no such order in force')
+    running.retry([])
+    return { id, deleted: true, message: `Mail to ${ended.site} leaves as the settings say` }
+  })
+}
+
+const shownOrder = (one: SiteOrder) => ({
+  id: one.id,
+  order: one.kind,
+  site: one.site,
+  pool: one.pool,
+  accountId: one.account_id,
+  class: classNames.find((name) => queueClass[name] === one.class) ?? null,
+  why: one.why,
+  by: one.given_by,
+  givenAt: isoTime(one.given_at),
+  until: isoTime(one.until),
+})

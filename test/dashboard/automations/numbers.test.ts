@@ -1,0 +1,205 @@
+// Issue 47: an automation is edited and put in force, people who wait are moved, it is paused for ten days and goes on: after
+// each of these the numbers on the pages are those of the rows.
+import t, { type Test } from 'tap'
+import { acceptEvents, finishReleases, makeTakeOuts } from '../../../src/automations/index.js'
+import { automationEditPages } from '../../../src/dashboard/automation-edit/routes.js'
+import { automationPages } from '../../../src/dashboard/automations/routes.js'
+import { makeRenderedPages } from '../../../src/dashboard/templates/rendered.js'
+import { joinBacklog, makeBacklogMemory } from '../../../src/deliveries/index.js'
+import { silentLog } from '../../../src/log/index.js'
+import { dayMs, delay, openEngine, passing, send, trigger } from '../../support/automation-rig.js'
+import { fieldsOf } from '../../support/editor-fields.js'
+import { thoroughly } from '../../support/thorough.js'
+import { startShell } from '../shell/start.js'
+
+const people = thoroughly(300, 10_000)
+const shown = (count: number) => count.toLocaleString('en-GB')
+const named = <Step extends object>(step: Step, name: string) => ({ ...step, name })
+
+/** The engine and the pages over one store and one clock. */
+async function openPages(t: Test) {
+  const rig = await openEngine(t)
+  const { store, clock, accountId } = rig
+  const deps = {
+    ...rig.deps,
+    ...rig.accepting,
+    maxQueued: Number.MAX_SAFE_INTEGER,
+    takeOuts: makeTakeOuts({ store, clock, log: silentLog }),
+    backlog: joinBacklog(makeBacklogMemory()),
+  }
+  const shell = await startShell(
+    t,
+    ({ account }) => {
+      automationPages(account, deps)
+      automationEditPages(account, { ...deps, rendered: makeRenderedPages() })
+    },
+    { clock, accountId },
+  )
+  const base = `/a/${accountId}/automations`
+  return {
+    ...rig,
+    base,
+    page: async (path: string) => {
+      const { status, text } = await shell.get(base + path, 'owner')
+      if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
+      return text.replace(/<wbr>/g, '')
+    },
+    press: async (path: string, fields: Record<string, string> = {}) => {
+      const body = new URLSearchParams(fields).toString()
+      const got = await passing(clock, shell.post(base + path, body))
+      if (got.status !== 303) throw new Error(`${path}: ${got.status} ${got.text}`)
+    },
+    begin: async () => {
+      const billing = await rig.billing()
+      for (let from = 0; from < people; from += 100) {
+        const some = Array.from({ length: Math.min(100, people - from) }, (_, n) => from + n)
+        const events = some.map((n) => ({ event: 'signup', email: `p${n}@example.com` }))
+        await acceptEvents(rig.accepting, billing, events)
+      }
+    },
+    work: () => rig.work({ maxQueued: Number.MAX_SAFE_INTEGER }),
+  }
+}
+
+type Pages = Awaited<ReturnType<typeof openPages>>
+
+/** Compares what the pages say with the rows: who is where, how many began, left and came through, what was sent. */
+async function agree(t: Test, { page, store: { read } }: Pages, id: string, when: string) {
+  const live = await read
+    .selectFrom('automation_live')
+    .innerJoin('automation_steps as steps', 'steps.id', 'automation_live.step_id')
+    .select(['steps.key', 'steps.version', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('automation_live.automation_id', '=', id)
+    .groupBy(['steps.key', 'steps.version'])
+    .execute()
+  const ended = await read
+    .selectFrom('automation_runs')
+    .select(['status', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('automation_id', '=', id)
+    .groupBy('status')
+    .execute()
+  const mails = await read
+    .selectFrom('emails')
+    .innerJoin('automation_steps as steps', 'steps.id', 'emails.automation_step_id')
+    .select(['steps.version', 'steps.key', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy(['steps.version', 'steps.key'])
+    .execute()
+  const sum = (rows: readonly { count: number | string | bigint }[]) =>
+    rows.reduce((total, { count }) => total + Number(count), 0)
+  const one = (status: string) => sum(ended.filter((row) => row.status === status))
+  const versions = [...new Set(live.map(({ version }) => version))]
+  const flow = await page(`/${id}`)
+  const figure = (html: string, label: string) =>
+    new RegExp(`<dt>${label}</dt> <dd>([\\d,]+)`).exec(html)?.[1]
+  t.same(
+    {
+      live: figure(flow, 'In it now'),
+      through: figure(flow, 'Came to the end'),
+      left: figure(flow, 'Left before it'),
+      everybody: figure(flow, 'People who ever entered'),
+    },
+    {
+      live: shown(sum(live)),
+      through: shown(one('completed')),
+      left: shown(sum(ended) - one('completed')),
+      everybody: shown(people),
+    },
+    `${when}: the figures`,
+  )
+  const report = await page(`/${id}/report`)
+  for (const version of versions) {
+    const outline = await page(`/${id}?version=${version}`)
+    const steps = [
+      ...outline.matchAll(
+        /<li id="step-\d+"><a [^>]*>([^<]*)<\/a>(?: <strong>([\d,]+) here now)?/g,
+      ),
+    ]
+    t.same(
+      steps
+        .flatMap(([, name = '', count]) => (count === undefined ? [] : [`${name} ${count}`]))
+        .sort(),
+      live
+        .filter((row) => row.version === version)
+        .map(({ key, count }) => `${key} ${shown(Number(count))}`)
+        .sort(),
+      `${when}: who is where in version ${version}`,
+    )
+    for (const { key, count } of live.filter((row) => row.version === version)) {
+      const list = await page(`/${id}/runs?show=live&step=${key}&version=${version}`)
+      t.match(
+        list,
+        new RegExp(`at most ${shown(Number(count))} p`),
+        `${when}: the people at ${key}`,
+      )
+    }
+  }
+  for (const { version, key, count } of mails) {
+    const of = report
+      .split(`<h2 id="version-`)
+      .find((part) => part.includes(`>Version ${version}<`))
+    t.match(
+      of,
+      new RegExp(`>${key}</t[dh]><td[^>]*>${shown(Number(count))}<`),
+      `${when}: mails of ${key}`,
+    )
+  }
+}
+
+t.test('the numbers on the pages are those of the rows', async (t) => {
+  const rig = await openPages(t)
+  const { page, press, clock, store } = rig
+  const id = await rig.enabled([
+    named(trigger(), 'start'),
+    named(send('hello'), 'hello'),
+    named(delay('first', 'P5D'), 'first'),
+    named(send('later'), 'later'),
+    named(delay('last', 'P30D'), 'last'),
+  ])
+  await rig.begin()
+  await rig.work()
+  await agree(t, rig, id, 'begun')
+
+  const open = fieldsOf(await page(`/${id}/edit`))
+  const outline = open.outline?.replace('"P5D"', '"P8D"').replaceAll('\r\n', '\n') ?? ''
+  await press(`/${id}/edit`, { ...open, outline })
+  const check = await page(`/${id}/enable`)
+  t.match(check, new RegExp(`${shown(people)} people are in an older version`))
+  await press(`/${id}/enable`, { revision: fieldsIn(check, 'revision') })
+  await agree(t, rig, id, 'enabled anew')
+  t.match(
+    await page(`/${id}/move`),
+    new RegExp(`${shown(people)} people would go on by the steps of version 2`),
+  )
+  await press(`/${id}/move`, { version: '2' })
+  t.match(await page(`/${id}/move`), 'Nobody would move')
+  await agree(t, rig, id, 'moved')
+
+  await clock.advance(dayMs)
+  await press(`/${id}/pause`)
+  await clock.advance(10 * dayMs)
+  await rig.work()
+  await agree(t, rig, id, 'paused for ten days')
+  const resume = await page(`/${id}/resume`)
+  t.match(resume, new RegExp(`${shown(people)} people are held`))
+  t.match(resume, new RegExp(`Catch up now[\\s\\S]*Sends up to ${shown(people)} mails at once`))
+  await press(`/${id}/resume`, { overdue: 'shift' })
+  await clock.advance(11_000)
+  await passing(clock, finishReleases({ ...rig, log: silentLog }, new AbortController().signal))
+  const held = await store.read
+    .selectFrom('automation_live')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('held_at', 'is not', null)
+    .executeTakeFirstOrThrow()
+  t.equal(Number(held.count), 0)
+  await rig.work()
+  await agree(t, rig, id, 'goes on')
+  await clock.advance(4 * dayMs)
+  await rig.work()
+  await agree(t, rig, id, 'the wait is over')
+  await clock.advance(31 * dayMs)
+  await rig.work()
+  await agree(t, rig, id, 'at the end')
+})
+
+const fieldsIn = (html: string, name: string) =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? ''

@@ -1,0 +1,35 @@
+// Issue 47: what came of a step in the words of people, and names that stand apart in sentences.
+import t from 'tap'
+import { resultWords } from '../../../src/dashboard/automations/result-words.js'
+import { inQuotes, sentence, setApart } from '../../../src/dashboard/shell/names.js'
+
+t.test('what was passed over says why', async (t) => {
+  t.equal(
+    resultWords('skipped:overdue', 'line'),
+    'Passed over: its time came while the automation was paused',
+  )
+  t.equal(resultWords('skipped:left_topic', 'one'), 'it is passed over (they have left its topic)')
+  t.equal(resultWords('branch:a', 'some'), 'go the way “a”')
+  t.equal(
+    resultWords('blocked:quota', 'line'),
+    'Could not go on: the mails of your plan are used up',
+  )
+  t.equal(resultWords('ended:unsubscribed', 'line'), 'Ended: they unsubscribed')
+  t.equal(
+    resultWords('released:skip', 'line'),
+    'Goes on after it was held: at once, without its mail',
+  )
+  t.equal(resultWords('moved:v2', 'line'), 'Moved to version 2')
+})
+
+t.test('each name in a sentence has a direction of its own', async (t) => {
+  t.equal(
+    String(sentence('“مرحبا” 3 days, then “B”')),
+    '“<bdi>مرحبا</bdi>” 3 days, then “<bdi>B</bdi>”',
+  )
+  t.equal(String(sentence('a <b> & “<i>”')), 'a &lt;b&gt; &amp; “<bdi>&lt;i&gt;</bdi>”')
+  t.equal(String(sentence('no name, one ” alone')), 'no name, one ” alone')
+  t.equal(String(sentence(`joins ${setApart('قراء')}, and 3`)), 'joins <bdi>قراء</bdi>, and 3')
+  t.equal(setApart('Readers'), 'Readers')
+  t.equal(inQuotes('Send “Hello” from Shop'), '“Send ‘Hello’ from Shop”')
+})

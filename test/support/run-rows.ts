@@ -1,0 +1,43 @@
+/** Whose runs they are. */
+interface RunsOf {
+  account_id: string
+  automation_id: string
+}
+
+/** The id of a run by its number: they rise with it. */
+export const runId = (n: number): string => `019b0000-0000-7000-8000-${String(n).padStart(12, '0')}`
+
+/** A live run by its number, as it is stored: it waits at a step, and for ever. */
+export const waitingRow = <More extends object>(of: RunsOf, n: number, more: More) => ({
+  ...of,
+  version: 1,
+  history: '[]',
+  id: runId(n),
+  contact_id: `c${n}`,
+  step_id: 1,
+  seq: 1,
+  status: 'waiting' as const,
+  due_at: 9e15,
+  trigger_event: n,
+  entered_at: 1,
+  attempts: 0,
+  steps: 0,
+  mails: 0,
+  outlives: 0 as const,
+  started_at: n,
+  updated_at: 1,
+  ...more,
+})
+
+/** One that has ended, as it is stored, of a contact that is deleted since. */
+export const endedRow = <More extends object>(of: RunsOf, n: number, more: More) => ({
+  ...of,
+  version: 1,
+  history: '[]',
+  id: runId(n),
+  contact_id: null,
+  step_id: 1,
+  started_at: n,
+  ended_at: n,
+  ...more,
+})
