@@ -113,7 +113,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const control = await openControl(options.dataDir, log, answers)
     back.add(() => control.close())
     // Last there and so first closed: nothing is asked for while its parts are closing.
-    const privateServer = await openPrivateServer(options, {
+    const privateServer = await openPrivateServer(ground, {
       ...ground,
       ...work,
       ...tools,

@@ -64,6 +64,7 @@ import {
   standalonePage,
 } from '../http/index.js'
 import type { Log } from '../log/index.js'
+import type { NodeRecords } from '../nodes/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { operatorRoutes } from '../operator/routes.js'
 import { makePeople } from '../people/index.js'
@@ -191,7 +192,7 @@ export async function openPrivateServer(
   testInboxRoutes(server.api, core)
   domainRoutes(server.api, {
     ...core,
-    settings: recordSettings(config),
+    settings: recordSettings(config, core.others),
     openResolver: ownResolver,
     automationsFrom: (accountId, name) => domainUses(store.read, accountId, name),
     switchesOf: domainSwitches,
@@ -295,7 +296,7 @@ function dashboardDeps(
     outbound: config.outbound,
     sandbox: config.outbound.route === 'sandbox',
     backupDir: config.backup.dir,
-    records: recordSettings(config),
+    records: recordSettings(config, core.others),
     openResolver: ownResolver,
     imports: core.imports,
     bulk: core.bulk,
@@ -456,6 +457,8 @@ export async function openPublicServer(
 
 interface Core {
   store: Store
+  /** What the other nodes want in the DNS. */
+  others: readonly NodeRecords[]
   key: ApplianceKey
   clock: Clock
   metrics: Metrics

@@ -1,6 +1,12 @@
 import { counted } from '../amounts/index.js'
 import { utcTime } from '../clock/index.js'
-import { holds, isClockOff, listNodes, type NodeStanding } from '../nodes/index.js'
+import {
+  disputedAddresses,
+  holds,
+  isClockOff,
+  listNodes,
+  type NodeStanding,
+} from '../nodes/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 
@@ -47,7 +53,7 @@ function named(one: Raised, name: string): Raised {
 /** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */
 export async function troubledNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
   const nodes = await listNodes(read, { isFile: false })
-  return [...lost(nodes), ...wrongClocks(nodes)]
+  return [...lost(nodes), ...wrongClocks(nodes), ...disputed(await disputedAddresses(read))]
 }
 
 const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>
@@ -63,6 +69,19 @@ const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>
       ],
       fix: [`timedatectl, on ${name} and on the database's machine`],
     }))
+
+/** Named at two nodes: limits and warm-up of an address are counted at one. */
+const disputed = (found: Awaited<ReturnType<typeof disputedAddresses>>): Raised[] =>
+  found.map(({ address, claimant, owner }) => ({
+    kind: 'node',
+    key: `address ${address} at ${claimant}`,
+    severity: 'daily',
+    text: [
+      `The source address ${address} is ${owner}'s, and ${claimant} names it too`,
+      `Mail leaves from it at ${owner} alone.`,
+    ],
+    fix: [`take it out of outbound.source_addresses or the pool in the settings of ${claimant}`],
+  }))
 
 function lost(nodes: readonly NodeStanding[]): Raised[] {
   return nodes

@@ -146,7 +146,7 @@ async function orderOne(
 ): Promise<TurnOutcome> {
   const { store, clock, dataDir, signal, config, directory } = deps
   const { name } = row
-  const purpose = `certificate ${name}`
+  const purpose = certificatePurpose(name)
   const key = row.order_key === null ? newKey() : deps.key.unseal(row.order_key, purpose)
   const keep = async (order_url: string) => {
     await setRow(store, name, {
@@ -174,6 +174,9 @@ async function orderOne(
   if (fresh !== undefined) await setRow(store, name, await whenToRenew(deps, fresh, blankRow))
   return { kind: 'issued' }
 }
+
+/** What the key of an order is sealed for. */
+export const certificatePurpose = (name: string) => `certificate ${name}`
 
 /** The directory of the settings, with our account there. */
 async function openOwn(deps: RenewDeps): Promise<Directory> {

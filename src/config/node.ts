@@ -14,6 +14,18 @@ export const nodeSettings = {
   }),
 }
 
+/**
+ * What mail counts by that leaves from no address of its own (`outbound.source_addresses`): one machine's, as what the
+ * system takes is another address on each.
+ */
+export const usualSourceOf = ({
+  node,
+  store,
+}: {
+  node: Values<typeof nodeSettings>
+  store: { url: string }
+}): string => (node.join && store.url !== '' ? `default@${nodeNameOf(node)}` : 'default')
+
 /** The name by which the others know it. */
 export const nodeNameOf = ({ name }: Pick<Values<typeof nodeSettings>, 'name'>): string =>
   name === '' ? hostname().toLowerCase() : name

@@ -110,6 +110,10 @@ export const settings = {
     shutdownNotice: duration('0s', '0s', '30s'),
     shutdownGrace: duration('10s', '0s', '5m'),
   },
+  keyFile: {
+    // How long links and return paths of before a rotation of the appliance key are understood.
+    oldLinks: duration('90d', '0s', '3650d'),
+  },
   dashboard: {
     plainHttp: flag(false),
     oidc: oidcSettings,
