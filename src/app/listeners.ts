@@ -298,6 +298,7 @@ function dashboardDeps(
     backupDir: config.backup.dir,
     records: recordSettings(config, core.others),
     openResolver: ownResolver,
+    counts: core.counts,
     imports: core.imports,
     bulk: core.bulk,
     erasures: core.erasures,
@@ -329,7 +330,7 @@ function dashboardDeps(
       key: core.key,
       // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
       asksFactorOfOperators: othersReachPages(config),
-      isOneOfSeveral: core.counts !== undefined,
+      counts: core.counts,
     }),
   }
 }

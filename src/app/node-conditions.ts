@@ -7,7 +7,7 @@ import {
   listNodes,
   type NodeStanding,
 } from '../nodes/index.js'
-import type { NoticeKind, Raised } from '../notices/index.js'
+import { type NoticeKind, noticesOf, type Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 
 /** What a look has found. */
@@ -37,17 +37,12 @@ export function ownShare(
 export const isOwnNotice = (
   { kind, key }: { kind: string; key: string },
   name: string | undefined,
-): boolean =>
-  name === undefined || !ofTheNode.some((own) => own === kind) || key.endsWith(`@${name}`)
+): boolean => !ofTheNode.some((own) => own === kind) || noticesOf(name).isOwn(key)
 
 function named(one: Raised, name: string): Raised {
   if (!ofTheNode.includes(one.kind)) return one
-  const lines = typeof one.text === 'string' ? [one.text] : one.text
-  return {
-    ...one,
-    key: `${one.key}@${name}`,
-    text: [`${lines[0]} (on ${name})`, ...lines.slice(1)],
-  }
+  const of = noticesOf(name)
+  return { ...one, key: of.key(one.key), text: of.text(one.text) }
 }
 
 /** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */

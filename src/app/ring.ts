@@ -43,7 +43,11 @@ export interface News {
   jobs?: readonly RungJob[]
 }
 
-export type RungJob = 'expand' | 'automate' | 'keepSegments'
+export type RungJob = 'expand' | 'automate' | 'keepSegments' | JobOfEach
+
+/** Jobs of the calendar that look at a machine: they run at each node when the one with the calendar runs them. */
+export const jobsOfEach = ['doctor', 'blocklists'] as const
+export type JobOfEach = (typeof jobsOfEach)[number]
 
 // Ten a second.
 const betweenMs = 100

@@ -5,7 +5,7 @@
  * asked for what it would refuse, or faster than it wants.
  */
 
-export { acmeAccountPurpose } from './account.js'
+export { accountRow, acmeAccountPurpose } from './account.js'
 export {
   type CertificateFiles,
   type Certificates,

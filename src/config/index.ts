@@ -9,6 +9,7 @@ import { checkSubmission, submissionListeners } from './submission.js'
 
 /** What the operator has set, with the defaults for all else (`sections.ts`). */
 export type Config = Values<typeof settings>
+export { type ExternalAccount, externalAccountOf } from './acme.js'
 export type { ApplianceKey } from './appliance-key.js'
 export {
   createApplianceKeyFile,
@@ -28,7 +29,7 @@ export {
 export { addNewestKey, dropEndedKeys, readKeyFile } from './key-file.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
-export { nodeNameOf, usualSourceOf } from './node.js'
+export { nameBesideOthers, nodeNameOf, usualSourceOf } from './node.js'
 export { clientSecretOf, type GivenRole, givenRoles } from './oidc.js'
 export { allSourceAddresses, type PoolSettings, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, readPart, settingName } from './read.js'

@@ -262,6 +262,15 @@ export const settings = {
       pattern: /^$|^\//,
       expected: 'the absolute path of a file, or nothing',
     }),
+    eabKeyId: text('', { pattern: /^[\x21-\x7e]{0,300}$/, expected: 'a text without blanks' }),
+    eabKeyFile: text('', {
+      pattern: /^$|^\//,
+      expected: 'the absolute path of a file, or nothing',
+    }),
+    dnsHook: text('', {
+      pattern: /^$|^\//,
+      expected: 'the absolute path of a program, or nothing',
+    }),
     names: list([], {
       each: (item) => hostName.test(item) && item.includes('.') && isIP(item) === 0,
       expected: 'a list of host names',

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
+import { checkNodes } from '../../src/doctor/nodes.js'
 import { recordSettings, recordSettingsOf, spfMechanisms } from '../../src/domains/index.js'
 import { silentLog } from '../../src/log/index.js'
 import {
@@ -90,6 +91,11 @@ t.test('records name the addresses and hosts of all nodes, until one is forgotte
       .execute(),
   )
   await end(store, 'two')
+  const onServer = loadConfig({ env: { ...env, POSTHORN_STORE_URL: 'postgres://db.test/mail' } })
+  t.match(await checkNodes({ read: store.read, config: onServer }), [
+    { check: 'nodes', subject: 'two', state: 'fail', found: /it is gone/ },
+  ])
+  t.same(await checkNodes({ read: store.read, config }), [], 'of an appliance that is alone')
   t.same(spfMechanisms(await recordSettingsOf(store.read, config)), [
     'ip4:192.0.2.1',
     'ip4:192.0.2.2',

@@ -32,7 +32,7 @@ t.test('rings of two nodes', { skip: noPostgres ?? false }, async (t) => {
     )[0]?.id ?? ''
 
   await t.test('what holds mail of one is told at the other', async (t) => {
-    mx.change({ dot: { reply: '250 ok', delayMs: 1_000 } })
+    mx.change({ dot: { reply: '250 ok', delayMs: 6_000 } })
     t.equal((await send(second, mailsTo('held', 16))).status, 200)
     await becomes(
       () => queued('node = 2 and lease is not null'),

@@ -20,7 +20,7 @@ const undo = `
   alter table dkim_keys drop column stage, drop column may_go_at;
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
-  alter table broadcast_people drop column why_left;
+  alter table broadcast_people drop column why_left, drop column provider;
   alter table queue drop column node;
   create index queue_stream on queue (lane, class, account_id, due_at, id);
   alter table inbound_spool drop column node;
