@@ -102,6 +102,8 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'man-page',
   ],
   adds: [
+    'node invite',
+    'node join',
     'init',
     'account create',
     'key create',
@@ -208,6 +210,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'inbox clear',
   ],
   moderate: [
+    'database contract',
     'domain rotate',
     'surge release',
     'surge fail',
