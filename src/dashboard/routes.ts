@@ -4,7 +4,6 @@ import { auditPages } from './audit/routes.js'
 import { automationEditPages } from './automation-edit/routes.js'
 import { automationPages } from './automations/routes.js'
 import { brandPages } from './brand/routes.js'
-import { makeFirstPace } from './campaigns/first-pace.js'
 import { campaignReportPages } from './campaigns/report-routes.js'
 import { campaignPages } from './campaigns/routes.js'
 import { contactPages } from './contacts/routes.js'
@@ -69,7 +68,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     overviewPages(shell.account, deps.mail)
     // A preview of either is shown in a frame, which asks for it a moment later.
     const { publicUrl } = deps
-    const more = { followLinks, publicUrl, firstPace: makeFirstPace(deps.operator) }
+    const more = { followLinks, publicUrl }
     const mail = { ...deps.mail, ...more, rendered: makeRenderedPages() }
     emailPages(shell.account, mail)
     templatePages(shell.account, mail)

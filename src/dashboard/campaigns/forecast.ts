@@ -1,25 +1,20 @@
 import { counted } from '../../amounts/index.js'
 import {
-  audienceOf,
   type Broadcast,
   beginOf,
   draftVersions,
-  nextOfAudience,
+  lastLeavesAt,
   type OwnTimes,
   ownTimesOf,
   paceOf,
   testSize,
   type VariantTest,
 } from '../../broadcasts/index.js'
-import { dayMs, hourMs, openWindow } from '../../clock/index.js'
-import { providerOf } from '../../protection/index.js'
+import { hourMs } from '../../clock/index.js'
+import type { Rehearsal } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
 import { exactIn } from '../format.js'
-import type { CampaignPageDeps } from './deps.js'
 import { shown } from './words.js'
-
-// Where hours are few, further than anybody looks ahead.
-const mostWindows = 400
 
 /** When a draft will be done, at its own rate or as fast as the last one left; undefined: nothing tells. */
 export async function forecastWords(
@@ -29,28 +24,36 @@ export async function forecastWords(
     people,
     now,
     zone,
-    firstPace,
+    rehearse,
   }: {
     people: number
     now: number
     zone: string
-    firstPace?: CampaignPageDeps['firstPace'] | undefined
+    /** How it would go; asked for one that nothing but its sites holds up. */
+    rehearse?: () => Promise<Pick<Rehearsal, 'doneAt' | 'heldUp'>>
   },
 ): Promise<string | undefined> {
   const words = (at: number) => `${exactIn(at, zone)} (${zone})`
   const own = await ownTimesOf(read, draft)
   if (own !== undefined) return await ownTimeWords(read, draft, { own, people, now, words })
   const { rate, window } = paceOf(draft)
+  if (rate === null && draft.variant_test === null && rehearse !== undefined) {
+    const { doneAt, heldUp } = await rehearse()
+    const why = heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${heldUp.says}.`
+    if (doneAt === null) return `It would not be done within 30 days.${why}`
+    return `Done at about ${words(Date.parse(doneAt))}: ${counted(people, 'mail')}, as rehearsed.${why}`
+  }
+  const last = rate ?? (await lastRate(read, draft.account_id))
+  const usual = last ?? (await rehearsedRate(rehearse, { people, now }))
+  if (usual === undefined) return undefined
   const start = Math.max(now, beginOf(draft) ?? 0)
-  const usual = rate ?? (await lastRate(read, draft.account_id))
-  if (usual === undefined) return await firstWords(read, draft, { people, start, firstPace, words })
-  const by = `${rate === null ? 'as fast as your last one' : 'at its rate'} of ${shown(Math.round(usual))} an hour`
+  const by = `${rate !== null ? 'at its rate' : last === undefined ? 'as fast as rehearsed' : 'as fast as your last one'} of ${shown(Math.round(usual))} an hour`
   const pace = { rate: usual, window }
   const { test } = await draftVersions(read, draft)
   if (test !== undefined && draft.variant_test !== null && test.share < 100) {
     return testWords(start, { people, test, pace, by, words })
   }
-  const end = endAt(start, { people, ...pace })
+  const end = lastLeavesAt(start, { people, ...pace })
   if (end === undefined) return never
   return `Done at about ${words(end)}: ${counted(people, 'mail')}, ${by}.`
 }
@@ -86,51 +89,14 @@ async function ownTimeWords(
   return `${begun}; the version for the rest is chosen at about ${words(decided)}. The rest get it when their clocks next show that hour, from ${words(rest.first)} to ${words(rest.last)}.`
 }
 
-// Of the audience so many are looked at, for where they are.
-const lookedAt = 500
-// A warm-up is over before.
-const mostDays = 60
-
-/** Of an account that has sent no campaign: by what limits every mail. */
-async function firstWords(
-  read: Read,
-  draft: Broadcast,
-  {
-    people,
-    start,
-    firstPace,
-    words,
-  }: {
-    people: number
-    start: number
-    firstPace: CampaignPageDeps['firstPace'] | undefined
-    words: (at: number) => string
-  },
-): Promise<string | undefined> {
-  const { reachable } = await nextOfAudience(read, audienceOf(draft), '', lookedAt)
-  if (firstPace === undefined || reachable.length === 0) return undefined
-  const shares = new Map<string, number>()
-  for (const { email } of reachable) {
-    const provider = providerOf(email, null)
-    shares.set(provider, (shares.get(provider) ?? 0) + 1 / reachable.length)
-  }
-  const { perHour: rate, onDay } = await firstPace(shares)
-  const { window } = paceOf(draft)
-  let left = people
-  let day = 0
-  for (; day < mostDays && onDay(day) < left; day++) left -= onDay(day)
-  const begin = day === 0 ? start : (Math.floor(start / dayMs) + day) * dayMs
-  const end = endAt(begin, { people: left, rate, window })
-  if (end === undefined || day === mostDays) return never
-  const warm =
-    day === 0
-      ? ''
-      : ` and while the sending addresses are new, which lets ${counted(Math.floor(onDay(0)), 'mail')} leave on the first day and more on each that follows`
-  const rest =
-    draft.variant_test === null
-      ? ''
-      : ' The test of its versions and the decision come beside that.'
-  return `Done at about ${words(end)}: ${counted(people, 'mail')}, within the limits for receivers${warm}. That is reckoned, as no campaign of yours tells more yet.${rest}`
+/** Mails an hour as a rehearsal has them, where no campaign of the account tells it. */
+async function rehearsedRate(
+  rehearse: (() => Promise<Pick<Rehearsal, 'doneAt'>>) | undefined,
+  { people, now }: { people: number; now: number },
+): Promise<number | undefined> {
+  const doneAt = (await rehearse?.())?.doneAt ?? null
+  if (doneAt === null) return undefined
+  return (people * hourMs) / Math.max(leastMs, Date.parse(doneAt) - now)
 }
 
 const never = 'It will not be done within a year, at this rate in these hours.'
@@ -154,37 +120,16 @@ function testWords(
 ): string {
   const { decideAfter } = test
   const tried = testSize(people, test)
-  const made = endAt(start, { people: tried, ...pace })
+  const made = lastLeavesAt(start, { people: tried, ...pace })
   if (made === undefined) return never
   const first = `Its test, ${shown(tried)} mails, has left at about ${words(made)}`
   if (decideAfter === 'by hand') {
     return `${first}, ${by}. The other ${shown(people - tried)} wait until you choose a version.`
   }
   const decided = made + decideAfter * hourMs
-  const end = endAt(decided, { people: people - tried, ...pace })
+  const end = lastLeavesAt(decided, { people: people - tried, ...pace })
   if (end === undefined) return never
   return `${first}; the version for the rest is chosen at about ${words(decided)}. Done at about ${words(end)}: ${shown(people)} mails in all, ${by}.`
-}
-
-/** When so many mails have left (ms), with the hours in which none may. */
-export function endAt(
-  start: number,
-  {
-    people,
-    rate,
-    window,
-  }: { people: number; rate: number } & Pick<ReturnType<typeof paceOf>, 'window'>,
-): number | undefined {
-  let left = (people / rate) * hourMs
-  let at = start
-  for (let seen = 0; seen < mostWindows; seen++) {
-    if (window === null) return at + left
-    const { opens, closes } = openWindow(window, window.zone, at)
-    if (opens + left <= closes) return opens + left
-    left -= closes - opens
-    at = closes
-  }
-  return undefined
 }
 
 // A shorter one says nothing of how fast a large one leaves.

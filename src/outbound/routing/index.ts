@@ -18,7 +18,6 @@ export {
   warmingSources,
   warmUpInWords,
 } from './explain-site.js'
-export { type FirstPace, firstPace } from './first-pace.js'
 export {
   bindTo,
   type EgressPool,
