@@ -11,7 +11,7 @@ import {
 } from '../../broadcasts/index.js'
 import { hourMs, openWindow } from '../../clock/index.js'
 import type { Read } from '../../store/index.js'
-import { exactIn } from '../format.js'
+import { exactWithZone } from '../format.js'
 import { shown } from './words.js'
 
 // Where hours are few, further than anybody looks ahead.
@@ -23,7 +23,7 @@ export async function forecastWords(
   draft: Broadcast,
   { people, now, zone }: { people: number; now: number; zone: string },
 ): Promise<string | undefined> {
-  const words = (at: number) => `${exactIn(at, zone)} (${zone})`
+  const words = (at: number) => exactWithZone(at, zone)
   const own = await ownTimesOf(read, draft)
   if (own !== undefined) return await ownTimeWords(read, draft, { own, people, now, words })
   const { rate, window } = paceOf(draft)
