@@ -15,11 +15,11 @@ const countEveryMs = 5_000
 const mostKept = 200
 
 /**
- * For pages that show what may be very many: what can be counted while somebody waits (`patience` rows) is counted for each.
- * Of more what was counted in the last seconds, else what was known before, and the count goes on behind the page; where
- * nothing was known, what is counted so far.
+ * For pages that show what may be very many. What is fewer than `many` rows is counted for each; of more what was counted in
+ * the last seconds is told again. What is not counted after `patience` rows goes on behind the page, which has what was known
+ * before, or what is counted so far.
  */
-export function makeCountLately<T>(patience: number) {
+export function makeCountLately<T>({ many, patience }: { many: number; patience: number }) {
   const lately = new Map<string, { at: number; value: T }>()
   const counting = new Set<string>()
   return async (
@@ -33,7 +33,7 @@ export function makeCountLately<T>(patience: number) {
     }
     if (counting.has(name)) return { value: known?.value ?? nothing, isAll: known !== undefined }
     let least = nothing
-    let isLong = false
+    let isMany = false
     let wait: () => void = () => {}
     const patient = new Promise<undefined>((resolve) => {
       wait = () => resolve(undefined)
@@ -41,10 +41,10 @@ export function makeCountLately<T>(patience: number) {
     counting.add(name)
     const all = count((value, rows) => {
       least = value
-      isLong ||= rows >= patience
-      if (isLong) wait()
+      isMany ||= rows >= many
+      if (rows >= patience) wait()
     }).then((value) => {
-      if (isLong) keepNewest(lately, name, { at: now, value }, mostKept)
+      if (isMany) keepNewest(lately, name, { at: now, value }, mostKept)
       else lately.delete(name)
       return value
     })

@@ -2,7 +2,7 @@ import type { Read } from '../../store/index.js'
 import type { Automation } from '../definition/index.js'
 import { type LatelyCounted, makeCountLately } from './count-lately.js'
 import type { RunsFilter } from './find-runs.js'
-import { presentAtSteps } from './present.js'
+import { presentAtSteps, whileOneWaits } from './present.js'
 import { latelyWaitsOf, type Waits, waitsOf } from './standing.js'
 
 type Counted = Pick<Automation, 'id' | 'account_id' | 'running' | 'waiting'>
@@ -20,9 +20,7 @@ export async function countLive(
   return Math.min(atSteps, waiting(await waitsOf(read, automation), wait))
 }
 
-// So many are counted while a page waits: some milliseconds.
-const patience = 60_000
-const atStepsLately = makeCountLately<number>(patience)
+const atStepsLately = makeCountLately<number>(whileOneWaits)
 
 /** The same for a page, which does not wait for very many: then it is how many there are in all. */
 export async function latelyCountLive(

@@ -41,9 +41,9 @@ const stepSlice = prepared<{ automationId: string; stepId: number; after: string
     ),
 )
 
-// So many are counted while a page waits: some milliseconds. What is left is counted behind it.
-const patience = 60_000
-const presentLately = makeCountLately<ReadonlyMap<number, number>>(patience)
+/** So many are counted while a page waits: some milliseconds. What is left is counted behind it. */
+export const whileOneWaits = { many: 20_000, patience: 60_000 }
+const presentLately = makeCountLately<ReadonlyMap<number, number>>(whileOneWaits)
 
 /** The steps of one version, with what has happened there and who is there; none of a version that was never enabled. */
 export async function stepsOfVersion(

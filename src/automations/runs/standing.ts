@@ -56,8 +56,8 @@ async function draftSteps(read: Read, id: string, version: number): Promise<Step
 }
 
 // So many rows are read while a page waits: some milliseconds. An account that is stopped may have a million of them.
-const patience = 5_000
-const waitsLately = makeCountLately<Waits[]>(patience)
+const few = 5_000
+const waitsLately = makeCountLately<Waits[]>({ many: few, patience: few })
 
 /** The same for a page, which does not wait for very many: with `isAll` false there are at least so many. */
 export const latelyWaitsOf = (
