@@ -115,7 +115,7 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       everyMs: 120_000,
       async run(signal) {
         const resolver = openResolver(config.dns, clock)
-        const settings = recordSettings(config)
+        const settings = recordSettings(config, ground.others)
         await checkNewDomains({ store, clock, log, resolver, settings, signal })
         await checkRotations({ store, clock, log, resolver, signal })
       },

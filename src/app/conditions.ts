@@ -4,6 +4,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
+import { nodeNames } from '../nodes/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
 import type { Crew } from './crew.js'
@@ -45,7 +46,7 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
       isOfDatabase: true,
       look: async () => [...(await lookAtQueue()), ...(await cutOff(deps))],
     },
-    { kinds: ['failover'], isOfDatabase: true, look: () => failover(deps.store.read) },
+    { kinds: ['failover'], isOfDatabase: true, look: () => failover(deps) },
     { kinds: ['held'], isOfDatabase: true, look: () => held(deps.store.read) },
     { kinds: ['plan'], isOfDatabase: true, look: () => unknownPlans(deps) },
     { kinds: ['job', 'backup'], isOfDatabase: true, look: makeJobLook(deps) },
@@ -233,20 +234,26 @@ async function cutOff({ clock, config, crew, backlog }: ConditionDeps): Promise<
 }
 
 /** Only what the appliance has decided itself; the operator knows of their own orders. */
-async function failover(read: Read): Promise<Raised[]> {
+async function failover({
+  store: { read },
+  config: { node },
+}: Pick<ConditionDeps, 'store' | 'config'>): Promise<Raised[]> {
+  // A node's way out is its own: where there are several, each of them may be cut off alone.
+  const names = node.join ? await nodeNames(read) : new Map<number, string>()
   const rows = await read
     .selectFrom('egress')
     .selectAll()
     .where('way', '=', 'failover')
     .where('orders', '=', 'auto')
     .orderBy('scope')
+    .orderBy('node')
     .execute()
-  return rows.map(({ scope, why }) => ({
+  return rows.map(({ scope, why, node: number }) => ({
     kind: 'failover',
-    key: scope,
+    key: names.size > 1 ? `${scope}@${names.get(number) ?? number}` : scope,
     severity: scope === '*' ? 'burning' : 'daily',
     text: [
-      `${scope === '*' ? 'All mail' : `Mail to ${scope}`} goes by the smart hosts: the direct way does not work`,
+      `${scope === '*' ? 'All mail' : `Mail to ${scope}`} goes by the smart hosts: the direct way does not work${names.size > 1 ? ` (on ${names.get(number) ?? number})` : ''}`,
       why,
       'It returns by itself when the direct way works again.',
     ],

@@ -3,8 +3,8 @@ import { createServer, type Socket } from 'node:net'
 import { maxRetried } from '../deliveries/index.js'
 import { jsonObjectIn } from '../json/index.js'
 import type { Log } from '../log/index.js'
-import { type Answers, type ControlAnswer, readQuestion } from './answers.js'
 import { controlSocket, isSocketPath } from './files.js'
+import { type Answers, type ControlAnswer, readQuestion } from './questions.js'
 
 export interface Control {
   close(): Promise<void>

@@ -8,12 +8,21 @@ import {
   type Config,
   checkSmartHosts,
   databaseAt,
+  dropEndedKeys,
   nodeNameOf,
+  openApplianceKey,
 } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { type Holding, othersBits, releaseDatabase, takeDatabase } from '../nodes/index.js'
+import {
+  type Holding,
+  type NodeRecords,
+  othersBits,
+  recordsOfOthers,
+  releaseDatabase,
+  takeDatabase,
+} from '../nodes/index.js'
 import {
   becomeNode,
   type DatabasePlace,
@@ -28,13 +37,14 @@ import {
 } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import { plansFile } from './files.js'
+import { applianceKeyFile, plansFile } from './files.js'
 import { keepDatabase, takeServer } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
 import { startHousekeeping } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
 import { refuseUnknownKinds } from './operator.js'
+import { takeAddresses } from './own-addresses.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { sharedCountsOf } from './rates.js'
 import { countCommits } from './thread-meter.js'
@@ -64,6 +74,8 @@ export interface Ground extends ApplianceOptions {
   land: LandEvents
   /** What the main thread counts together with other nodes; undefined for an appliance that is alone. */
   counts: SharedCounts | undefined
+  /** What the other nodes want in the DNS; brought up to date now and then. */
+  others: NodeRecords[]
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
   /** This appliance as one of those that may be over the database; renewed by its signs of life. */
@@ -89,7 +101,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   back.add(lockDataDir(dataDir))
   const hold = openHold(dataDir, clock, log)
   const database = databaseAt(dataDir, config.store)
-  const key = await openOwnKey(database)
+  const ring = await openOwnKey(database)
   if (database.url === undefined) emptyWal(dataDir)
   await refuseBesideOthers(database, config)
   const facts = await migrateStore(database)
@@ -114,7 +126,8 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const taken = isOnServer ? await takeServer(served) : undefined
   const store = await openStore({ ...database, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
-  await rememberKey(store, key, database)
+  await rememberKey(store, ring, database)
+  const key = await endRotation({ store, key: ring, database, clock, log })
   // It has none before it was given one.
   if (comer.joins && isOnServer) noteOthers(turns, othersBits([]))
   const ownNode: Ground['ownNode'] = {
@@ -140,8 +153,43 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  const opened = { clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, ownNode }
-  return { ...options, ...opened, counts: sharedCountsOf(config) }
+  // From here on the settings are without what other nodes send from.
+  const own = ownNode.joins ? await takeAddresses({ store, log }, config, ownNode.held) : config
+  const opened = {
+    clock,
+    config: own,
+    hold,
+    key,
+    metrics,
+    turns,
+    store,
+    plans,
+    land,
+    lastAliveAt,
+    ownNode,
+  }
+  const others = ownNode.joins ? await recordsOfOthers(store.read, ownNode.held.name) : []
+  return { ...options, ...opened, others, counts: sharedCountsOf(config) }
+}
+
+/**
+ * What a rotation of the key has left to do, before any thread reads the file; the key as it is then. There is nothing to
+ * do where the file has one key.
+ */
+async function endRotation({
+  clock,
+  log,
+  ...deps
+}: Pick<Ground, 'store' | 'key' | 'clock' | 'log'> & {
+  database: DatabasePlace
+}): Promise<ApplianceKey> {
+  if (deps.key.checks.length === 1) return deps.key
+  const { finishRotation } = await import('./reseal.js')
+  const { resealed, unreadable } = await finishRotation(deps)
+  if (resealed > 0) log.info({ resealed }, 'Secrets were sealed anew, by the newest appliance key')
+  if (Object.keys(unreadable).length > 0) log.error({ unreadable }, 'No appliance key opens these')
+  const file = applianceKeyFile(deps.database.dataDir)
+  return dropEndedKeys(file, clock.now()) ? openApplianceKey(file) : deps.key
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -3,19 +3,20 @@ import { pause, systemClock } from '../clock/index.js'
 import type { GateOf } from '../deliveries/index.js'
 import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { gateIn, makeAnswers } from './answers.js'
+import { makeAnswers } from './answers.js'
 import { openControl } from './control.js'
 import { openFront } from './front.js'
 import { type ApplianceOptions, type Ground, openGround } from './ground.js'
 import type { Health } from './health.js'
+import { hearOthers } from './hear-others.js'
 import type { Hold } from './hold.js'
 import { privateOverTls } from './https.js'
 import { openPrivateServer } from './listeners.js'
 import { openMailRules } from './mail-rules.js'
 import { openSystemdNotifier, type SystemdNotifier } from './notify.js'
+import { gateIn } from './questions.js'
 import { makeRecurring } from './recurring.js'
 import { holdOldMail } from './restore.js'
-import { hearOthers } from './ring.js'
 import { startWhenRoom } from './room.js'
 import { settleSent } from './settle-sent.js'
 import { closing, makeWayBack, type WayBack } from './way-back.js'
@@ -112,7 +113,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const control = await openControl(options.dataDir, log, answers)
     back.add(() => control.close())
     // Last there and so first closed: nothing is asked for while its parts are closing.
-    const privateServer = await openPrivateServer(options, {
+    const privateServer = await openPrivateServer(ground, {
       ...ground,
       ...work,
       ...tools,

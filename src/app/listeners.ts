@@ -64,6 +64,7 @@ import {
   standalonePage,
 } from '../http/index.js'
 import type { Log } from '../log/index.js'
+import type { NodeRecords } from '../nodes/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { operatorRoutes } from '../operator/routes.js'
 import { makePeople } from '../people/index.js'
@@ -190,7 +191,7 @@ export async function openPrivateServer(
   testInboxRoutes(server.api, core)
   domainRoutes(server.api, {
     ...core,
-    settings: recordSettings(config),
+    settings: recordSettings(config, core.others),
     openResolver: ownResolver,
     automationsFrom: (accountId, name) => domainUses(store.read, accountId, name),
     switchesOf: domainSwitches,
@@ -270,8 +271,9 @@ function dashboardDeps(
     outbound: config.outbound,
     sandbox: config.outbound.route === 'sandbox',
     backupDir: config.backup.dir,
-    records: recordSettings(config),
+    records: recordSettings(config, core.others),
     openResolver: ownResolver,
+    counts: core.counts,
     imports: core.imports,
     bulk: core.bulk,
     erasures: core.erasures,
@@ -303,7 +305,7 @@ function dashboardDeps(
       key: core.key,
       // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
       asksFactorOfOperators: othersReachPages(config),
-      isOneOfSeveral: core.counts !== undefined,
+      counts: core.counts,
     }),
   }
 }
@@ -430,6 +432,8 @@ export async function openPublicServer(
 
 interface Core {
   store: Store
+  /** What the other nodes want in the DNS. */
+  others: readonly NodeRecords[]
   key: ApplianceKey
   clock: Clock
   metrics: Metrics

@@ -1,7 +1,13 @@
 import { counted } from '../amounts/index.js'
 import { utcTime } from '../clock/index.js'
-import { holds, isClockOff, listNodes, type NodeStanding } from '../nodes/index.js'
-import type { NoticeKind, Raised } from '../notices/index.js'
+import {
+  disputedAddresses,
+  holds,
+  isClockOff,
+  listNodes,
+  type NodeStanding,
+} from '../nodes/index.js'
+import { type NoticeKind, noticesOf, type Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 
 /** What a look has found. */
@@ -31,23 +37,18 @@ export function ownShare(
 export const isOwnNotice = (
   { kind, key }: { kind: string; key: string },
   name: string | undefined,
-): boolean =>
-  name === undefined || !ofTheNode.some((own) => own === kind) || key.endsWith(`@${name}`)
+): boolean => !ofTheNode.some((own) => own === kind) || noticesOf(name).isOwn(key)
 
 function named(one: Raised, name: string): Raised {
   if (!ofTheNode.includes(one.kind)) return one
-  const lines = typeof one.text === 'string' ? [one.text] : one.text
-  return {
-    ...one,
-    key: `${one.key}@${name}`,
-    text: [`${lines[0]} (on ${name})`, ...lines.slice(1)],
-  }
+  const of = noticesOf(name)
+  return { ...one, key: of.key(one.key), text: of.text(one.text) }
 }
 
 /** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */
 export async function troubledNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
   const nodes = await listNodes(read, { isFile: false })
-  return [...lost(nodes), ...wrongClocks(nodes)]
+  return [...lost(nodes), ...wrongClocks(nodes), ...disputed(await disputedAddresses(read))]
 }
 
 const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>
@@ -63,6 +64,19 @@ const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>
       ],
       fix: [`timedatectl, on ${name} and on the database's machine`],
     }))
+
+/** Named at two nodes: limits and warm-up of an address are counted at one. */
+const disputed = (found: Awaited<ReturnType<typeof disputedAddresses>>): Raised[] =>
+  found.map(({ address, claimant, owner }) => ({
+    kind: 'node',
+    key: `address ${address} at ${claimant}`,
+    severity: 'daily',
+    text: [
+      `The source address ${address} is ${owner}'s, and ${claimant} names it too`,
+      `Mail leaves from it at ${owner} alone.`,
+    ],
+    fix: [`take it out of outbound.source_addresses or the pool in the settings of ${claimant}`],
+  }))
 
 function lost(nodes: readonly NodeStanding[]): Raised[] {
   return nodes

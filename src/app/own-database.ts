@@ -4,6 +4,7 @@ import {
   type ApplianceKey,
   createApplianceKeyFile,
   keyCheckOf,
+  keyNameOf,
   openApplianceKey,
 } from '../config/index.js'
 import { signingKeys } from '../domains/index.js'
@@ -40,7 +41,10 @@ export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
     )
   }
   const key = openApplianceKey(applianceKeyFile(dataDir))
-  if (found.keyCheck !== undefined && found.keyCheck !== keyCheckOf(key)) throw foreign(place)
+  // An older key of the ring: of before a rotation that was broken off, or of a backup.
+  if (found.keyCheck !== undefined && !key.checks.includes(found.keyCheck)) {
+    throw foreign(place, found.keyCheck)
+  }
   return key
 }
 
@@ -81,7 +85,7 @@ export async function rememberKey(
     .executeTakeFirst()
   if (sealed !== undefined) {
     await signingKeys(store.read, key, sealed.domain_id).catch((cause) => {
-      throw foreign(place, cause)
+      throw foreign(place, undefined, cause)
     })
   }
   const row = { id: 1, key_check: keyCheckOf(key) }
@@ -94,13 +98,16 @@ export async function rememberKey(
   )
 }
 
-const foreign = (place: DatabasePlace, cause?: unknown) =>
+const foreign = (place: DatabasePlace, check: string | undefined, cause?: unknown) =>
   misplaced(
     place.url === undefined
-      ? `The database in ${place.dataDir} was made with another appliance.key than the one beside it. Put back both files from the same backup`
-      : `${databaseCalled(place)} was made with another appliance.key than the one in ${place.dataDir}. Put back the key that belongs to it`,
+      ? `The database in ${place.dataDir} was made with another appliance.key than the one beside it. Put back both files from the same backup${keyNeeded(check)}`
+      : `${databaseCalled(place)} was made with another appliance.key than the one in ${place.dataDir}. Put back the key that belongs to it; after a rotation the key file of the node that rotated it is copied to the others${keyNeeded(check)}`,
     cause,
   )
+
+const keyNeeded = (check: string | undefined) =>
+  check === undefined ? '' : `. It needs the key ${keyNameOf(check)}`
 
 /**
  * Status 78 (EX_CONFIG of sysexits.h): systemd does not start it again, since a new start would

@@ -5,6 +5,7 @@ import { choresOf } from './chores.js'
 import { formChores } from './form-chores.js'
 import type { Front } from './front.js'
 import type { Ground } from './ground.js'
+import { isOfEach } from './hear-others.js'
 import { startHousekeeping } from './housekeeping.js'
 import type { DutyHooks } from './several.js'
 import type { WayBack } from './way-back.js'
@@ -29,7 +30,12 @@ export function makeRecurring(
       clock,
       log,
       meter: metrics.meter,
-      threads: jobThreads,
+      threads: {
+        run(name, options) {
+          if (isOfEach(name)) work.nodes.tell({ jobs: [name] })
+          return jobThreads.run(name, options)
+        },
+      },
       jobs: calendarJobs(config.jobs),
       zone: config.jobs.zone,
     })

@@ -4,7 +4,6 @@ import { messageOf } from '../errors/index.js'
 import { isJsonObject } from '../json/index.js'
 import {
   findNode,
-  holds,
   listPeers,
   type NodeWanted,
   openAnswer,
@@ -13,10 +12,9 @@ import {
   tellAddress,
   wakeNodes,
 } from '../nodes/index.js'
-import { type Answers, type ControlAnswer, type OwnQuestion, readQuestion } from './answers.js'
 import type { Ground } from './ground.js'
+import { type ControlAnswer, type OwnQuestion, readQuestion } from './questions.js'
 import { bodyOf, hostAndPort, openRingListener } from './ring-listener.js'
-import type { Work } from './work.js'
 
 /**
  * What nodes say to each other at once: that there is something to do, and what an operator asks that one of them alone
@@ -45,7 +43,11 @@ export interface News {
   jobs?: readonly RungJob[]
 }
 
-export type RungJob = 'expand' | 'automate' | 'keepSegments'
+export type RungJob = 'expand' | 'automate' | 'keepSegments' | JobOfEach
+
+/** Jobs of the calendar that look at a machine: they run at each node when the one with the calendar runs them. */
+export const jobsOfEach = ['doctor', 'blocklists'] as const
+export type JobOfEach = (typeof jobsOfEach)[number]
 
 // Ten a second.
 const betweenMs = 100
@@ -219,26 +221,3 @@ function post(address: string, sealed: Buffer, withinMs: number): Promise<Buffer
     asked.end(sealed)
   })
 }
-
-/** Has this node hear the others, by rings and, where one was lost, by its signs of life. */
-export function hearOthers(
-  { ownNode, store }: Pick<Ground, 'ownNode' | 'store'>,
-  { nodes, crew, jobs, ring }: Pick<Work, 'nodes' | 'crew' | 'jobs' | 'ring'>,
-  { own }: Pick<Answers, 'own'>,
-): void {
-  const hear = ({ due = [], retry, jobs: rung = [] }: News) => {
-    ring(due)
-    if (retry !== undefined) crew.retry(retry)
-    // Who has the duty no more would only ring on.
-    for (const name of rung) if (holds(store.node, dutyOf[name])) jobs[name]()
-  }
-  nodes.hearBy({ own, hear })
-  let { wakes } = ownNode.held
-  ownNode.onHeld.push((held) => {
-    if (held.wakes === wakes) return
-    wakes = held.wakes
-    hear({ retry: [], jobs: ['expand', 'automate', 'keepSegments'] })
-  })
-}
-
-const dutyOf = { expand: 'expand', automate: 'automate', keepSegments: 'segments' } as const

@@ -10,6 +10,7 @@ import {
   type LeavingNode,
   nodesThatLeave,
   othersBits,
+  recordsOfOthers,
   shareDuties,
 } from '../nodes/index.js'
 import { noteOthers } from '../store/index.js'
@@ -46,9 +47,19 @@ export function severalChores(
       run: (signal) => takeOver(ground, work, signal),
     },
     ...rateChores(ground, ground.counts),
-    ...(ground.ownNode.joins ? [dutiesChore(ground, hooks)] : []),
+    ...(ground.ownNode.joins ? [recordsChore(ground), dutiesChore(ground, hooks)] : []),
   ]
 }
+
+/** What the others want in the DNS is part of what pages and answers show. */
+const recordsChore = ({ store, others, ownNode }: Ground): Chore => ({
+  name: 'records of the other nodes',
+  of: 'node',
+  everyMs: 10_000,
+  async run() {
+    others.splice(0, others.length, ...(await recordsOfOthers(store.read, ownNode.held.name)))
+  },
+})
 
 async function takeOver(
   { store, clock, log, land, config, ownNode }: Ground,

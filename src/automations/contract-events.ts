@@ -1,6 +1,7 @@
 import { refine, unknown } from 'superstruct'
 import {
   accountRefusals,
+  addressField,
   answer,
   inexactNumber,
   manyOf,
@@ -29,7 +30,7 @@ import {
   uuid,
 } from '../fields/index.js'
 import { isJsonObject, type Json, jsonBytes } from '../json/index.js'
-import { addressThat, automationName } from './contract-parts.js'
+import { automationName } from './contract-parts.js'
 import { eventNameForm } from './definition/definition.js'
 import { entryRefusals } from './runs/status.js'
 
@@ -75,7 +76,7 @@ const eventFields = {
   event: eventName,
   contactId: maybe(bodyId('The id of the contact; needed unless `email` is given')),
   email: maybe(
-    addressThat(
+    addressField(
       'The address of the contact; one that the account does not know becomes a contact on no list',
     ),
   ),

@@ -8,11 +8,9 @@ import {
   rule,
   type Schema,
   text,
-  textThat,
   uuid,
 } from '../fields/index.js'
 import { isJsonObject } from '../json/index.js'
-import { parseMailbox } from '../mime/index.js'
 import { edgeTypes, limits, stepTypes } from './definition/definition.js'
 import { stepName } from './definition/step-name.js'
 
@@ -26,10 +24,6 @@ export const exampleId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
 export const exampleTime = '2026-11-21T10:00:00.000Z'
 
 export const automation = byId('automation')
-
-/** Judged by the parser that reads it. */
-export const addressThat = (about: string) =>
-  textThat('an address: "email@domain"', (value) => parseMailbox(value) !== undefined, text(about))
 
 // `config` is described in words and not as one schema a type: generated clients make of twelve alternatives something
 // that nobody can use, and the errors of the API name the field anyway.

@@ -1,6 +1,7 @@
 import {
   type AnswerExample,
   accountRefusals,
+  addressField,
   answer,
   byId,
   foreignCursor,
@@ -26,7 +27,6 @@ import {
   words,
 } from '../fields/index.js'
 import {
-  addressThat,
   automation,
   exampleId,
   exampleTime,
@@ -142,7 +142,7 @@ export const listRuns = operation('GET /v1/automations/:id/runs', {
     reason: maybe(
       words('Only runs that ended for this reason, with the one `status` by which they ended'),
     ),
-    email: maybe(addressThat('Only those of the contact with this address')),
+    email: maybe(addressField('Only those of the contact with this address')),
     ...pageParams(usualPage, maxPage),
   },
   says: () => ({

@@ -1,5 +1,5 @@
 import { refine } from 'superstruct'
-import { answer, manyOf, operation, refusal, shape } from '../contract/index.js'
+import { addressField, answer, manyOf, operation, refusal, shape } from '../contract/index.js'
 import {
   bodyId,
   closed,
@@ -21,7 +21,6 @@ import { isJsonObject } from '../json/index.js'
 import { afterMs } from '../rules/index.js'
 import { maxEvents, moment, payloadOf } from './contract-events.js'
 import {
-  addressThat,
   automation,
   exampleId,
   exampleTime,
@@ -48,7 +47,7 @@ const afters = (what: string) =>
     ),
   )
 
-export const simulatedAddress = addressThat(
+export const simulatedAddress = addressField(
   'The address of a contact of the account, or any other; this, `listId` or `segmentId`',
 )
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../clock/index.js'
-import { keyCheckOf, openApplianceKey } from '../config/index.js'
+import { keyNameOf, openApplianceKey } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { inspectDatabase, isUnreleased, knowsSchema } from '../store/index.js'
 import { makeCheckDir } from './check-dir.js'
@@ -94,11 +94,12 @@ function checkKey(
     return 'apart'
   }
   const key = openApplianceKey(file, manifest.withKey ? file : keyNamed)
-  if (manifest.keyCheck !== null && keyCheckOf(key) !== manifest.keyCheck) {
+  if (manifest.keyCheck !== null && !key.checks.includes(manifest.keyCheck)) {
+    const needed = keyNameOf(manifest.keyCheck)
     throw new OperatorError(
       manifest.withKey
-        ? 'The appliance key in the backup does not belong to its database'
-        : `The appliance key ${keyNamed} does not belong to the database in the backup`,
+        ? `The appliance key in the backup does not belong to its database, which needs the key ${needed}`
+        : `The appliance key ${keyNamed} does not belong to the database in the backup, which needs the key ${needed}`,
     )
   }
   return 'belongs'

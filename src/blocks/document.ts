@@ -15,6 +15,7 @@ import {
   variants,
   whole,
 } from '../fields/index.js'
+import { isLinkTarget } from './target.js'
 
 /*
  * The content of a mail as blocks, as people put it together who write no HTML. It is data: only what stands here is
@@ -39,9 +40,7 @@ const prose = (about: string) =>
 const inlineRules =
   '`**bold**`, `*italic*`, `[words](https://…)`, merge tags; an empty line begins a paragraph, `\\*` is a star'
 
-// What follows a tag must not become the beginning of a link for whom the tag is empty.
-const targetForm = /^(?:(?:https?:\/\/|mailto:|tel:)\S|\{\{[^{}]*\}\}(?:[/?#&]|$))/i
-const isTarget = (value: string) => isProse(value) && value.length <= 2000 && targetForm.test(value)
+const isTarget = (value: string) => isProse(value) && value.length <= 2000 && isLinkTarget(value)
 
 const target = (about: string) =>
   textThat('a link with https, http, mailto or tel, or a merge tag', isTarget, {

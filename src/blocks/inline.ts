@@ -1,3 +1,5 @@
+import { isLinkTarget } from './target.js'
+
 /** Words of a block as a tree: what is typed is text, and becomes markup only as one of these. */
 export type Inline =
   | { kind: 'text'; text: string }
@@ -10,7 +12,6 @@ export type Inline =
 const tag = /^(?:\{\{[^{}]{0,500}\}\}|\{%(?:(?!%\}).){0,500}%\})/s
 const link =
   /^\[((?:\\.|[^[\]\\]|\{\{[^{}]*\}\})+)\]\(((?:\{\{[^{}]*\}\}|[^\s(){}]|\([^\s()]*\))+)\)/
-const target = /^(?:https?:\/\/|mailto:|tel:|\{\{[^{}]*\}\}(?:[/?#&]|$))/i
 // Deeper than anybody writes; further marks are stars.
 const maxDepth = 8
 
@@ -64,7 +65,7 @@ function markAt(text: string, at: number, depth: number, endless: Set<string>): 
     }
     case '[': {
       const [whole, words = '', url = ''] = link.exec(text.slice(at)) ?? []
-      if (whole === undefined || !target.test(url)) return undefined
+      if (whole === undefined || !isLinkTarget(url)) return undefined
       const inside = inlineOf(words, depth + 1)
       return { one: { kind: 'link', url, inside }, end: at + whole.length }
     }

@@ -8,7 +8,7 @@ import {
   refusal,
 } from '../contract/index.js'
 import { emailStatuses } from '../emails/index.js'
-import { maybe, oneOf, orNull, queryWhole, text, uuid } from '../fields/index.js'
+import { maybe, oneOf, orNull, queryWhole, text, uuid, words } from '../fields/index.js'
 import { countedReasons } from '../preferences/index.js'
 import { exampleDetail, exampleId, recipientFields } from './contract-answers.js'
 import { campaign } from './contract-course.js'
@@ -19,7 +19,7 @@ const whoParams = () => ({
   who: maybe(
     oneOf(
       whoNames,
-      'Only the people behind this number of the report. `unreached`: bounced, failed or suppressed; `left`: unsubscribed, or left the topic, by this mail; `delivered`, `not_opened` and `not_clicked` are of mail that a server or a smart host has taken, where who clicked a link counts as having opened it, `sent` of that and of what was refused or given up',
+      'Only the people behind this number of the report. `unreached`: bounced, failed or suppressed; `left`: unsubscribed, or left the topic, by this mail; `delivered`, `not_opened` and `not_clicked` are of mail that a server or a smart host has taken, where who clicked a link counts as having opened it, `sent` of that and of what was refused or given up, `made` of all. `not_sent` are those of the audience, as it is now, to whom a cancelled rest never went out',
     ),
   ),
   link: maybe(queryWhole(1, 1_000, 'With `who=clicked`: only who clicked the link of this number')),
@@ -31,6 +31,16 @@ const whoParams = () => ({
     ),
   ),
   why: maybe(oneOf(countedReasons, 'With `who=left`: only who said this')),
+  provider: maybe(
+    words(
+      'With `who`: only at this mailbox provider, as the report names it (`*`: at those that it does not name). Known as long as the mails are kept',
+    ),
+  ),
+  variant: maybe(
+    words(
+      'With `who`: only who got the version with this key. Known as long as the mails are kept',
+    ),
+  ),
 })
 
 // Ours beside the contract, whose detail shows the first 1,000 recipients and no more.
@@ -54,7 +64,9 @@ export const listBroadcastRecipients = operation('GET /v1/broadcasts/:id/recipie
         'BroadcastRecipients',
         {
           recipients: manyOf({
-            emailId: uuid('The id of the mail'),
+            emailId: orNull(
+              uuid('The id of the mail; null with `who=not_sent`, where there is none'),
+            ),
             ...recipientFields,
             reason: orNull(
               text('Why the mail did not arrive, in the words of the server or ours; null else'),

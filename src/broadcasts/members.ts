@@ -1,3 +1,4 @@
+import type { AliasedExpression } from 'kysely'
 import { idsOf, prepared, type Read } from '../store/index.js'
 import { isNobody, type Whom } from './whom.js'
 
@@ -12,41 +13,39 @@ interface After {
   limit: number
 }
 
-const onListAfter = prepared<After, { id: string }>((db, { id, after, limit }) =>
-  db
-    .selectFrom('list_members')
-    .select('contact_id as id')
-    .where('list_id', '=', id)
-    .where('contact_id', '>', after)
-    .orderBy('contact_id')
-    .limit(limit),
-)
+/** The people of all lists, or of all segments: by `of` they are those of one. */
+type People = (db: Read) => AliasedExpression<{ id: string; of: string }, 'people'>
 
-const inSegmentAfter = prepared<After, { id: string }>((db, { id, after, limit }) =>
-  db
-    .selectFrom('segment_members')
-    .select('contact_id as id')
-    .where('segment_id', '=', id)
-    .where('contact_id', '>', after)
-    .orderBy('contact_id')
-    .limit(limit),
-)
+const ofLists: People = (db) =>
+  db.selectFrom('list_members').select(['contact_id as id', 'list_id as of']).as('people')
 
-const onListAmong = prepared<{ id: string; json: string }, { id: string }>((db, { id, json }) =>
-  db
-    .selectFrom('list_members')
-    .select('contact_id as id')
-    .where('list_id', '=', id)
-    .where('contact_id', 'in', idsOf(json, 'text')),
-)
+const ofSegments: People = (db) =>
+  db.selectFrom('segment_members').select(['contact_id as id', 'segment_id as of']).as('people')
 
-const inSegmentAmong = prepared<{ id: string; json: string }, { id: string }>((db, { id, json }) =>
-  db
-    .selectFrom('segment_members')
-    .select('contact_id as id')
-    .where('segment_id', '=', id)
-    .where('contact_id', 'in', idsOf(json, 'text')),
-)
+const afterIn = (people: People) =>
+  prepared<After, { id: string }>((db, { id, after, limit }) =>
+    db
+      .selectFrom(people(db))
+      .select('people.id')
+      .where('of', '=', id)
+      .where('people.id', '>', after)
+      .orderBy('people.id')
+      .limit(limit),
+  )
+
+const amongIn = (people: People) =>
+  prepared<{ id: string; json: string }, { id: string }>((db, { id, json }) =>
+    db
+      .selectFrom(people(db))
+      .select('people.id')
+      .where('of', '=', id)
+      .where('people.id', 'in', idsOf(json, 'text')),
+  )
+
+const onListAfter = afterIn(ofLists)
+const inSegmentAfter = afterIn(ofSegments)
+const onListAmong = amongIn(ofLists)
+const inSegmentAmong = amongIn(ofSegments)
 
 /**
  * The next `limit` of a union after a contact's id, each once, before anybody is left out; fewer at its end. The first of

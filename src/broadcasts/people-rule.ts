@@ -11,9 +11,50 @@ import { isNobody, type Whom, whomOf } from './whom.js'
  */
 export function ruleOfPeople(
   broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
-  { who, link, reason, why }: AskedByRule,
+  asked: AskedByRule,
 ): Rule | undefined {
-  if ((link ?? reason ?? why) !== undefined) return undefined
+  const whole = ruleOfAll(broadcast, asked)
+  const parts = partsOf(broadcast.id, asked)
+  if (whole === undefined || parts === undefined || parts.length === 0) {
+    return parts === undefined ? undefined : whole
+  }
+  // Of who did nothing with it no such part is known.
+  const isKnown = hasPartOf(asked)
+  return isKnown ? { all: [...('all' in whole ? whole.all : [whole]), ...parts] } : undefined
+}
+
+/** Whether something is known of all of them by contact, as by version and provider. */
+const hasPartOf = ({ who }: AskedByRule) =>
+  [...asFields, ...endings, 'made', 'sent', 'delivered'].some((one) => one === who)
+
+/** What they have in common beside that number; undefined where no rule says it. */
+function partsOf(
+  id: string,
+  { link, reason, why, provider, variant }: AskedByRule,
+): Rule[] | undefined {
+  // Those at providers that the report does not name are at any of thousands.
+  if (provider === '*') return undefined
+  const is = (field: string, operator: 'eq' | 'contains', value: string | number): Rule => ({
+    field: `broadcast.${id}.${field}`,
+    operator,
+    value,
+  })
+  // As forms of segments compare texts, which then can say it.
+  const named = (field: string, value: string): Rule =>
+    Object.assign(is(field, 'eq', value), { ignoreCase: true as const })
+  return [
+    ...(link === undefined ? [] : [is('links', 'contains', link)]),
+    ...(reason === undefined ? [] : [is('reason', 'eq', reason)]),
+    ...(why === undefined ? [] : [is('whyLeft', 'eq', why)]),
+    ...(provider === undefined ? [] : [named('provider', provider)]),
+    ...(variant === undefined ? [] : [named('variant', variant)]),
+  ]
+}
+
+function ruleOfAll(
+  broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
+  { who }: AskedByRule,
+): Rule | undefined {
   const did = (what: (typeof asFields)[number] | 'sent' | 'delivered', value: boolean): Rule => ({
     field: `broadcast.${broadcast.id}.${what}`,
     operator: 'eq',
@@ -23,6 +64,13 @@ export function ruleOfPeople(
   if (own !== undefined) return did(own, true)
   const { sent_at } = broadcast
   if (who === 'sent' || who === 'delivered') return sent_at === null ? undefined : did(who, true)
+  if (who === 'made' && sent_at !== null)
+    return { any: [did('sent', true), did('unreached', true)] }
+  const ended = endings.find((one) => one === who)
+  if (ended !== undefined) {
+    const field = `broadcast.${broadcast.id}.unreachedAs`
+    return { all: [did('unreached', true), { field, operator: 'eq', value: ended }] }
+  }
   const whom = whomOf(broadcast)
   if (who === 'not_sent') {
     if (sent_at === null || isNobody(whom)) return undefined
@@ -40,16 +88,13 @@ export function ruleOfPeople(
   return { all: [...mailed, ...opened, did('clicked', false)] }
 }
 
+const endings = ['bounced', 'failed', 'suppressed'] as const
+
 // Numbers of a report that rules ask for by the same word.
 const asFields = ['opened', 'clicked', 'left', 'complained', 'unreached'] as const
 
-/**
- * Of a campaign that has ended before it went out to everybody, `not_sent` are those of its audience to whom it did not:
- * there need be no mail of theirs.
- */
-export interface AskedByRule extends Omit<PeopleAsked, 'who'> {
-  who: PeopleAsked['who'] | 'not_sent'
-}
+/** Whom a rule is asked for. */
+export type AskedByRule = PeopleAsked
 
 /**
  * Who was in an audience at a time. Of lists it is known since when; of segments it is not: where `reached` is asked, who

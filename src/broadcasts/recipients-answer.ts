@@ -11,25 +11,29 @@ interface RecipientsQuery {
   link?: number | undefined
   reason?: number | undefined
   why?: CountedReason | undefined
+  provider?: string | undefined
+  variant?: string | undefined
   limit: number
   cursor?: string | undefined
 }
 
 /** A page of a campaign's recipients: all, those of one status, or the people behind a number of its report. */
 export async function recipientsAnswer(read: Read, id: string, query: RecipientsQuery) {
-  const { status, who, link, reason, why, limit, cursor } = query
+  const { status, who, link, reason, why, provider, variant, limit, cursor } = query
   if (status !== undefined && who !== undefined) {
     throw new ApiError('validation_error', 'Ask by "status" or by "who", not by both')
   }
-  if (who === undefined && (link ?? reason ?? why) !== undefined) {
-    throw new ApiError('validation_error', '"link", "reason" and "why" go with "who" only')
+  if (who === undefined && (link ?? reason ?? why ?? provider ?? variant) !== undefined) {
+    const message = '"link", "reason", "why", "provider" and "variant" go with "who" only'
+    throw new ApiError('validation_error', message)
   }
-  const scope = `recipients ${[id, status ?? '', who, link, reason, why].join(' ').trimEnd()}`
+  const asked = [id, status ?? '', who, link, reason, why, provider, variant]
+  const scope = `recipients ${asked.join(' ').trimEnd()}`
   const after = cursor === undefined ? undefined : idInCursor(cursor, scope)
   const { recipients, endsAt } =
     who === undefined
       ? await pageOfAll(read, id, { status, after, limit })
-      : await pageOfPeople(read, id, { who, link, reason, why, after, limit })
+      : await pageOfPeople(read, id, { who, link, reason, why, provider, variant, after, limit })
   return {
     recipients: recipients.map(shownRecipient),
     hasMore: endsAt !== null,

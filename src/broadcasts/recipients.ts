@@ -29,6 +29,8 @@ interface RecipientsPart {
   status?: EmailStatus | undefined
   /** Which of them, by more than the status. */
   fits?: ((one: BroadcastRecipient) => boolean) | undefined
+  /** Which of these, by what is looked up of their mails. */
+  keep?: ((emailIds: readonly string[]) => Promise<ReadonlySet<string>>) | undefined
   /** The mail of the last one seen. */
   after?: string | undefined
   limit: number
@@ -41,13 +43,15 @@ interface RecipientsPart {
 export async function pageOfRecipients(
   read: Read,
   broadcastId: string,
-  { status, fits, after = '', limit }: RecipientsPart,
+  { status, fits, keep, after = '', limit }: RecipientsPart,
 ): Promise<{ recipients: (BroadcastRecipient & { emailId: string })[]; endsAt: string | null }> {
   const most = status === undefined && fits === undefined ? limit + 1 : mostLookedAt
   const rows = await nextMails(read, broadcastId, { after, most })
-  const fitting = rows.filter(
+  const some = rows.filter(
     (row) => (status === undefined || row.status === status) && (fits?.(toRecipient(row)) ?? true),
   )
+  const kept = await keep?.(some.map(({ id }) => id))
+  const fitting = kept === undefined ? some : some.filter(({ id }) => kept.has(id))
   const page = fitting.slice(0, limit)
   // Either the page is full, or all that was looked at is behind it.
   const last = fitting.length > limit ? page.at(-1) : rows.at(-1)
@@ -135,8 +139,8 @@ export async function listUndelivered(
   }))
 }
 
-// A campaign's mail has one recipient.
-function onlyOf(toList: string): string {
+/** The recipient of a campaign's mail, which has one. */
+export function onlyOf(toList: string): string {
   const [only = ''] = storedTexts(toList) ?? []
   return only
 }

@@ -1,8 +1,10 @@
 import { wordsOfLeaving } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { type CountedReason, countedReasons } from '../preferences/index.js'
+import { providerOf } from '../protection/index.js'
 import { type EmailStatus, idsIn, type Read } from '../store/index.js'
-import { type BroadcastRecipient, pageOfRecipients } from './recipients.js'
+import { pageOfNeverSent } from './never-sent.js'
+import { type BroadcastRecipient, onlyOf, pageOfRecipients } from './recipients.js'
 
 /** Whom a report asks for: of those of whom something is known by contact, and of mails by how they stand. */
 export const whoOfContacts = [
@@ -10,9 +12,10 @@ export const whoOfContacts = [
   ...(['unreached', 'bounced', 'failed', 'suppressed'] as const),
 ]
 export const whoOfMails = [
-  ...(['sent', 'delivered', 'not_opened', 'not_clicked', 'waiting', 'cancelled'] as const),
+  ...(['made', 'sent', 'delivered', 'not_opened', 'not_clicked'] as const),
+  ...(['waiting', 'cancelled'] as const),
 ]
-export const whoNames = [...whoOfContacts, ...whoOfMails]
+export const whoNames = [...whoOfContacts, ...whoOfMails, 'not_sent'] as const
 export type Who = (typeof whoNames)[number]
 type WhoOfContacts = (typeof whoOfContacts)[number]
 
@@ -25,11 +28,16 @@ export interface PeopleAsked {
   reason?: number | undefined
   /** Of those who left: why, as they said. */
   why?: CountedReason | undefined
+  /** At this mailbox provider, as the report names it; `*`: at one that it does not name. */
+  provider?: string | undefined
+  /** Of those with this version. */
+  variant?: string | undefined
 }
 
 /** One of them. */
 export interface ReportPerson extends BroadcastRecipient {
-  emailId: string
+  /** Null of who has none, as the rest was cancelled before it was made. */
+  emailId: string | null
   /** Why the mail did not arrive, in the server's words or ours; null where it did, or nobody said. */
   reason: string | null
   /** Why they left by it, and what they wrote last about that; null where they did not, or did not say. */
@@ -68,10 +76,40 @@ export async function pageOfPeople(
   if (why !== undefined && who !== 'left') {
     throw new ApiError('validation_error', '"why" goes with "who=left" only')
   }
+  if (who === 'not_sent') return await pageOfUnsent(read, broadcastId, part)
   if (isOfContacts(who)) return await pageOfContacts(read, broadcastId, { ...part, who })
   const { after, limit } = part
-  const page = await pageOfRecipients(read, broadcastId, { after, limit, fits: fitsOf[who] })
+  const keep = keeperOf(read, broadcastId, part)
+  const page = await pageOfRecipients(read, broadcastId, { after, limit, fits: fitsOf[who], keep })
   return { ...page, recipients: await withReasons(read, page.recipients) }
+}
+
+/** Those of a cancelled rest. */
+async function pageOfUnsent(
+  read: Read,
+  broadcastId: string,
+  { provider, variant, after, limit }: PeoplePart,
+): Promise<PeoplePage> {
+  if ((provider ?? variant) !== undefined) {
+    const message = '"provider" and "variant" do not go with "who=not_sent": there is no mail'
+    throw new ApiError('validation_error', message)
+  }
+  const broadcast = await read
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('id', '=', broadcastId)
+    .executeTakeFirstOrThrow()
+  const { people, endsAt } = await pageOfNeverSent(read, broadcast, { after, limit })
+  const none = { openedAt: null, clickedAt: null, opensCount: 0, clicksCount: 0, whyLeft: null }
+  return {
+    recipients: people.map(({ email }) =>
+      Object.assign({ emailId: null, email, status: 'cancelled' as const }, none, {
+        reason: 'The rest was cancelled before it went out',
+        words: null,
+      }),
+    ),
+    endsAt,
+  }
 }
 
 /** Adds to each why its mail did not arrive, as the log has it. */
@@ -102,6 +140,7 @@ type MailFacts = Pick<BroadcastRecipient, 'openedAt' | 'clickedAt' | 'status'>
 // As servers and smart hosts have taken it: `sent` is a mail that a smart host has.
 const isTaken = ({ status }: MailFacts) => status === 'delivered' || status === 'sent'
 const fitsOf: Record<(typeof whoOfMails)[number], (mail: MailFacts) => boolean> = {
+  made: () => true,
   sent: (mail) => isTaken(mail) || mail.status === 'bounced' || mail.status === 'failed',
   delivered: isTaken,
   // Who clicks has it open, whether their program loaded the pixel or not.
@@ -114,10 +153,22 @@ const fitsOf: Record<(typeof whoOfMails)[number], (mail: MailFacts) => boolean> 
 async function pageOfContacts(
   read: Read,
   broadcastId: string,
-  { who, link, reason, why, after = '', limit }: PeoplePart & { who: WhoOfContacts },
+  {
+    who,
+    link,
+    reason,
+    why,
+    provider,
+    variant,
+    after = '',
+    limit,
+  }: PeoplePart & {
+    who: WhoOfContacts
+  },
 ): Promise<PeoplePage> {
   const kind = kindNames.find((name) => name === who)
-  const isSome = (kind ?? reason ?? why) !== undefined
+  const keep = keeperOf(read, broadcastId, { provider, variant })
+  const isSome = keep !== undefined || (kind ?? reason ?? why) !== undefined
   const most = isSome ? mostLookedAt : limit + 1
   const rows = await (link === undefined
     ? marksOf(read, broadcastId, who, { after, most })
@@ -129,9 +180,11 @@ async function pageOfContacts(
       (reason === undefined || bounce === reason) &&
       (why === undefined || why_left === why),
   )
-  const page = fitting.slice(0, limit)
-  const last = fitting.length > limit ? page.at(-1) : rows.at(-1)
-  const isEnd = fitting.length <= limit && rows.length < most
+  const kept = await keep?.(fitting.map(({ emailId }) => emailId))
+  const found = kept === undefined ? fitting : fitting.filter(({ emailId }) => kept.has(emailId))
+  const page = found.slice(0, limit)
+  const last = found.length > limit ? page.at(-1) : rows.at(-1)
+  const isEnd = found.length <= limit && rows.length < most
   return {
     recipients: await peopleAmong(
       read,
@@ -159,11 +212,51 @@ interface Slice {
   most: number
 }
 
+/**
+ * What keeps, of some mails, those of one version and of recipients at one provider; undefined: all. It looks at mails, so
+ * that it is known as long as they are kept.
+ */
+function keeperOf(
+  read: Read,
+  broadcastId: string,
+  { provider, variant }: Pick<PeopleAsked, 'provider' | 'variant'>,
+): ((emailIds: readonly string[]) => Promise<ReadonlySet<string>>) | undefined {
+  if (provider === undefined && variant === undefined) return undefined
+  return async (emailIds) => {
+    const named = provider === others ? await providersNamed(read, broadcastId) : undefined
+    const rows = await read
+      .selectFrom('emails')
+      .leftJoin('deliveries', 'deliveries.email_id', 'emails.id')
+      .select(['emails.id', 'to_list', 'variant', 'remote'])
+      .where('emails.id', 'in', idsIn([...emailIds], 'text'))
+      .execute()
+    const isThere = (own: string) => (named === undefined ? own === provider : !named.has(own))
+    const fitting = rows.filter(
+      (row) =>
+        (variant === undefined || row.variant === variant) &&
+        (provider === undefined || isThere(providerOf(onlyOf(row.to_list), row.remote))),
+    )
+    return new Set(fitting.map(({ id }) => id))
+  }
+}
+
+/** What the report calls the providers beyond those that it names. */
+const others = '*'
+
+async function providersNamed(read: Read, broadcastId: string): Promise<ReadonlySet<string>> {
+  const rows = await read
+    .selectFrom('broadcast_providers')
+    .select('provider')
+    .where('broadcast_id', '=', broadcastId)
+    .execute()
+  return new Set(rows.map(({ provider }) => provider))
+}
+
 /** Those of one kind, by the index that has them alone. */
 const marksOf = (read: Read, broadcastId: string, who: WhoOfContacts, { after, most }: Slice) =>
   read
     .selectFrom('broadcast_people')
-    .select(['contact_id as contactId', 'bounce', 'why_left'])
+    .select(['contact_id as contactId', 'email_id as emailId', 'bounce', 'why_left'])
     .where('broadcast_id', '=', broadcastId)
     .where(columnOf[who], 'is not', null)
     .where('contact_id', '>', after)
@@ -174,11 +267,16 @@ const marksOf = (read: Read, broadcastId: string, who: WhoOfContacts, { after, m
 async function clicksOn(read: Read, broadcastId: string, link: number, { after, most }: Slice) {
   const rows = await read
     .selectFrom('broadcast_link_people')
-    .select('contact_id as contactId')
-    .where('broadcast_id', '=', broadcastId)
+    .innerJoin('broadcast_people', (join) =>
+      join
+        .onRef('broadcast_people.contact_id', '=', 'broadcast_link_people.contact_id')
+        .onRef('broadcast_people.broadcast_id', '=', 'broadcast_link_people.broadcast_id'),
+    )
+    .select(['broadcast_link_people.contact_id as contactId', 'email_id as emailId'])
+    .where('broadcast_link_people.broadcast_id', '=', broadcastId)
     .where('link', '=', link)
-    .where('contact_id', '>', after)
-    .orderBy('contact_id')
+    .where('broadcast_link_people.contact_id', '>', after)
+    .orderBy('broadcast_link_people.contact_id')
     .limit(most)
     .execute()
   return rows.map((row) => ({ ...row, bounce: null, why_left: null }))

@@ -21,10 +21,11 @@ interface Deps {
 export async function ownAccount({ store, key, config }: Deps): Promise<AcmeAccount> {
   const { directory } = config.tls
   const known = await accountRow(store.read, directory)
-  if (known !== undefined) return { ...known, key: key.unseal(known.key, purposeOf(directory)) }
+  if (known !== undefined)
+    return { ...known, key: key.unseal(known.key, acmeAccountPurpose(directory)) }
   const made = newKey()
   const fresh = { url: null, email: '', failures: 0, next_at: 0 }
-  const sealed = key.seal(made, purposeOf(directory))
+  const sealed = key.seal(made, acmeAccountPurpose(directory))
   await store.write((tx) =>
     tx
       .insertInto('acme_accounts')
@@ -74,4 +75,4 @@ export const newKey = (): string =>
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString()
 
-const purposeOf = (directory: string) => `acme account ${directory}`
+export const acmeAccountPurpose = (directory: string) => `acme account ${directory}`

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Client } from 'acme-client'
 import { hourMs } from '../clock/index.js'
+import type { ExternalAccount } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { AcmeProblem, problemOf } from './problem.js'
 import { exchange, retryAfterMs, type Transport } from './transport.js'
@@ -30,6 +31,8 @@ export interface DirectoryOptions {
   /** PEM. */
   accountKey: string
   accountUrl: string | undefined
+  /** Goes with the making of our account. */
+  externalAccount: ExternalAccount | undefined
   transport: Transport
 }
 
@@ -39,7 +42,7 @@ export interface DirectoryOptions {
  * transport is the package's. Loaded here only: listeners need none of it.
  */
 export async function openDirectory(options: DirectoryOptions): Promise<Directory> {
-  const { url: directoryUrl, accountKey, accountUrl, transport } = options
+  const { url: directoryUrl, accountKey, accountUrl, externalAccount, transport } = options
   const { axios, Client, crypto } = await import('acme-client')
   let askedToWait: number | undefined
   axios.defaults.adapter = async (config) => {
@@ -56,6 +59,7 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
     directoryUrl,
     accountKey,
     ...(accountUrl === undefined ? {} : { accountUrl }),
+    ...(externalAccount === undefined ? {} : { externalAccountBinding: externalAccount }),
   })
   return {
     client,

@@ -4,6 +4,8 @@
  * was ever there, whatever the directory does; nobody else gets a private key; a directory is never
  * asked for what it would refuse, or faster than it wants.
  */
+
+export { accountRow, acmeAccountPurpose } from './account.js'
 export {
   type CertificateFiles,
   type Certificates,
@@ -20,6 +22,12 @@ export {
   urgencyOf,
 } from './list.js'
 export { ownNames, type WantedName, wantedNames } from './names.js'
-export { areCertificatesDue, type RenewDeps, type Renewed, renewCertificates } from './renew.js'
+export {
+  areCertificatesDue,
+  certificatePurpose,
+  type RenewDeps,
+  type Renewed,
+  renewCertificates,
+} from './renew.js'
 export { certificatesAfterSetBack } from './state.js'
 export { exchange } from './transport.js'

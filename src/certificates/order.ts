@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls'
 import type { Authorization, Order } from 'acme-client'
 import { type Clock, pause } from '../clock/index.js'
 import type { Directory } from './directory.js'
+import type { DnsHook } from './dns-hook.js'
 import { placeChallenge } from './files.js'
 import { AcmeProblem, problemFields } from './problem.js'
 
@@ -18,6 +19,8 @@ export interface OrderDeps {
   signal: AbortSignal
   /** Writes down an order that the directory has taken, so that it is not lost with the process. */
   keep: (url: string) => Promise<void>
+  /** The name is proved by a record in its DNS; undefined: by its port 80. */
+  dns: DnsHook | undefined
 }
 
 // A directory that validates at once needs a few seconds.
@@ -50,14 +53,18 @@ export async function advanceOrder(deps: OrderDeps, asked: AskedOrder): Promise<
     const { status } = order
     if (status === 'valid') {
       const chain = await client.getCertificate(order)
+      await removeRecords(deps, name, order)
       refuseWrong({ name, key, chain, now: clock.now() })
       return { kind: 'issued', chain }
     }
-    if (status === 'invalid') throw await refusalOf(directory, order)
+    if (status === 'invalid') {
+      await removeRecords(deps, name, order)
+      throw await refusalOf(directory, order)
+    }
     if (status === 'ready') {
       order = await client.finalizeOrder(order, await directory.request(name, key))
     } else if (status === 'pending' && !isAnswered) {
-      await answerChallenges(deps, order)
+      await answerChallenges(deps, name, order)
       isAnswered = true
       order = await client.getOrder(order)
     }
@@ -98,23 +105,39 @@ async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Pr
   return order
 }
 
-/** RFC 8555 §8.3: HTTP-01 alone, as the public listener answers it for every name that leads here. */
-async function answerChallenges({ directory, dataDir }: OrderDeps, order: Order): Promise<void> {
+/**
+ * RFC 8555 §8.3: HTTP-01, as the public listener answers it for every name that leads here; §8.4: DNS-01 where there is
+ * a hook for it.
+ */
+async function answerChallenges(
+  { directory, dataDir, dns }: OrderDeps,
+  name: string,
+  order: Order,
+): Promise<void> {
+  const kind = dns === undefined ? 'http-01' : 'dns-01'
   for (const { status, challenges } of await authorizationsOf(directory, order)) {
     if (status !== 'pending') continue
-    const challenge = challenges.find(({ type }) => type === 'http-01')
+    const challenge = challenges.find(({ type }) => type === kind)
     if (challenge === undefined) {
-      throw new AcmeProblem(
-        'unsupported',
-        'The directory offers no HTTP-01 challenge',
-        400,
-        undefined,
-      )
+      const message = `The directory offers no ${kind.toUpperCase()} challenge`
+      throw new AcmeProblem('unsupported', message, 400, undefined)
     }
     const answer = await directory.client.getChallengeKeyAuthorization(challenge)
-    placeChallenge(dataDir, challenge.token, answer)
+    if (dns === undefined) placeChallenge(dataDir, challenge.token, answer)
+    else await dns.add(name, answer)
     // One that it looks at already is not asked for again; its answer may be of a killed run, and gone.
     if (challenge.status === 'pending') await directory.client.completeChallenge(challenge)
+  }
+}
+
+/** What is left in the DNS harms nobody, so that it could not be taken away fails no order. */
+async function removeRecords({ directory, dns }: OrderDeps, name: string, order: Order) {
+  if (dns === undefined) return
+  for (const { challenges } of await authorizationsOf(directory, order)) {
+    const challenge = challenges.find(({ type }) => type === 'dns-01')
+    if (challenge === undefined) continue
+    const answer = await directory.client.getChallengeKeyAuthorization(challenge)
+    await dns.remove(name, answer).catch(() => {})
   }
 }
 

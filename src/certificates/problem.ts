@@ -83,7 +83,9 @@ const fixes: Readonly<Record<string, string>> = {
   caa: 'let the CAA records of NAME, or of the domain above it, allow the authority',
   connection: 'let everybody reach port 80 of NAME, and let it lead to this machine',
   dns: 'let the DNS servers of NAME answer everybody',
-  externalAccountRequired: 'choose a tls.directory that needs no account made elsewhere',
+  dnsHook: 'run tls.dns_hook by hand as the user of the service; it is tried again by itself',
+  externalAccountRequired:
+    'set tls.eab_key_id and tls.eab_key_file to what the directory has given you, or choose another tls.directory',
   invalidContact: 'set tls.email to an address that takes mail, or to nothing',
   rateLimited: 'wait: it is tried again by itself',
   rejectedIdentifier: 'give NAME a certificate from files: the authority gives none for it',

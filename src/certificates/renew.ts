@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../clock/index.js'
-import type { ApplianceKey, Config } from '../config/index.js'
+import { type ApplianceKey, type Config, externalAccountOf } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 import type { CertificateRow, Store } from '../store/index.js'
 import { accountRow, newKey, ownAccount, register, setAccount } from './account.js'
 import { type Directory, openDirectory, renewalId } from './directory.js'
+import { type DnsHook, isByDns, makeDnsHook } from './dns-hook.js'
 import { placeCertificate, removeCertificate, removeChallenges } from './files.js'
 import { type HeldCertificate, heldOf } from './held.js'
 import { seenLimits } from './limits.js'
@@ -109,7 +110,8 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
   }
   // Until there is one its time to be renewed would be a reason to ask every minute.
   const known = { ...row, renew_at: held === undefined ? null : row.renew_at }
-  const astray = await elsewhere(deps, wish)
+  // Who proves a name by its DNS need not be where it leads.
+  const astray = isByDns(deps.config, wish) ? undefined : await elsewhere(deps, wish)
   if (astray !== undefined) {
     return await noteFailure(deps, known, {
       ...astray,
@@ -128,7 +130,8 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
   try {
     const directory = await deps.openOnce()
     isOpen = true
-    return await orderOne({ ...deps, directory, countOnce }, known, held)
+    const dns = isByDns(deps.config, wish) ? makeDnsHook(deps) : undefined
+    return await orderOne({ ...deps, directory, countOnce, dns }, known, held)
   } catch (error) {
     // Not the directory's fault: the appliance stops.
     if (deps.signal.aborted) return { kind: 'waits' }
@@ -140,13 +143,13 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
 }
 
 async function orderOne(
-  deps: Own & { directory: Directory; countOnce: () => Promise<void> },
+  deps: Own & { directory: Directory; countOnce: () => Promise<void>; dns: DnsHook | undefined },
   row: CertificateRow,
   held: HeldCertificate | undefined,
 ): Promise<TurnOutcome> {
-  const { store, clock, dataDir, signal, config, directory } = deps
+  const { store, clock, dataDir, signal, config, directory, dns } = deps
   const { name } = row
-  const purpose = `certificate ${name}`
+  const purpose = certificatePurpose(name)
   const key = row.order_key === null ? newKey() : deps.key.unseal(row.order_key, purpose)
   const keep = async (order_url: string) => {
     await setRow(store, name, {
@@ -158,7 +161,7 @@ async function orderOne(
     await deps.countOnce()
   }
   const outcome = await advanceOrder(
-    { directory, dataDir, clock, signal, keep },
+    { directory, dataDir, clock, signal, keep, dns },
     {
       name,
       key,
@@ -175,6 +178,9 @@ async function orderOne(
   return { kind: 'issued' }
 }
 
+/** What the key of an order is sealed for. */
+export const certificatePurpose = (name: string) => `certificate ${name}`
+
 /** The directory of the settings, with our account there. */
 async function openOwn(deps: RenewDeps): Promise<Directory> {
   const { clock, resolver, signal, config } = deps
@@ -185,6 +191,7 @@ async function openOwn(deps: RenewDeps): Promise<Directory> {
     url,
     accountKey: account.key,
     accountUrl: account.url ?? undefined,
+    externalAccount: externalAccountOf(config.tls),
     transport: { clock, resolver, ca, signal },
   })
   await register(deps, directory, account)

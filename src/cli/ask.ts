@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import type { ControlAnswer, ControlQuestion } from '../app/answers.js'
 import { controlSocket, isSocketPath } from '../app/files.js'
+import type { ControlAnswer, ControlQuestion } from '../app/questions.js'
 import type { RetriedLanes } from '../deliveries/index.js'
 import { wakeNodes } from '../nodes/index.js'
 import type { Store } from '../store/index.js'

@@ -17,6 +17,7 @@ import {
   verifyBackup,
 } from '../backup/index.js'
 import { systemClock } from '../clock/index.js'
+import { keyNameOf } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
@@ -215,8 +216,9 @@ async function sayMade(
   say(`Made ${file}: ${shownBytes(sizeBytes)}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
   for (const text of problems) remark(`warning: ${text}`)
   if (!manifest.withKey) {
+    const key = manifest.keyCheck === null ? '' : ` ${keyNameOf(manifest.keyCheck)}`
     remark(
-      'The appliance key is not in it: keep a copy of that apart, or nobody can use the backup',
+      `The appliance key${key} is not in it: keep a copy of that apart, or nobody can use the backup`,
     )
   } else if (!encrypted) {
     remark(
@@ -263,6 +265,7 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
       : key === 'apart'
         ? 'not in it, and not compared (--key)'
         : `not in it; that of ${keyFile} belongs to the database`,
+    ...(manifest.keyCheck !== null && { 'Needs the key': keyNameOf(manifest.keyCheck) }),
   })
 }
 

@@ -2,7 +2,12 @@ import { X509Certificate } from 'node:crypto'
 import type { Command } from 'commander'
 import { counted } from '../amounts/index.js'
 import { certificateFiles } from '../app/certificates.js'
-import { askForRenewal, type CertificateStanding, listCertificates } from '../certificates/index.js'
+import {
+  accountRow,
+  askForRenewal,
+  type CertificateStanding,
+  listCertificates,
+} from '../certificates/index.js'
 import type { Config } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { readCertificate } from '../smtpd/index.js'
@@ -55,13 +60,14 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   const config = settingsOf(place)
   // Names that ACME is to get and has not got yet are among them.
   const byAcme = await standings(place, config)
+  const account = await accountOf(place, config)
   const fromFiles = filesOf(config)
   const now = Date.now()
   const isGone = (endsAt: number | null) => endsAt === null || endsAt <= now
   if ([...byAcme, ...fromFiles].some(({ endsAt }) => isGone(endsAt))) process.exitCode = 1
   if (place.json) {
     const certificates = [...fromFiles.map(fileInJson), ...byAcme.map(standingInJson)]
-    return sayJson({ acme: config.tls.acme, certificates })
+    return sayJson({ acme: config.tls.acme, account, certificates })
   }
   sayTable(
     ['NAME', 'SOURCE', 'ENDS', 'NEXT TRY', 'WHAT IS WRONG'],
@@ -77,6 +83,7 @@ async function runList(_options: unknown, command: Command): Promise<void> {
     ],
     'No listener has a certificate: [tls] of the settings gets them by ACME, or names files',
   )
+  if (account !== null) remark(`Our account at ${account.directory}: ${accountWords(account)}`)
 }
 
 /** One name, with what is wrong and the way to mend it. */
@@ -92,6 +99,7 @@ async function runShow(name: string, _options: unknown, command: Command): Promi
     Renewed: shownTime(found.renew_at),
     'Next try': shownTime(found.next_at || null),
     Directory: config.tls.directory,
+    'Our account there': accountWords(await accountOf(place, config)),
   })
   if (found.error === null) return
   say()
@@ -135,6 +143,20 @@ const standings = (place: CommandPlace, config: Config): Promise<CertificateStan
   withStore(place, ({ store }) =>
     listCertificates({ read: store.read, config, dataDir: place.dataDir }),
   )
+
+/** Our account at the directory of the settings: by its address the directory's people know it. */
+const accountOf = (place: CommandPlace, { tls }: Config) =>
+  tls.acme
+    ? withStore(place, async ({ store }) => {
+        const row = await accountRow(store.read, tls.directory)
+        return { directory: tls.directory, url: row?.url ?? null, email: row?.email || null }
+      })
+    : null
+
+const accountWords = (account: { url: string | null; email: string | null } | null) =>
+  account?.url == null
+    ? 'none yet'
+    : `${account.url}${account.email === null ? '' : `, which writes to ${account.email}`}`
 
 /** Names are compared in lower case: host names have no case (RFC 4343 §2). */
 function named(

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import type { Command } from 'commander'
 import { counted } from '../amounts/index.js'
 import { certificateFiles } from '../app/certificates.js'
@@ -10,6 +9,7 @@ import {
   shapingFiles,
   trackingAgentFiles,
 } from '../app/files.js'
+import { foreignAddresses } from '../app/foreign-addresses.js'
 import { refuseUnknownKinds } from '../app/operator.js'
 import { passphraseOf } from '../backup/index.js'
 import {
@@ -20,7 +20,6 @@ import {
   type Section,
   settings,
 } from '../config/index.js'
-import { canonicalAddress, liesWithin } from '../dns/index.js'
 import { messageOf, OperatorError, systemCode } from '../errors/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
 import { hasUnit } from '../setup/index.js'
@@ -171,19 +170,6 @@ function settingsHidden({ configFile: file }: CommandPlace): string | undefined 
     if (systemCode(error) !== 'EACCES') throw error
     return `${file} cannot be read by ${user.name}, to whom ${user.dataDir} belongs: a service of this user does not start. Make it readable for all ('chmod 0644 ${file}'); secrets belong into files and variables that it names`
   }
-}
-
-/** Those that no interface of this machine has. */
-function foreignAddresses(addresses: readonly string[]): string[] {
-  const own = new Set(
-    Object.values(networkInterfaces()).flatMap((all = []) =>
-      all.map(({ address }) => canonicalAddress(address)),
-    ),
-  )
-  // All of 127.0.0.0/8 is this machine (RFC 1122 §3.2.1.3).
-  return addresses.filter(
-    (address) => !own.has(canonicalAddress(address)) && !liesWithin(address, ['127.0.0.0/8']),
-  )
 }
 
 // The command's own, beside those of settings, and the client library's.

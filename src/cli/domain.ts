@@ -15,7 +15,7 @@ import {
   findDomain,
   listDomains,
   oldRecords,
-  recordSettings,
+  recordSettingsOf,
   refuseDomainInUse,
   rotateDomain,
   shownCheck,
@@ -127,7 +127,7 @@ async function add(deps: Settled, name: string, options: DomainOptions) {
   const key = openApplianceKey(applianceKeyFile(place.dataDir))
   const given = { trust: options.trust === true, plans: plansUnlessForced(place, options) }
   const added = await withForceHint(() => addDomain({ ...deps, key }, id, name, given))
-  const records = recordSettings(settings)
+  const records = await recordSettingsOf(deps.store.read, settings)
   return {
     json: { ...shownDomain(added), ...toPublish(added, records, deps.clock.now()) },
     say() {
@@ -168,7 +168,7 @@ async function list({ store: { read }, account }: CommandDeps) {
 async function show({ store: { read }, clock, account, settings }: Settled, name: string) {
   const { id } = await account()
   const found = await withHints(unknownDomain, () => findDomain(read, id, name))
-  const records = recordSettings(settings)
+  const records = await recordSettingsOf(read, settings)
   return {
     json: { ...(await shownIn(read, found)), ...toPublish(found, records, clock.now()) },
     say() {
@@ -195,7 +195,8 @@ async function show({ store: { read }, clock, account, settings }: Settled, name
 async function verify(deps: Settled, name: string, options: DomainOptions) {
   const { id } = await deps.account()
   const resolver = openResolver(deps.settings.dns, deps.clock)
-  const looking = { ...deps, resolver, settings: recordSettings(deps.settings) }
+  const settings = await recordSettingsOf(deps.store.read, deps.settings)
+  const looking = { ...deps, resolver, settings }
   const trust = options.trust === true
   const { domain: found, records } = await withHints(unknownDomain, () =>
     verifyDomain(looking, id, name, { trust }),
@@ -227,7 +228,7 @@ async function rotate(deps: Settled, name: string, options: AskOptions & { now?:
   if (atOnce && !(await confirmed(place, options, intent))) return undefined
   const key = openApplianceKey(applianceKeyFile(place.dataDir))
   const rotated = await rotateDomain({ ...deps, key }, id, name, { atOnce })
-  const records = recordSettings(settings)
+  const records = await recordSettingsOf(read, settings)
   return {
     json: { ...(await shownIn(read, rotated)), ...toPublish(rotated, records, clock.now()) },
     say() {

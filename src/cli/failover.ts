@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { listWaiting } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
-import type { Scope } from '../outbound/index.js'
+import { nodeNames } from '../nodes/index.js'
+import type { Scope, ShownScope } from '../outbound/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type CliDeps, withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
@@ -62,31 +63,34 @@ mail goes back to them in a few minutes. Without a site it ends all orders, thos
 async function runStatus(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { smartHosts } = settingsOf(place).outbound.failover
-  const { everything, readScopes, wayInWords } = await import('../outbound/index.js')
-  const { scopes, now } = await withStore(place, async ({ store, clock }) => {
-    return { scopes: await readScopes(store.read), now: clock.now() }
-  })
+  const { atNodes, everything, readAllScopes, wayInWords } = await import('../outbound/index.js')
+  const { scopes, nodes, now } = await withStore(place, async ({ store, clock }) => ({
+    scopes: await readAllScopes(store.read),
+    nodes: await nodeNames(store.read),
+    now: clock.now(),
+  }))
   const all = scopes.find(({ scope }) => scope === everything)
   const others = scopes.filter(({ scope }) => scope !== everything)
   const names = smartHosts.map(({ host, port, tls }) => `${host} port ${port} (${tls})`)
   if (place.json) {
     return sayJson({
       smartHosts: smartHosts.map(({ host, port, tls }) => ({ host, port, tls })),
-      everything: all === undefined ? null : forMachines(all),
-      sites: others.map(forMachines),
+      everything: all === undefined ? null : forMachines(all, nodes),
+      sites: others.map((one) => forMachines(one, nodes)),
     })
   }
   sayFields({
     'Smart hosts': names.join(', ') || 'none: there is only the primary way',
-    'All mail': all === undefined ? 'the primary way' : wayInWords(all, now),
+    'All mail':
+      all === undefined ? 'the primary way' : `${wayInWords(all, now)}${atNodes(all, nodes)}`,
     ...(smartHosts.length > 0 && { 'Do they work': atLog }),
   })
   if (others.length === 0) return
   say()
-  const row = (scope: Scope) => [
+  const row = (scope: ShownScope) => [
     scope.scope,
     shownTime(scope.since || null),
-    wayInWords(scope, now, all?.orders),
+    `${wayInWords(scope, now, all?.orders)}${atNodes(scope, nodes)}`,
   ]
   sayTable(['SITE', 'SINCE', 'WAY'], others.map(row), '')
 }
@@ -158,9 +162,9 @@ async function order(
     // Only here, as all of outbound comes along.
     const egress = await import('../outbound/index.js')
     await change(deps, egress)
-    return await egress.readScopes(deps.store.read)
+    return await egress.readAllScopes(deps.store.read)
   })
-  if (place.json) sayJson(scopes.map(forMachines))
+  if (place.json) sayJson(scopes.map((one) => forMachines(one, new Map())))
 }
 
 /**
@@ -186,8 +190,12 @@ async function isKnown(place: CommandPlace, scope: string): Promise<boolean> {
 }
 
 /** A scope for scripts; `relapses` is the threads' own reckoning. */
-const forMachines = ({ since, until, relapses: _, ...scope }: Scope) => ({
+const forMachines = (
+  { since, until, relapses: _, node: _node, nodes, ...scope }: ShownScope,
+  names: ReadonlyMap<number, string>,
+) => ({
   ...scope,
   since: jsonTime(since || null),
   until: jsonTime(until || null),
+  ...(names.size > 1 && { nodes: nodes.map((node) => names.get(node) ?? String(node)) }),
 })

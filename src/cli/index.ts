@@ -83,6 +83,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
   'Look after it:': {
     backup: async () => (await import('./backup.js')).backupCommands,
     restore: async () => (await import('./restore.js')).restoreCommand,
+    'key-file': async () => (await import('./key-file.js')).keyFileCommands,
     certificate: async () => (await import('./certificate.js')).certificateCommands,
     upgrade: async () => (await import('./upgrade.js')).upgradeCommand,
     job: async () => (await import('./job.js')).jobCommands,

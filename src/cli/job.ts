@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { JobAnswer } from '../app/answers.js'
+import type { JobAnswer } from '../app/questions.js'
 import {
   type JobRun,
   type JobStanding,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import { counted } from '../amounts/index.js'
-import { gateIn } from '../app/answers.js'
+import { gateIn } from '../app/questions.js'
 import {
   conversationOf,
   type EndedDelivery,

@@ -2,7 +2,7 @@ import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { type Config, openApplianceKey } from '../config/index.js'
 import { examine, type Finding } from '../doctor/index.js'
-import { recordSettings, verifyDomain, zoneFile } from '../domains/index.js'
+import { recordSettingsOf, verifyDomain, zoneFile } from '../domains/index.js'
 import {
   firstDayInWords,
   leftToDo,
@@ -123,7 +123,7 @@ async function examineAll(
   return asOwner(place, () =>
     withStore(place, async ({ store, clock }) => {
       const resolver = openResolver(config.dns, clock)
-      const settings = recordSettings(config)
+      const settings = await recordSettingsOf(store.read, config)
       await verifyDomain({ store, clock, resolver, settings }, first.account.id, answers.domain)
       const key = openApplianceKey(applianceKeyFile(place.dataDir))
       const { dataDir } = place

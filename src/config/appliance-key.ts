@@ -1,10 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { exitStatus, messageOf, OperatorError } from '../errors/index.js'
+import { linkSync, rmSync, writeFileSync } from 'node:fs'
+import { messageOf, OperatorError } from '../errors/index.js'
+import { keyLine, readKeyFile } from './key-file.js'
 
 /**
  * The one secret outside the database: it seals private keys and webhook secrets at rest and signs
- * the links that recipients get. Whoever has only the database has neither.
+ * the links that recipients get. Whoever has only the database has neither. After a rotation it is a ring: the newest
+ * seals and signs, and what older ones have sealed or signed is still understood.
  */
 export interface ApplianceKey {
   /** AES-256-GCM: nonce (12) ‖ tag (16) ‖ ciphertext. `purpose` is authenticated, not stored. */
@@ -13,6 +15,12 @@ export interface ApplianceKey {
   unseal(sealed: Buffer, purpose: string): string
   /** A 32-byte key for HMACs, a different one for each purpose. */
   derive(purpose: string): Buffer
+  /** The same of each key of the ring, the newest first: for what was signed before a rotation. */
+  deriveAll(purpose: string): Buffer[]
+  /** Whether the newest key has sealed it; false for what no key of the ring has. */
+  isNewest(sealed: Buffer, purpose: string): boolean
+  /** What shows whose a database is, of each key of the ring, the newest first. */
+  readonly checks: readonly string[]
 }
 
 // NIST SP 800-38D §8.2: 96 bits for GCM, here drawn at random.
@@ -26,7 +34,7 @@ export function createApplianceKeyFile(file: string): void {
     rmSync(written, { force: true })
     // The database that is made next is synced too, and is nothing without it.
     const options = { flag: 'wx', mode: 0o600, flush: true }
-    writeFileSync(written, `${randomBytes(32).toString('base64')}\n`, options)
+    writeFileSync(written, keyLine(randomBytes(32)), options)
     // A link and no rename: it fails where a file is there already, and never overwrites a key.
     linkSync(written, file)
   } catch (error) {
@@ -39,33 +47,52 @@ export function createApplianceKeyFile(file: string): void {
 
 /** `named` is what messages call it, where that is not the file itself. */
 export function openApplianceKey(file: string, named = file): ApplianceKey {
-  let master: Buffer
-  try {
-    master = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
-  } catch (error) {
-    throw new OperatorError(
-      `Cannot read the appliance key ${named}: ${messageOf(error)}. 'posthorn init' makes one; after a restore, put the old one back`,
-      { status: exitStatus.misplaced },
-    )
-  }
-  if (master.length !== 32) {
-    throw new OperatorError(
-      `The appliance key ${named} is damaged: expected 32 bytes in base64. Put it back from a backup`,
-      { status: exitStatus.misplaced },
-    )
-  }
-  return makeApplianceKey(master)
+  const [newest, ...older] = readKeyFile(file, named).map(({ secret }) => secret)
+  return makeApplianceKey(newest ?? Buffer.alloc(0), older)
 }
 
 /** Shows whose a database is; derived one way, and for nothing else: it may be read by who must not have the key. */
-export const keyCheckOf = (key: ApplianceKey): string =>
-  key.derive('key check').toString('base64url')
+export const keyCheckOf = ({ checks: [newest = ''] }: Pick<ApplianceKey, 'checks'>): string =>
+  newest
+
+/** By what people tell keys apart: the beginning of what shows whose a database is. */
+export const keyNameOf = (check: string): string => check.slice(0, 8)
+
+/** The key out of its 32 secret bytes, and those of the keys before it, the newest first. */
+export function makeApplianceKey(master: Buffer, older: readonly Buffer[] = []): ApplianceKey {
+  const newest = makeOneKey(master)
+  const ring = [newest, ...older.map(makeOneKey)]
+  const opens = (key: OneKey, sealed: Buffer, purpose: string) => {
+    try {
+      return key.unseal(sealed, purpose)
+    } catch {
+      return undefined
+    }
+  }
+  return {
+    seal: newest.seal,
+    unseal(sealed, purpose) {
+      for (const key of ring.slice(0, -1)) {
+        const plain = opens(key, sealed, purpose)
+        if (plain !== undefined) return plain
+      }
+      // Its error is that of a key that is another one.
+      return (ring.at(-1) ?? newest).unseal(sealed, purpose)
+    },
+    derive: newest.derive,
+    deriveAll: (purpose) => ring.map((key) => key.derive(purpose)),
+    isNewest: (sealed, purpose) => opens(newest, sealed, purpose) !== undefined,
+    checks: ring.map((key) => key.derive('key check').toString('base64url')),
+  }
+}
+
+type OneKey = Pick<ApplianceKey, 'seal' | 'unseal' | 'derive'>
 
 /**
- * The key out of its 32 secret bytes. Every use has a key of its own, derived by HKDF (RFC 5869):
+ * One key out of its 32 secret bytes. Every use has a key of its own, derived by HKDF (RFC 5869):
  * who learns one learns no other.
  */
-export function makeApplianceKey(master: Buffer): ApplianceKey {
+function makeOneKey(master: Buffer): OneKey {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', master, 'posthorn', purpose, 32))
   const sealingKey = derive('seal')

@@ -9,10 +9,12 @@ import { checkSubmission, submissionListeners } from './submission.js'
 
 /** What the operator has set, with the defaults for all else (`sections.ts`). */
 export type Config = Values<typeof settings>
+export { type ExternalAccount, externalAccountOf } from './acme.js'
 export type { ApplianceKey } from './appliance-key.js'
 export {
   createApplianceKeyFile,
   keyCheckOf,
+  keyNameOf,
   makeApplianceKey,
   openApplianceKey,
 } from './appliance-key.js'
@@ -24,11 +26,12 @@ export {
   jobNames,
   lanes,
 } from './jobs.js'
+export { addNewestKey, dropEndedKeys, readKeyFile } from './key-file.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
-export { nodeNameOf } from './node.js'
+export { nameBesideOthers, nodeNameOf, usualSourceOf } from './node.js'
 export { clientSecretOf, type GivenRole, givenRoles } from './oidc.js'
-export { allSourceAddresses, type PoolsSettings } from './pools.js'
+export { allSourceAddresses, type PoolSettings, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, readPart, settingName } from './read.js'
 export {
   glibcHere,

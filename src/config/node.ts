@@ -14,6 +14,24 @@ export const nodeSettings = {
   }),
 }
 
-/** The name by which the others know it. */
+/**
+ * What mail counts by that leaves from no address of its own (`outbound.source_addresses`): one machine's, as what the
+ * system takes is another address on each.
+ */
+export const usualSourceOf = (config: Parameters<typeof nameBesideOthers>[0]): string => {
+  const name = nameBesideOthers(config)
+  return name === undefined ? 'default' : `default@${name}`
+}
+
+/** The name by which the others know it; undefined of an appliance that is alone. */
+export const nameBesideOthers = ({
+  node,
+  store,
+}: {
+  node: Values<typeof nodeSettings>
+  store: { url: string }
+}): string | undefined => (node.join && store.url !== '' ? nodeNameOf(node) : undefined)
+
+/** The name by which it is known where it has to have one. */
 export const nodeNameOf = ({ name }: Pick<Values<typeof nodeSettings>, 'name'>): string =>
   name === '' ? hostname().toLowerCase() : name

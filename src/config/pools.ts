@@ -13,12 +13,17 @@ export interface PoolSettings {
   readonly classes: readonly string[]
   /** Ids of accounts; they come before classes. */
   readonly accounts: readonly string[]
+  /** What its mail does while all nodes are gone whose its addresses are; undefined: transactional mail `any`, other `wait`. */
+  readonly whenAway?: (typeof waysAway)[number]
+  /** Those of its addresses that are other nodes'; known when the appliance has started. */
+  readonly elsewhere?: readonly string[]
 }
 
 /** By the pool's name. */
 export type PoolsSettings = Readonly<Record<string, PoolSettings>>
 
 const classes = ['transactional', 'automation', 'campaign']
+const waysAway = ['wait', 'any'] as const
 const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 // A source of weight 10 has ten times the mail of one of weight 1.
 const maxWeight = 10
@@ -69,11 +74,17 @@ function readPools(given: unknown, hostName: RegExp): PoolsSettings {
   const read: Record<string, PoolSettings> = {}
   for (const [name, value] of Object.entries(tableOf(given, 'it', []))) {
     expect(/^[a-z0-9][a-z0-9_-]{0,31}$/.test(name), `the name ${JSON.stringify(name)}`, poolName)
-    const pool = tableOf(value, name, ['sources', 'classes', 'accounts'])
+    const pool = tableOf(value, name, ['sources', 'classes', 'accounts', 'when_away'])
     const sources = listOf(pool.sources, `${name}.sources`).map((source, i) =>
       readSource(source, `${name}.sources[${i}]`, hostName),
     )
     expect(sources.length > 0, `${name}.sources`, 'a list of at least one address')
+    const whenAway = waysAway.find((one) => one === pool.when_away)
+    expect(
+      pool.when_away === undefined || whenAway !== undefined,
+      `${name}.when_away`,
+      '"wait" or "any"',
+    )
     const wrongClass = `a list of ${classes.map((one) => `"${one}"`).join(', ')}`
     const read1 = {
       sources,
@@ -84,6 +95,7 @@ function readPools(given: unknown, hostName: RegExp): PoolsSettings {
         (id) => uuid.test(id),
         "a list of accounts' ids",
       ),
+      ...(whenAway !== undefined && { whenAway }),
     }
     for (const one of read1.classes) once('the class', one, name)
     for (const one of read1.accounts) once('the account', one, name)

@@ -110,6 +110,10 @@ export const settings = {
     shutdownNotice: duration('0s', '0s', '30s'),
     shutdownGrace: duration('10s', '0s', '5m'),
   },
+  keyFile: {
+    // How long links and return paths of before a rotation of the appliance key are understood.
+    oldLinks: duration('90d', '0s', '3650d'),
+  },
   dashboard: {
     plainHttp: flag(false),
     oidc: oidcSettings,
@@ -257,6 +261,15 @@ export const settings = {
     directoryCa: text('', {
       pattern: /^$|^\//,
       expected: 'the absolute path of a file, or nothing',
+    }),
+    eabKeyId: text('', { pattern: /^[\x21-\x7e]{0,300}$/, expected: 'a text without blanks' }),
+    eabKeyFile: text('', {
+      pattern: /^$|^\//,
+      expected: 'the absolute path of a file, or nothing',
+    }),
+    dnsHook: text('', {
+      pattern: /^$|^\//,
+      expected: 'the absolute path of a program, or nothing',
     }),
     names: list([], {
       each: (item) => hostName.test(item) && item.includes('.') && isIP(item) === 0,

@@ -1,5 +1,6 @@
 import {
   accountRefusals,
+  addressField,
   answer,
   type Contract,
   closedOf,
@@ -11,8 +12,7 @@ import {
   refusal,
   shape,
 } from '../contract/index.js'
-import { flag, line, maybe, oneOf, pathId, table, text, textThat, uuid } from '../fields/index.js'
-import { parseMailbox } from '../mime/index.js'
+import { flag, line, maybe, oneOf, pathId, table, text, uuid } from '../fields/index.js'
 import { listedDays } from './answers.js'
 import { whyNotAsked } from './ask-first.js'
 import {
@@ -95,11 +95,7 @@ export const addContactTo = (defaultCountry: string) =>
     body: shape(
       'NewContact',
       table({
-        email: textThat(
-          'an address: "email@domain"',
-          (given) => parseMailbox(given) !== undefined,
-          text('The address of the contact', { examples: ['ann@example.org'] }),
-        ),
+        email: addressField('The address of the contact', 'ann@example.org'),
         firstName: maybe(nameOf('First name')),
         lastName: maybe(nameOf('Last name')),
         phone: maybe(phoneOf(defaultCountry)),

@@ -3,6 +3,7 @@
  * routes, the OpenAPI document, the client, the rights of keys and the names in the audit log are made.
  */
 
+export { addressField } from './address-field.js'
 export {
   type AnswerExample,
   answer,

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import type { LandEvents } from '../events/index.js'
 import { idsIn, lockedFree, type Store, type Tx, unindexed, writeApart } from '../store/index.js'
+import type { StreamKey } from './claim.js'
 import { adoptingThread, firstLeaseOf, leaseMs, leaseOf } from './lease.js'
 import { type Settlement, settle } from './settle.js'
 import type { StreamDue } from './streams.js'
@@ -211,3 +212,36 @@ const streamOf = (
 /** In the mail's timeline, and where its last answer is shown. */
 export const saysLost = ({ name }: Pick<GoneNode, 'name'>) =>
   `Node lost: ${name} was gone while it had this mail in hand, so that it may have arrived; another node tries it`
+
+/** Gives what waits of a stream to another node, and leaves what is in hand; resolves with how many deliveries it were. */
+export async function handOver(
+  { byRow, node }: Pick<Store, 'byRow' | 'node'>,
+  { lane, class: of, accountId }: StreamKey,
+  to: number,
+): Promise<number> {
+  for (let moved = 0; ; ) {
+    const rows = await byRow((tx) =>
+      tx
+        .updateTable('queue')
+        .set({ node: to, source: null })
+        .where(
+          'id',
+          'in',
+          tx
+            .selectFrom('queue as found')
+            .select('found.id')
+            .where('found.node', '=', node.number)
+            .where('found.lane', '=', lane)
+            .where('found.class', '=', of)
+            .where('found.account_id', '=', accountId)
+            .where('found.lease', 'is', null)
+            .limit(perSlice)
+            .modifyEnd(lockedFree),
+        )
+        .returning('id')
+        .execute(),
+    )
+    moved += rows.length
+    if (rows.length < perSlice) return moved
+  }
+}

@@ -48,6 +48,8 @@ export interface LiveGate {
     | 'failover'
     /** It is another node's, which did not say. */
     | 'node'
+    /** It leaves from addresses of another node alone. */
+    | 'away'
   says: string
   until?: number
 }

@@ -4,7 +4,7 @@
  * walks over rows that it cannot take; an email's status follows from its counters in the same
  * transaction as the delivery that changed them.
  */
-export { type Adopting, adopt, type GoneNode } from './adopt.js'
+export { type Adopting, adopt, type GoneNode, handOver } from './adopt.js'
 export {
   type Backlog,
   depthUpTo,

@@ -25,19 +25,21 @@ const maxHostBytes = 253
  * bounce of a mail that they never got.
  */
 export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
-  const macOf = makeMac(key.derive('return path'), idBytes + maxHostBytes)
+  // Of older keys too: bounces of mail that left before a rotation come for days.
+  const macs = key.deriveAll('return path').map((one) => makeMac(one, idBytes + maxHostBytes))
   const signed = Buffer.alloc(idBytes + maxHostBytes)
-  /** Of the id that stands in `signed`; the next call overwrites it. */
-  const mac = (host: string): Buffer => {
+  /** By each key, of the id that stands in `signed`; the next call overwrites it. */
+  const macBy = (macOf: (typeof macs)[number] | undefined, host: string): Buffer => {
     const length = signed.write(host.toLowerCase(), idBytes)
-    return macOf(signed.subarray(0, idBytes + length)).subarray(0, macBytes)
+    const bytes = signed.subarray(0, idBytes + length)
+    return (macOf?.(bytes) ?? bytes).subarray(0, macBytes)
   }
   const named = Buffer.alloc(idBytes + macBytes)
   return {
     addressOf(deliveryId, host) {
       signed.writeBigUInt64BE(BigInt(deliveryId))
       signed.copy(named, 0, 0, idBytes)
-      mac(host).copy(named, idBytes)
+      macBy(macs[0], host).copy(named, idBytes)
       return `b${keyLetter}${toBase32(named)}@${host}`
     },
     deliveryOf(address) {
@@ -49,7 +51,8 @@ export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
       const id = bytes.subarray(0, idBytes)
       const given = bytes.subarray(idBytes, idBytes + macBytes)
       id.copy(signed)
-      if (!timingSafeEqual(given, mac(match[3] ?? ''))) return undefined
+      const host = match[3] ?? ''
+      if (!macs.some((one) => timingSafeEqual(given, macBy(one, host)))) return undefined
       return Number(id.readBigUInt64BE())
     },
   }

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
+import { nameBesideOthers } from '../config/index.js'
 import { type DnsAnswer, type Resolver, reverseLabels } from '../dns/index.js'
-import { notice, openOfKind, settled } from '../notices/index.js'
+import { notice, noticesOf, openOfKind, settled } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import {
@@ -120,6 +121,7 @@ export async function tellBlocklists(
   deps: Pick<DoctorDeps, 'config' | 'resolver'> & { store: Store; clock: Clock },
 ): Promise<{ asked: number; unanswered: number; listed: number }> {
   const { store, clock, config } = deps
+  const ownNotices = noticesOf(nameBesideOthers(config))
   const { sources, failed } = await findSources(deps)
   const answers = await askBlocklists(deps, sources)
   const of = (state: 'unchecked' | 'fail') =>
@@ -134,18 +136,23 @@ export async function tellBlocklists(
       const { address, zone, finding } = one
       await notice(tx, {
         kind: 'blocklist',
-        key: nameOf(one),
+        key: ownNotices.key(nameOf(one)),
         now,
         severity: config.outbound.route === 'sandbox' ? 'daily' : 'burning',
-        text: [`${address}, from which mail leaves, is on the blocklist ${zone}`, finding.found],
+        text: ownNotices.text([
+          `${address}, from which mail leaves, is on the blocklist ${zone}`,
+          finding.found,
+        ]),
         fix: [finding.fix, 'posthorn account list; posthorn stats', 'posthorn doctor'],
       })
     }
     const still = new Set(listed.map(nameOf))
-    for (const { key } of await openOfKind(tx, 'blocklist')) {
+    for (const { key: whole } of await openOfKind(tx, 'blocklist')) {
+      if (!ownNotices.isOwn(whole)) continue
+      const key = ownNotices.plain(whole)
       // Also of an address, or a list, that is not asked about any more; unless it may be one of ours all the same.
       const isUnknown = silent.has(key) || (failed !== undefined && !asked.has(key))
-      if (!still.has(key) && !isUnknown) await settled(tx, { kind: 'blocklist', key, now })
+      if (!still.has(key) && !isUnknown) await settled(tx, { kind: 'blocklist', key: whole, now })
     }
   })
   return { asked: answers.length, unanswered: silent.size, listed: listed.length }

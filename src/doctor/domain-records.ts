@@ -5,8 +5,9 @@ import {
   type Domain,
   listDomains,
   oldRecords,
+  ownMechanisms,
   type RecordCheck,
-  recordSettings,
+  recordSettingsOf,
   spfMechanisms,
   zoneLine,
 } from '../domains/index.js'
@@ -34,7 +35,8 @@ export async function allDomains(read: Read): Promise<Domain[]> {
  * DMARC has a check of its own, since its record may stand at the domain above (RFC 7489 §6.6.3).
  */
 async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]> {
-  const records = await checkRecords(deps.resolver, domain, recordSettings(deps.config))
+  const settings = await recordSettingsOf(deps.read, deps.config)
+  const records = await checkRecords(deps.resolver, domain, settings)
   const unsigned = !records.some(
     ({ purpose, state }) => isKey(purpose) && (state === 'ok' || state === 'unknown'),
   )
@@ -45,7 +47,7 @@ async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]>
         ? ofNext(domain, record)
         : ofRecord(domain, record, unsigned),
     )
-  const { reportsTo } = recordSettings(deps.config)
+  const { reportsTo } = settings
   return [
     ...findings,
     ...ofOld(deps, domain),
@@ -125,13 +127,15 @@ export async function checkOwnSpf(deps: DoctorDeps): Promise<Finding[]> {
   const { heloName, returnPathHost } = deps.config.outbound
   if (!heloName.includes('.')) return []
   const hosts = [...new Set([heloName, returnPathHost || heloName])]
+  const all = await recordSettingsOf(deps.read, deps.config)
   return Promise.all(
     hosts.map(async (host): Promise<Finding> => {
       const of = findingsOf('spf', host)
       const answer = await deps.resolver.txt(host)
       if (answer.kind === 'failed') return of.noAnswer(answer.cause)
       const policies = recordsOf(answer).filter((text) => /^v=spf1(\s|$)/i.test(text))
-      const wanted = spfMechanisms(deps.config.outbound)
+      // Our own name is one machine's; the return path may be all nodes'.
+      const wanted = host === heloName ? ownMechanisms(all) : spfMechanisms(all)
       const terms = policies[0]?.toLowerCase().split(/\s+/) ?? []
       if (policies.length === 1 && wanted.every((term) => terms.includes(term.toLowerCase()))) {
         return of.ok('the appliance may send for it')

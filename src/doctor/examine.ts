@@ -8,6 +8,7 @@ import { judgeDns } from './dns.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
+import { checkNodes } from './nodes.js'
 import { checkOutboundPort } from './outbound-port.js'
 import { checkReports } from './reports.js'
 import { checkReturnPaths } from './return-path.js'
@@ -40,6 +41,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     runtime: () => checkRuntime(deps),
     'warm-up': () => checkWarmUp(deps),
     database: () => checkDatabase(deps),
+    nodes: () => checkNodes(deps),
     disk: () => checkDisk(deps),
     backup: () => checkBackups(deps),
     operator: () => checkOperator(deps),

@@ -64,7 +64,7 @@ export async function readStatus(
   const sites = (overview?.sites ?? []).flatMap(({ site, gate, until, why }) =>
     gate === 'suspended' || gate === 'brake' ? [{ site, gate, until, why }] : [],
   )
-  const warming = await sourcesInWarmUp(read, now, config.outbound)
+  const warming = await sourcesInWarmUp(read, now, config)
   const warmUp = warming.map((source) => ({
     address: source.address,
     says: warmUpInWords(source, config.outbound),

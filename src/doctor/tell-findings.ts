@@ -1,5 +1,7 @@
 import type { Clock } from '../clock/index.js'
-import { notice, openOfKind, settled } from '../notices/index.js'
+import { nameBesideOthers } from '../config/index.js'
+import { holds } from '../nodes/index.js'
+import { notice, noticesOf, openOfKind, settled } from '../notices/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { examine, undoneCheck } from './examine.js'
 import type { DoctorDeps, Finding } from './finding.js'
@@ -11,6 +13,7 @@ const lookedAtElsewhere = [
   'disk',
   'dkim',
   'jobs',
+  'nodes',
   'return-path',
   'tracking',
 ]
@@ -22,27 +25,32 @@ const lookedAtElsewhere = [
 export async function tellFindings(
   deps: Omit<DoctorDeps, 'read'> & { store: Store; clock: Clock },
 ): Promise<Record<'ok' | 'warnings' | 'failures' | 'unchecked', number>> {
-  const { store, clock } = deps
+  const { store, clock, config } = deps
+  const ownNotices = noticesOf(nameBesideOthers(config))
   const findings = await examine({ ...deps, read: store.read })
   const told = findings.filter(
     ({ state, check }) => state === 'fail' && !lookedAtElsewhere.includes(check),
   )
   await store.write(async (tx) => {
     const now = clock.now()
-    await keepFindings(tx, findings, now)
+    // Of several nodes that one's are kept which has the calendar; the others' are told alone.
+    if (holds(store.node, 'calendar')) await keepFindings(tx, findings, now)
     for (const one of told) {
       await notice(tx, {
         kind: 'doctor',
-        key: keyOf(one),
+        key: ownNotices.key(keyOf(one)),
         severity: 'daily',
         now,
-        text: [`Doctor: ${one.check} of ${one.subject} fails`, one.found],
+        text: ownNotices.text([`Doctor: ${one.check} of ${one.subject} fails`, one.found]),
         fix: [one.fix, 'posthorn doctor'],
       })
     }
     const still = new Set(told.map(keyOf))
-    for (const { key } of await openOfKind(tx, 'doctor')) {
-      if (!still.has(key) && isKnown(findings, key)) await settled(tx, { kind: 'doctor', key, now })
+    for (const { key: whole } of await openOfKind(tx, 'doctor')) {
+      if (!ownNotices.isOwn(whole)) continue
+      const key = ownNotices.plain(whole)
+      if (!still.has(key) && isKnown(findings, key))
+        await settled(tx, { kind: 'doctor', key: whole, now })
     }
   })
   const count = (state: string) => findings.filter((one) => one.state === state).length

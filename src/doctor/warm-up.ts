@@ -7,7 +7,7 @@ export const knownSender = 'set outbound.warm_up = "off" if the address is known
 /** Each source address in its warm-up: how much may leave today, before anybody wonders why mail waits. */
 export async function checkWarmUp({ read, clock, config }: DoctorDeps): Promise<Finding[]> {
   const { outbound } = config
-  const sources = await sourcesInWarmUp(read, clock.now(), outbound)
+  const sources = await sourcesInWarmUp(read, clock.now(), config)
   return sources.map((source) => {
     const of = findingsOf('warm-up', source.address)
     const found = warmUpInWords(source, outbound)

@@ -15,7 +15,7 @@ import {
   zoneLine,
 } from './records.js'
 import { forgetGone, takeOver } from './rotate.js'
-import { checkRecords, verifyDomain } from './verify.js'
+import { checkRecords, ofPurposes, verifyDomain } from './verify.js'
 
 /** What the job needs; `signal` ends it between two domains. */
 export interface CheckAgainDeps {
@@ -117,7 +117,8 @@ async function conclude(
     .execute()
   const failed = new Map(before.map((row) => [row.purpose, row]))
   const gone: RecordCheck[] = []
-  for (const record of records) {
+  const judged = ofPurposes(records)
+  for (const record of judged) {
     const { purpose, state } = record
     const last = failed.get(purpose)
     if (state === 'ok') {
@@ -143,7 +144,7 @@ async function conclude(
     if (failures >= looks && now - since >= overMs) gone.push(record)
   }
   await keepLook(tx, domain.id, { at: now, records })
-  await use(tx, domain, records, gone)
+  await use(tx, domain, judged, gone)
   const hosts = records.filter(({ state }) => state === 'ok').map(({ host }) => host)
   await takeOver(tx, domain, { hosts, now })
   await tx.updateTable('domains').set({ checked_at: now }).where('id', '=', domain.id).execute()

@@ -14,6 +14,7 @@ export {
   domainById,
   findDomain,
   listDomains,
+  sealPurpose,
 } from './domain.js'
 export { type DomainLook, lastLook, readRecords } from './look.js'
 export { publishedRecords } from './published.js'
@@ -23,9 +24,11 @@ export {
   domainRecords,
   type OldRecord,
   oldRecords,
+  ownMechanisms,
   type RecordCheck,
   type RecordSettings,
   recordSettings,
+  recordSettingsOf,
   returnPathHost,
   spfMechanisms,
   tlsReportMailbox,

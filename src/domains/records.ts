@@ -1,11 +1,14 @@
 import { isIP } from 'node:net'
 import {
   type Config,
+  nodeNameOf,
   type PoolsSettings,
   type SeenAs,
   seenSourceAddresses,
 } from '../config/index.js'
 import { dkimRecord } from '../dkim/index.js'
+import { type NodeRecords, recordsOfOthers } from '../nodes/index.js'
+import type { Read } from '../store/index.js'
 import type { Domain, DomainKey } from './domain.js'
 
 /** What a record is for; `-next`: of keys that are to come. */
@@ -51,6 +54,8 @@ export interface RecordSettings {
   publicHost?: string
   /** Where receivers send what they count about DMARC; undefined: nobody listens. */
   reportsTo?: string
+  /** What the other nodes want there too, as any of them may send a mail; kept up to date by who gave it. */
+  others?: readonly NodeRecords[]
 }
 
 /** The mailboxes at each of our hosts for aggregate reports. */
@@ -58,12 +63,23 @@ export const dmarcMailbox = 'dmarc'
 /** TLS reports of others (RFC 8460) come to it. */
 export const tlsReportMailbox = 'tlsrpt'
 
-/** What the records depend on, out of the settings. */
-export const recordSettings = ({ http, inbound, outbound }: Config): RecordSettings => ({
+/** What the records depend on, out of the settings, and of the other nodes where there are some. */
+export const recordSettings = (
+  { http, inbound, outbound }: Config,
+  others: readonly NodeRecords[] = [],
+): RecordSettings => ({
+  others,
   ...outbound,
   ...(http.public.url !== '' && { publicHost: new URL(http.public.url).hostname }),
   ...(inbound.enabled && { reportsTo: `${dmarcMailbox}@${outbound.heloName}` }),
 })
+
+/** The same for who can ask the database of the other nodes, once. */
+export const recordSettingsOf = async (read: Read, config: Config): Promise<RecordSettings> =>
+  recordSettings(
+    config,
+    config.node.join ? await recordsOfOthers(read, nodeNameOf(config.node)) : [],
+  )
 
 /**
  * A name of its own below the domain: its MX is ours, and the domain's own mail goes on as before.
@@ -83,13 +99,16 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
       const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa-next' : 'dkim-ed25519-next'
       return { ...record, purpose }
     }),
-    {
-      purpose: 'return-path-mx',
-      type: 'MX',
-      host,
-      value: `10 ${settings.heloName}`,
-      required: false,
-    },
+    // Whichever of them takes a bounce, all know whose it is.
+    ...bounceHosts(settings).map(
+      (name): DnsRecord => ({
+        purpose: 'return-path-mx',
+        type: 'MX',
+        host,
+        value: `10 ${name}`,
+        required: false,
+      }),
+    ),
     { purpose: 'return-path-spf', type: 'TXT', host, value: spf(settings), required: false },
     {
       purpose: 'dmarc',
@@ -168,8 +187,21 @@ function trackingRecord(domain: Domain, settings: RecordSettings): DnsRecord[] {
  */
 const spf = (settings: RecordSettings) => `v=spf1 ${spfMechanisms(settings).join(' ')} -all`
 
-/** The mechanisms of the SPF record: every address that mail may leave from. */
-export function spfMechanisms(settings: RecordSettings): string[] {
+/** Where bounces may come in, our own host first. */
+const bounceHosts = ({ heloName, others = [] }: RecordSettings): string[] => [
+  ...new Set([heloName, ...others.flatMap(({ mx }) => mx ?? [])]),
+]
+
+/** The mechanisms of the SPF record: every address that mail may leave from, the other nodes' too. */
+export const spfMechanisms = (settings: RecordSettings): string[] => [
+  ...new Set([
+    ...ownMechanisms(settings),
+    ...(settings.others ?? []).flatMap(({ spf: theirs }) => theirs),
+  ]),
+]
+
+/** Those of this node alone. */
+export function ownMechanisms(settings: RecordSettings): string[] {
   const { heloName, sourceAddresses } = settings
   // Those of pools come beside the usual ones, which may be whatever the EHLO name resolves to.
   const usual = sourceAddresses.length === 0 ? [`a:${heloName}`] : []

@@ -1,6 +1,6 @@
 import type { Principal } from '../accounts/index.js'
 import type { Plans } from '../billing/index.js'
-import { nextTurn } from '../bounded/index.js'
+import { nextTurn, type SharedCounts } from '../bounded/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { serve } from '../contract/index.js'
 import type { Resolver } from '../dns/index.js'
@@ -30,6 +30,8 @@ export interface DomainRouteDeps extends DomainDeps {
   /** What `tracking` knows of a domain. */
   switchesOf: (read: Read, domainId: string) => Promise<SetByDomain>
   setSwitches: (domainId: string, changes: Partial<SetByDomain>) => Promise<void>
+  /** What other nodes count too; undefined where there are none. */
+  counts?: Pick<SharedCounts, 'of'> | undefined
 }
 
 // Domains that are looked up before others have their turn.
@@ -41,7 +43,7 @@ const looks = { requests: 10, windowMs: 60_000 }
 export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
   const { store, settings } = deps
   const { read } = store
-  const looking = makeRateLimiter(looks, deps.clock)
+  const looking = makeRateLimiter(looks, deps.clock, { together: deps.counts?.of('domain looks') })
   const shown = async (domain: Domain) =>
     shownDomain(domain, await deps.switchesOf(read, domain.id))
   const detail = async (domain: Domain) => ({

@@ -68,7 +68,7 @@ export async function verifyDomain(
     const isAlone = domain.checkedAt === before.checkedAt
     const trusted = options.trust === true || domain.trusted
     const state = (purpose: DnsRecord['purpose']) =>
-      looked.find((record) => record.purpose === purpose)?.state ?? 'not looked at'
+      ofPurposes(looked).find((record) => record.purpose === purpose)?.state ?? 'not looked at'
     // 1 or 0; what it was before where nobody has looked, or the DNS gave no answer.
     const stands = (was: boolean, ...states: (RecordCheck['state'] | 'not looked at')[]) => {
       if (states.includes('not looked at')) return Number(was)
@@ -121,6 +121,15 @@ export function checkRecords(
   const records = domainRecords(domain, settings)
   return Promise.all(records.map((record) => check(resolver, domain, record, settings)))
 }
+
+/** One of each purpose: of several hosts for bounces one that is published is enough. */
+export const ofPurposes = <R extends Pick<RecordCheck, 'purpose' | 'state'>>(
+  records: readonly R[],
+): R[] =>
+  records.filter((record) => {
+    const same = records.filter(({ purpose }) => purpose === record.purpose)
+    return record === (same.find(({ state }) => state === 'ok') ?? same[0])
+  })
 
 /** One record: what is there, and what is to be done. */
 async function check(

@@ -47,7 +47,14 @@ export {
   shownAttachment,
   timelineOf,
 } from './read.js'
-export { allEntered, enterAnew, removeEntries, startRecipientIndex } from './recipient-index.js'
+export {
+  allEntered,
+  enterAnew,
+  enteredFor,
+  readThrough,
+  removeEntries,
+  startRecipientIndex,
+} from './recipient-index.js'
 export { mostDaysAhead, parseScheduledAt } from './schedule.js'
 export { maxBatch, type SendInput, sendBody } from './send-body.js'
 export {

@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url'
+import { addressField } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type FieldValues, maybe, text, textThat, time, uuid, uuidForm } from '../fields/index.js'
 import { parseMailbox } from '../mime/index.js'
@@ -17,8 +18,6 @@ const isStatus = (given: string): given is EmailStatus => emailStatuses.some((on
 const isType = (given: string): given is NonNullable<EmailFilter['type']> =>
   given === 'transactional' || given === 'marketing'
 
-const address = (about: string) =>
-  textThat('an address: email@domain', (given) => parseMailbox(given) !== undefined, text(about))
 const id = (about: string) => textThat('a UUID', (given) => uuidForm.test(given), uuid(about))
 const moment = (about: string) =>
   textThat(
@@ -39,8 +38,8 @@ export const filterFields = {
       ),
     ),
   ),
-  to: maybe(address('Only mails with this address in `to`, `cc` or `bcc`')),
-  from: maybe(address('Only mails from this address')),
+  to: maybe(addressField('Only mails with this address in `to`, `cc` or `bcc`')),
+  from: maybe(addressField('Only mails from this address')),
   domain: maybe(
     textThat(
       'a domain',

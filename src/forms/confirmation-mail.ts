@@ -1,4 +1,5 @@
 import { accountFace, type Brand, brandOf, languageOf, senderOf } from '../accounts/index.js'
+import { escapeHtml } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { type FormSettings, usualSettings } from './form.js'
 import { wordsIn } from './words/index.js'
@@ -43,6 +44,3 @@ export async function sampleConfirmation(read: Read, accountId: string): Promise
   })
   return html
 }
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (char) => entities[char] ?? char)

@@ -1,3 +1,4 @@
+import type { SharedCounts } from '../bounded/index.js'
 import type { ContactEffect } from '../contacts/index.js'
 import type { EmailDeps } from '../emails/index.js'
 import type { SignupTokens } from './links.js'
@@ -12,4 +13,6 @@ export interface FormDeskDeps extends EmailDeps {
   follow: ContactEffect
   /** Called once that is on disk. */
   followed: () => void
+  /** What other nodes count too; undefined where there are none. */
+  counts?: Pick<SharedCounts, 'of'> | undefined
 }

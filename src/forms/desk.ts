@@ -42,7 +42,7 @@ export type FormDesk = ReturnType<typeof makeFormDesk>
 
 /** Takes in what forms send, and what their mails confirm. Whatever comes of it, who sent it in is told the same. */
 export function makeFormDesk(deps: FormDeskDeps) {
-  const limits = makeFormLimits(deps.clock)
+  const limits = makeFormLimits(deps.clock, deps.counts)
   return {
     /** Undefined: the mail is on disk. Else why there is none, which only the figures tell. */
     async submit(form: SignupForm, given: SentForm): Promise<HeldReason | undefined> {

@@ -19,14 +19,19 @@ export type SignupTokens = ReturnType<typeof makeSignupTokens>
 
 /** What stands in a form and in the mail that asks for a confirmation; nobody else can make it. */
 export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
-  const stampKey = key.derive('form stamp')
-  const confirmKey = key.derive('form confirmation')
+  const stampKeys = key.deriveAll('form stamp')
+  const confirmKeys = key.deriveAll('form confirmation')
   const addressKey = key.derive('form address')
-  const macOf = (secret: Buffer, text: string) =>
-    createHmac('sha256', secret).update(text).digest().subarray(0, macBytes)
-  const fits = (secret: Buffer, text: string, given: string) => {
+  const macOf = (secret: Buffer | undefined, text: string) =>
+    createHmac('sha256', secret ?? '')
+      .update(text)
+      .digest()
+      .subarray(0, macBytes)
+  /** Whether any of the keys has signed it: older ones too, of before a rotation. */
+  const fits = (secrets: readonly Buffer[], text: string, given: string) => {
     const bytes = Buffer.from(given, 'base64url')
-    return bytes.length === macBytes && timingSafeEqual(bytes, macOf(secret, text))
+    if (bytes.length !== macBytes) return false
+    return secrets.some((secret) => timingSafeEqual(bytes, macOf(secret, text)))
   }
   return {
     /** For a form that is shown now; `page` is where a form elsewhere was sent from. */
@@ -34,13 +39,13 @@ export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
       const at = clock.now().toString(36)
       const from = Buffer.from(page.slice(0, 300)).toString('base64url')
       const text = `${publicId} ${at} ${from}`
-      return `${at}.${from}.${macOf(stampKey, text).toString('base64url')}`
+      return `${at}.${from}.${macOf(stampKeys[0], text).toString('base64url')}`
     },
     readStamp(publicId: string, given: string): Stamp {
       const none: Stamp = { verdict: 'none', page: '' }
       if (given.length > 600) return none
       const [at = '', from = '', mac = ''] = given.split('.')
-      if (!fits(stampKey, `${publicId} ${at} ${from}`, mac)) return none
+      if (!fits(stampKeys, `${publicId} ${at} ${from}`, mac)) return none
       const page = Buffer.from(from, 'base64url').toString('utf8')
       const shownAt = Number.parseInt(at, 36)
       const now = clock.now()
@@ -49,12 +54,12 @@ export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
     },
     /** The end of the link that confirms an entry. */
     confirmation: (entryId: string) =>
-      `${entryId}.${macOf(confirmKey, entryId).toString('base64url')}`,
+      `${entryId}.${macOf(confirmKeys[0], entryId).toString('base64url')}`,
     /** The entry of a token that was made here; undefined for any other. */
     readConfirmation(token: string): string | undefined {
       if (token.length > 80) return undefined
       const [id = '', mac = ''] = token.split('.')
-      return fits(confirmKey, id, mac) ? id : undefined
+      return fits(confirmKeys, id, mac) ? id : undefined
     },
     hashOf: (accountId: string, address: string) =>
       macOf(addressKey, `${accountId} ${address}`).toString('base64url'),

@@ -1,3 +1,4 @@
+import type { SharedCounts } from '../bounded/index.js'
 import { type Clock, dayMs, hourMs } from '../clock/index.js'
 import { makeRateLimiter, neighbourhoodOf, networkKey } from '../http/index.js'
 import { formLimits, type HeldReason } from './limits.js'
@@ -16,18 +17,24 @@ type OfForm = Omit<Asked, 'domain' | 'network'> & Partial<Pick<Asked, 'network'>
 
 export type FormLimits = ReturnType<typeof makeFormLimits>
 
-/** Counts in memory what a form may send; a restart forgets it, but for what `form_addresses` has of each address. */
-export function makeFormLimits(clock: Clock) {
-  const hourly = (requests: number) => makeRateLimiter({ requests, windowMs: hourMs }, clock)
-  const daily = (requests: number) => makeRateLimiter({ requests, windowMs: dayMs }, clock)
-  const network = [hourly(formLimits.networkAnHour), daily(formLimits.networkADay)]
-  const neighbours = hourly(formLimits.neighboursAnHour)
-  const domains = hourly(formLimits.domainAnHour)
-  const forms = [hourly(formLimits.anHour), daily(formLimits.aDay)]
-  const careful = hourly(formLimits.carefulAnHour)
-  const carefulNetwork = hourly(formLimits.carefulNetworkAnHour)
-  const carefulNeighbours = hourly(formLimits.carefulNeighboursAnHour)
-  const worked = hourly(formLimits.workedAnHour)
+/**
+ * Counts what a form may send: in memory, and together with other nodes where there are some. A restart forgets it, but for
+ * what `form_addresses` has of each address.
+ */
+export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) {
+  const within = (windowMs: number) => (name: keyof typeof formLimits) =>
+    makeRateLimiter({ requests: formLimits[name], windowMs }, clock, {
+      together: counts?.of(`form ${name}`),
+    })
+  const [hourly, daily] = [within(hourMs), within(dayMs)]
+  const network = [hourly('networkAnHour'), daily('networkADay')]
+  const neighbours = hourly('neighboursAnHour')
+  const domains = hourly('domainAnHour')
+  const forms = [hourly('anHour'), daily('aDay')]
+  const careful = hourly('carefulAnHour')
+  const carefulNetwork = hourly('carefulNetworkAnHour')
+  const carefulNeighbours = hourly('carefulNeighboursAnHour')
+  const worked = hourly('workedAnHour')
   const fairShare = (formId: string, from: string) =>
     carefulNetwork.take(`${formId} ${networkKey(from)}`).allowed &&
     carefulNeighbours.take(`${formId} ${neighbourhoodOf(from)}`).allowed

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
+import { escapeHtml } from '../mime/index.js'
 import { publicError } from './failure.js'
-
-// Texts stand between tags alone here, so the single quote needs no entity.
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 // Within the page: it must look well too where no style sheet is served, or none can be. The policy names its hash.
 const style =
@@ -52,8 +50,4 @@ export function errorPage(error: unknown, requestId: string) {
     home: 'To the front page',
   })
   return { status: known.status, headers: { ...headers, ...known.headers }, html }
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (char) => entities[char] ?? char)
 }

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { ApiError } from '../errors/index.js'
 import { databaseClock, type NodeRow, type Tx } from '../store/index.js'
+import { threadsOf } from './threads.js'
 
 /** What an operator does to a node: `posthorn node` and the operator's page. */
 export interface NodeChange {
@@ -69,6 +70,14 @@ export const nodeChanges: Readonly<Record<NodeChangeName, NodeChange>> = {
         if (left !== undefined)
           throw refused(`Mail waits at ${node.name} still: another node has to take it over first`)
       }
+      const { first, end } = threadsOf(node)
+      await tx
+        .deleteFrom('site_states')
+        .where('thread', '>=', first)
+        .where('thread', '<', end)
+        .execute()
+      await tx.deleteFrom('egress').where('node', '=', node.number).execute()
+      await tx.deleteFrom('node_addresses').where('node', '=', node.name).execute()
       await tx.deleteFrom('nodes').where('name', '=', node.name).execute()
     },
   },

@@ -5,6 +5,16 @@
  * back in time is not gone on with before the operator has said how. README.md says how.
  */
 
+export {
+  type AddressOwner,
+  claimAddresses,
+  disputedAddresses,
+  type NodeRecords,
+  ownersOf,
+  recordsOfOthers,
+  type TakenAddress,
+  tellRecords,
+} from './addresses.js'
 export { beatEveryMs, readLastBeat, saysBack, wentBack, writeLastBeat } from './back-in-time.js'
 export { changeNode, type NodeChangeName, nodeChanges } from './change.js'
 export {
@@ -43,3 +53,4 @@ export {
 export { makeRateExchange, type RateExchange } from './rates.js'
 export { makeRingGate, openAnswer, type RingHead, sealAnswer, sealRing } from './ring-seal.js'
 export { isHeldUp } from './standing.js'
+export { threadsOf } from './threads.js'

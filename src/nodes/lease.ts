@@ -91,6 +91,7 @@ export async function takeDatabase(
       taken_over: 0,
       address: '',
       wakes: 0,
+      records: '',
     } as const
     await tx
       .insertInto('nodes')

@@ -6,6 +6,7 @@ import { cell, rowsOf, type Store } from '../store/index.js'
 const mostTold = 2_000
 const mostHeard = 20_000
 const sweepEveryMs = 60_000
+const soonMs = 900_000
 
 /** Tells other nodes what this one has counted, and hears what they have. */
 export interface RateExchange {
@@ -70,7 +71,8 @@ export function makeRateExchange(
             .execute(),
         )
       }
-      return untold.length > 0 || rows.length > 0
+      // What is counted for hours may be a second late.
+      return untold.length > 0 || rows.some(({ endsAt }) => endsAt - now <= soonMs)
     },
   }
 }

@@ -22,6 +22,7 @@ export {
   settled,
   settleOthers,
 } from './notice.js'
+export { type NodeNotices, noticesOf } from './of-node.js'
 export {
   findNotice,
   type Notice,

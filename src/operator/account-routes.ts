@@ -56,7 +56,7 @@ export function accountRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps
   })
 
   serve(api, operations.createAccount, async ({ body, remember }) => {
-    const { setPlans } = plansIn(deps, body)
+    const { setPlans } = await plansIn(deps, body)
     const given = { id: store.ids.uuid(), name: body.name, createdAt: clock.now() }
     const shown = await refusing(
       () =>
@@ -76,7 +76,7 @@ export function accountRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps
 
   serve(api, operations.updateAccount, async ({ params: { id }, body }) => {
     const { name, billingState } = body
-    const { setPlans } = plansIn(deps, body)
+    const { setPlans } = await plansIn(deps, body)
     return await store.write(async (tx) => {
       await accountOf(tx, id)
       if (name !== undefined) {
@@ -196,11 +196,11 @@ export async function accountOf(read: Read, id: string): Promise<Account> {
 }
 
 /** The plans that a body names, found before anything is written. Throws a 422. */
-function plansIn(
+async function plansIn(
   { plans }: OperatorApiDeps,
   { plan: named, marketingPlan }: { plan?: string | undefined; marketingPlan?: string | undefined },
 ) {
-  const find = async () => ({
+  const find = () => ({
     plan: named === undefined ? undefined : findPlan(plans.email, named),
     marketing:
       marketingPlan === undefined
@@ -209,9 +209,9 @@ function plansIn(
           ? null
           : findPlan(plans.marketing, marketingPlan),
   })
+  const { plan, marketing } = await refusing(find, { field: 'plan' })
   return {
     setPlans: async (tx: Tx, accountId: string) => {
-      const { plan, marketing } = await refusing(find, { field: 'plan' })
       if (plan !== undefined) await setPlan(tx, accountId, plan)
       if (marketing !== undefined) await setMarketingPlan(tx, accountId, marketing)
     },

@@ -45,6 +45,8 @@ export interface OutboundDeps {
   tls?: { ca?: string; fetchPolicy?: FetchPolicy }
   /** Sessions are counted for the reports that receivers ask for (RFC 8460). */
   countTls?: boolean
+  /** By which name mail counts that leaves from no address of its own; `default` without one. */
+  unnamedSource?: string
   /** This thread's number among `threads`: it works the recipient domains that hash to it. */
   thread: number
   threads: number

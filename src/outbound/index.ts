@@ -11,12 +11,14 @@ export { type Reachability, shardOf } from './claims/index.js'
 export { makeSentCopies, makeViewedCopies, type SentCopy } from './content/index.js'
 export type { OutboundDeps } from './deps.js'
 export {
+  atNodes,
   everything,
   leaveToEvidence,
   openSmartHost,
   orderScope,
-  readScopes,
+  readAllScopes,
   type Scope,
+  type ShownScope,
   wayInWords,
 } from './egress/index.js'
 export {

@@ -1,5 +1,6 @@
 import { repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
+import { threadsOf } from '../nodes/index.js'
 import { makeBrakes, watchBrakes } from './brakes/index.js'
 import type { OutboundDeps } from './deps.js'
 import type { Egress } from './egress/index.js'
@@ -50,7 +51,14 @@ export async function openShaping(
     return warmUp
   }
 
-  const learned = await readLearned(store.read)
+  // Each node's threads have numbers of their own there, and see to their own rows.
+  const of = threadsOf(store.node)
+  const ownThread = of.first + thread
+  const isOwn = (one: number) => one >= of.first && one < of.end
+  const learned = (await readLearned(store.read)).map((row) => ({
+    ...row,
+    thread: isOwn(row.thread) ? row.thread - of.first : -1,
+  }))
   const brakes = await makeBrakes(deps)
   const shaping = makeShaping({
     data: deps.shaping,
@@ -70,15 +78,15 @@ export async function openShaping(
   })
 
   await store.write(async (tx) => {
-    await forgetLearned(tx, thread, threads)
-    await saveLearned(tx, shaping.learnedChanges(), { thread, now: clock.now() })
+    await forgetLearned(tx, { thread, threads, of })
+    await saveLearned(tx, shaping.learnedChanges(), { thread: ownThread, now: clock.now() })
   })
 
   const save = async () => {
     shaping.sweep()
     const changes = shaping.learnedChanges()
     if (changes.changed.length === 0 && changes.gone.length === 0) return
-    await store.write((tx) => saveLearned(tx, changes, { thread, now: clock.now() }))
+    await store.write((tx) => saveLearned(tx, changes, { thread: ownThread, now: clock.now() }))
   }
   // A stop waits for the save under way: a timer that it set afterwards would keep the thread alive for half a minute.
   const saving = repeat(clock, async () => {

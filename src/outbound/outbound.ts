@@ -12,6 +12,7 @@ import {
   makeAdmission,
   makeComposingRoom,
   type OutboundStanding,
+  type Stream,
 } from './admission/index.js'
 import { makeAttempts } from './attempt/index.js'
 import {
@@ -27,7 +28,7 @@ import type { OutboundDeps } from './deps.js'
 import { openWays } from './egress/index.js'
 import { openShaping } from './open-shaping.js'
 import { makeOrders } from './orders/index.js'
-import { makeEgressPools, makeRoutes } from './routing/index.js'
+import { makeEgressPools, makePoolsElsewhere, makeRoutes } from './routing/index.js'
 import type { ShapingData } from './shaping/index.js'
 import { shutDown } from './shut-down.js'
 import { makeTlsCount } from './tls-sessions/index.js'
@@ -75,6 +76,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   )
   const orders = await makeOrders(deps, () => admission.standAnew())
   const routes = makeRoutes(deps, shaping)
+  const pools = makeEgressPools(config, deps.unnamedSource)
+  const elsewhere = await makePoolsElsewhere<Stream>(deps, pools.all, {
+    onChange: () => admission.standAnew(),
+    onMoved: (stream) => admission.exhausted(stream, undefined),
+  })
   const composing = makeComposingRoom(clock, () => claims.turnSoon())
   const admission: Admission = makeAdmission({
     clock,
@@ -83,7 +89,8 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     total: config.maxConnections,
     composing,
     ...routes,
-    poolOf: makeEgressPools(config),
+    poolOf: pools,
+    elsewhere,
     orders,
     shaping,
     egress,
@@ -154,7 +161,14 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
           runs,
           ahead,
           sessions: [attempts.connections, ...(relays === undefined ? [] : [relays])],
-          last: [orders, attempts, ...(tlsCount === undefined ? [] : [tlsCount]), ways, learned],
+          last: [
+            orders,
+            elsewhere,
+            attempts,
+            ...(tlsCount === undefined ? [] : [tlsCount]),
+            ways,
+            learned,
+          ],
         },
         graceMs,
       ),

@@ -1,3 +1,4 @@
+import type { SharedCounts } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Store } from '../store/index.js'
@@ -26,21 +27,22 @@ export interface PeopleDeps {
 }
 
 /**
- * Adds the challenges, and what is kept in memory alone: how many invitations were mailed, and failed log-ins, which several
- * nodes count together (`isOneOfSeveral`).
+ * Adds the challenges, and what is kept in memory alone: how many invitations were mailed, and failed log-ins. Several nodes
+ * count both together (`counts`).
  */
 export function makePeople(
   given: Pick<PeopleDeps, 'store' | 'clock' | 'key' | 'asksFactorOfOperators'> & {
     passwords?: Passwords
-    isOneOfSeveral?: boolean
+    /** What is counted together with other nodes; undefined where there are none. */
+    counts?: Pick<SharedCounts, 'of'> | undefined
   },
 ): PeopleDeps {
-  const { isOneOfSeveral = false, ...deps } = given
+  const { counts, ...deps } = given
   const { clock } = deps
   const made = {
-    limits: isOneOfSeveral ? countedTogether(deps) : countedHere(makeFailureLimits(clock)),
+    limits: counts !== undefined ? countedTogether(deps) : countedHere(makeFailureLimits(clock)),
     challenges: makeChallenges(deps),
-    invitationMails: makeInvitationMails(clock),
+    invitationMails: makeInvitationMails(clock, counts),
   }
   return { passwords: makePasswords(), ...deps, ...made }
 }

@@ -1,4 +1,5 @@
-import { keepNewest } from '../bounded/index.js'
+import { createHash } from 'node:crypto'
+import { keepNewest, type SharedCounts, sharedWindowEnd } from '../bounded/index.js'
 import { type Clock, dayMs, hourMs, isRecent } from '../clock/index.js'
 
 /** Holds back who guesses: by the address it comes from, and by whom it wants to be. */
@@ -175,8 +176,14 @@ export interface InvitationMails {
 // Past ones are looked for once so many are remembered.
 const mostMailed = 10_000
 
-/** In memory: a restart forgets, and no owner can restart the appliance. */
-export function makeInvitationMails(clock: Clock): InvitationMails {
+/**
+ * In memory, and together with other nodes where there are some: a restart forgets, and no owner can restart the appliance.
+ */
+export function makeInvitationMails(
+  clock: Clock,
+  counts?: Pick<SharedCounts, 'of'>,
+): InvitationMails {
+  const together = counts?.of('invitation mails')
   const sentAt = new Map<string, number[]>()
 
   function forgetPast(now: number): void {
@@ -196,12 +203,22 @@ export function makeInvitationMails(clock: Clock): InvitationMails {
         { key: `address ${to}`, most: 10, withinMs: dayMs },
       ].map(({ key, most, withinMs }) => {
         const times = (sentAt.get(key) ?? []).filter((at) => isRecent(at, now, withinMs))
-        return { key, times, isFull: times.length >= most }
+        const endsAt = sharedWindowEnd(now, withinMs)
+        const others = together?.others(hashed(key), endsAt) ?? 0
+        const isFull = times.length + others >= most
+        return { key, times, isFull, most, endsAt, beganAt: endsAt - withinMs }
       })
       if (rules.some(({ isFull }) => isFull)) return false
       if (sentAt.size > mostMailed) forgetPast(now)
-      for (const { key, times } of rules) sentAt.set(key, [...times, now])
+      for (const { key, times, most, endsAt, beganAt } of rules) {
+        sentAt.set(key, [...times, now])
+        const count = times.filter((at) => at >= beganAt).length + 1
+        together?.note({ key: hashed(key), endsAt, count }, most)
+      }
       return true
     },
   }
 }
+
+/** Other nodes need not read whom somebody invites. */
+const hashed = (key: string) => createHash('sha256').update(key).digest('base64url')

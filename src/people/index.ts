@@ -83,4 +83,4 @@ export {
   sessionsOf,
   type Visitor,
 } from './session.js'
-export { addTotp, newTotpSecret, removeTotp, totpPicture } from './totp.js'
+export { addTotp, newTotpSecret, removeTotp, totpPicture, totpPurpose } from './totp.js'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { dayMs, hourMs, isRecent } from '../clock/index.js'
-import { type ApplianceKey, keyCheckOf } from '../config/index.js'
+import type { ApplianceKey } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, SessionRow, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
@@ -235,15 +235,19 @@ export interface SessionCookie {
  * on one host would log each other out.
  */
 export function sessionCookie(key: ApplianceKey): SessionCookie {
-  const own = keyCheckOf(key)
-    .replaceAll(/[^a-zA-Z0-9]/g, '')
-    .slice(0, 6)
-  const name = ({ isSecure }: WithCookies) => `${isSecure ? '__Host-' : ''}posthorn-${own}`
+  // After a rotation of the key it has another name; nobody is logged out by that.
+  const [own = '', ...older] = key.checks.map((one) =>
+    one.replaceAll(/[^a-zA-Z0-9]/g, '').slice(0, 6),
+  )
+  const name = ({ isSecure }: WithCookies, of = own) => `${isSecure ? '__Host-' : ''}posthorn-${of}`
   // Strict would log out whoever follows a link from a mail.
   const rest = ({ isSecure }: WithCookies) =>
     `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
   return {
-    read: (request) => request.cookie(name(request)),
+    read: (request) =>
+      [own, ...older]
+        .map((one) => request.cookie(name(request, one)))
+        .find((one) => one !== undefined),
     set: (request, token) =>
       `${name(request)}=${token}; ${rest(request)}; Max-Age=${longestMs / 1_000}`,
     clear: (request) => `${name(request)}=; ${rest(request)}; Max-Age=0`,

@@ -18,7 +18,8 @@ const secretBytes = 20
 const stepsAround = 1
 
 // The sealed secret opens for this person alone: a row that is copied to another one is of no use there.
-const purpose = (userId: string) => `totp ${userId}`
+/** Bound to the person: a secret that is copied to another row does not open. */
+export const totpPurpose = (userId: string) => `totp ${userId}`
 
 /** A secret for a new authenticator, in base32: shown until a code has proved that it arrived. */
 export const newTotpSecret = (): string => new Secret({ size: secretBytes }).base32
@@ -60,7 +61,7 @@ export async function takeCode(
 ): Promise<boolean> {
   const user = await findPerson(tx, userId)
   if (user.totp_secret === null) return false
-  const secret = key.unseal(user.totp_secret, purpose(userId))
+  const secret = key.unseal(user.totp_secret, totpPurpose(userId))
   const step = stepOf(secret, code, { now, after: user.totp_step })
   if (step === undefined) return false
   await tx.updateTable('users').set({ totp_step: step }).where('id', '=', userId).execute()
@@ -82,7 +83,7 @@ export async function addTotp(
   return await store.write(async (tx) => {
     await tx
       .updateTable('users')
-      .set({ totp_secret: key.seal(secret, purpose(user.id)), totp_step: step })
+      .set({ totp_secret: key.seal(secret, totpPurpose(user.id)), totp_step: step })
       .where('id', '=', user.id)
       .execute()
     await endSessions(tx, user.id, { but: session.id })

@@ -67,9 +67,12 @@ function makeLinks(
   publicUrl: string,
   purpose: 'unsubscribe' | 'preferences' | 'view',
 ): Links<UnsubscribeTarget> {
-  const macOf = makeMac(key.derive(purpose), maxBodyBytes)
+  // Of older keys too: links of before a rotation stand in mails that people have.
+  const macs = key.deriveAll(purpose).map((one) => makeMac(one, maxBodyBytes))
   /** The next call overwrites it. */
-  const mac = (body: Buffer) => macOf(body).subarray(0, macBytes)
+  const mac = (body: Buffer) => (macs[0]?.(body) ?? body).subarray(0, macBytes)
+  const isSigned = (body: Buffer, given: Buffer) =>
+    macs.some((of) => timingSafeEqual(of(body).subarray(0, macBytes), given))
   return {
     url({ accountId, address, topicId, emailId }) {
       const body = Buffer.concat([
@@ -88,7 +91,7 @@ function makeLinks(
       // Decoding passes over what is no base64url: one token has one spelling.
       if (bytes.toString('base64url') !== token || bytes.length <= macBytes) return undefined
       const body = bytes.subarray(0, -macBytes)
-      return timingSafeEqual(mac(body), bytes.subarray(-macBytes)) ? targetOf(body) : undefined
+      return isSigned(body, bytes.subarray(-macBytes)) ? targetOf(body) : undefined
     },
   }
 }

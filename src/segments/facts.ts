@@ -1,9 +1,9 @@
 import { isoTime } from '../clock/index.js'
 import type { Json } from '../json/index.js'
-import { durationMs, type Rule, type RuleFacts } from '../rules/index.js'
+import { comparisonsOf, durationMs, type Rule, type RuleFacts } from '../rules/index.js'
 import { type ContactRow, type Read, storedObject } from '../store/index.js'
 import { type SuppressionReason, strength, suppressionsAmong } from '../suppression/index.js'
-import { namedIn, untouched } from './fields.js'
+import { namedIn, pathsIn, untouched } from './fields.js'
 import {
   campaignsOf,
   engagementsOf,
@@ -47,7 +47,7 @@ export async function loadFacts(
     named.has('engagement') ? engagementsOf(loading) : new Map<string, Record<string, Json>>(),
     eventsOf(loading, of('event')),
     segmentsOf(loading, of('segment')),
-    campaignsOf(loading, of('broadcast')),
+    campaignsOf(loading, of('broadcast'), lastNames(rules)),
   ])
   const tables = { lists, topics, engaged, events, campaigns, now }
   // A path is taken apart once, whoever it is read of.
@@ -75,6 +75,16 @@ export async function loadFacts(
     }
   })
 }
+
+/** The last names of the fields that rules ask of campaigns. */
+const lastNames = (rules: readonly Rule[]): ReadonlySet<string> =>
+  new Set(
+    rules
+      .flatMap(comparisonsOf)
+      .flatMap(pathsIn)
+      .filter((path) => path.startsWith('broadcast.'))
+      .map((path) => path.slice(path.lastIndexOf('.') + 1)),
+  )
 
 interface LoadedPerson {
   contact: ContactRow

@@ -35,8 +35,18 @@ export const deedFields = [
  */
 export const mailedFields = ['sent', 'delivered'] as const
 
+/**
+ * What tells people of a campaign apart who did the same with it: the version that they got, their mailbox provider, the
+ * numbers of the links that they clicked and of the reason why it did not reach them (`unreachedAs`: bounced, failed or
+ * suppressed), and why they left. A mail's version is
+ * known as long as the mail is kept.
+ */
+export const partFields = [
+  ...(['variant', 'provider', 'links', 'reason', 'unreachedAs', 'whyLeft'] as const),
+]
+
 /** All that a segment's rule may ask of a campaign. */
-export const campaignFields = [...mailedFields, ...deedFields] as const
+export const campaignFields = [...mailedFields, ...deedFields, ...partFields] as const
 
 /** What is so of whoever has nothing to do with one. */
 export const untouched = {

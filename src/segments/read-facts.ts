@@ -102,9 +102,16 @@ export async function segmentsOf({ read, ids }: Among, segmentIds: readonly stri
   return known
 }
 
-/** What they did with each of these campaigns: contact and campaign. */
-export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly string[]) {
+/** What they did with each of these campaigns: contact and campaign. `asked`: fields that cost a query of their own. */
+export async function campaignsOf(
+  { read, ids }: Among,
+  broadcastIds: readonly string[],
+  asked: ReadonlySet<string> = new Set(),
+) {
   if (broadcastIds.length === 0) return new Map<string, Record<string, Json>>()
+  const among = { read, ids, broadcastIds }
+  const versions = asked.has('variant') ? await versionsOf(among) : new Map<string, string>()
+  const links = asked.has('links') ? await linksOf(among) : new Map<string, number[]>()
   const rows = await read
     .selectFrom('broadcast_people')
     .leftJoin('broadcast_bounces', (join) =>
@@ -114,6 +121,7 @@ export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly s
     )
     .select(['contact_id', 'broadcast_people.broadcast_id', 'opened_at', 'clicked_at'])
     .select(['taken_at', 'unreached_at', 'broadcast_bounces.kind', 'left_at', 'complained_at'])
+    .select(['provider', 'bounce', 'why_left'])
     .where('contact_id', 'in', idsIn(ids, 'text'))
     .where('broadcast_people.broadcast_id', 'in', idsIn(broadcastIds, 'text'))
     .execute()
@@ -129,9 +137,48 @@ export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly s
         left: row.left_at !== null,
         complained: row.complained_at !== null,
         unreached: row.unreached_at !== null,
+        variant: versions.get(`${row.contact_id} ${row.broadcast_id}`) ?? null,
+        links: links.get(`${row.contact_id} ${row.broadcast_id}`) ?? [],
+        provider: row.provider,
+        reason: row.unreached_at === null ? null : row.bounce,
+        unreachedAs: row.unreached_at === null ? null : row.kind,
+        whyLeft: row.why_left,
         ...timeAs('openedAt', row.opened_at),
         ...timeAs('clickedAt', row.clicked_at),
       },
     ]),
   )
+}
+
+interface AmongCampaigns extends Among {
+  broadcastIds: readonly string[]
+}
+
+/** Which version of each campaign they got. */
+async function versionsOf({ read, ids, broadcastIds }: AmongCampaigns) {
+  const rows = await read
+    .selectFrom('broadcast_people')
+    .innerJoin('emails', 'emails.id', 'broadcast_people.email_id')
+    .select(['contact_id', 'broadcast_people.broadcast_id', 'variant'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('broadcast_people.broadcast_id', 'in', idsIn(broadcastIds, 'text'))
+    .where('variant', 'is not', null)
+    .execute()
+  return new Map(rows.map((row) => [`${row.contact_id} ${row.broadcast_id}`, row.variant ?? '']))
+}
+
+/** The numbers of the links of each campaign that they clicked. */
+async function linksOf({ read, ids, broadcastIds }: AmongCampaigns) {
+  const rows = await read
+    .selectFrom('broadcast_link_people')
+    .select(['contact_id', 'broadcast_id', 'link'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('broadcast_id', 'in', idsIn(broadcastIds, 'text'))
+    .execute()
+  const known = new Map<string, number[]>()
+  for (const { contact_id, broadcast_id, link } of rows) {
+    const place = `${contact_id} ${broadcast_id}`
+    known.set(place, [...(known.get(place) ?? []), link])
+  }
+  return known
 }

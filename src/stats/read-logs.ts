@@ -141,8 +141,18 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
     read,
     [...facts.values()].flatMap(({ broadcastId }) => broadcastId ?? []),
   )
-  return { rows, events, happenings, told: toldBy(events, facts, noted) }
+  const providers = new Map(happenings.map(({ id, provider }) => [id, provider]))
+  const all = toldBy(events, facts, noted)
+  return {
+    rows,
+    events,
+    happenings,
+    told: all.map((one) => atProvider(one, providers.get(one.id))),
+  }
 }
+
+const atProvider = (one: CampaignTold, provider: string | undefined): CampaignTold =>
+  Object.assign(one, { provider })
 
 /** Which server answered last, by delivery. */
 async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
@@ -197,7 +207,8 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
     const broadcastId = facts.get(emailId)?.broadcastId ?? null
     if (broadcastId === null) return []
     const row = { log: 'consent' as const, id, at, accountId, emailId, broadcastId }
-    return [{ ...row, recipient: address, what: 'left', machine: false }]
+    const provider = providerOf(address, remotes.get(`${emailId} ${address}`) ?? null)
+    return [{ ...row, recipient: address, provider, what: 'left', machine: false }]
   })
   return { rows, happenings, told }
 }

@@ -46,7 +46,10 @@ import { dkimRotation } from './migrations/0203-dkim-rotation.js'
 import { testInbox } from './migrations/0210-test-inbox.js'
 import { identities } from './migrations/0220-identities.js'
 import { testDraws } from './migrations/0230-test-draws.js'
+import { providerOfPeople } from './migrations/0231-provider-of-people.js'
 import { rings } from './migrations/0240-rings.js'
+import { egressByNode } from './migrations/0241-egress-by-node.js'
+import { nodeAddresses } from './migrations/0242-node-addresses.js'
 import { operatorKeys } from './migrations/0250-operator-keys.js'
 import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
@@ -106,7 +109,10 @@ const migrations: Record<string, Migration> = {
   '0210-test-inbox': testInbox,
   '0220-identities': identities,
   '0230-test-draws': testDraws,
+  '0231-provider-of-people': providerOfPeople,
   '0240-rings': rings,
+  '0241-egress-by-node': egressByNode,
+  '0242-node-addresses': nodeAddresses,
   '0250-operator-keys': operatorKeys,
   '0255-site-brakes': siteBrakes,
 }

@@ -1,9 +1,7 @@
-import { contentStart, textOfHtml } from '../mime/index.js'
+import { contentStart, escapeHtml, textOfHtml } from '../mime/index.js'
 import { withoutShownTags } from './copy-tags.js'
 
 const tag = /(\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\})/
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 // So many that an inbox shows none of the mail's own words behind a short text: a space and signs without a width.
 const filler = '&#847;&zwnj;&nbsp;'.repeat(60)
@@ -15,9 +13,7 @@ const filler = '&#847;&zwnj;&nbsp;'.repeat(60)
 export function previewLiquid(previewText: string): string {
   const words = previewText
     .split(tag)
-    .map((part, at) =>
-      at % 2 === 1 ? part : part.replace(/[&<>]/g, (char) => entities[char] ?? ''),
-    )
+    .map((part, at) => (at % 2 === 1 ? part : escapeHtml(part)))
     .join('')
   return `${hidden}${words}${filler}</div>`
 }

@@ -1,7 +1,7 @@
 import { makeEffects } from '../app/effects.js'
 import { openResolver } from '../app/resolver.js'
 import { mailRulesOf, runThread } from '../app/thread.js'
-import { isReachable } from '../config/index.js'
+import { isReachable, usualSourceOf } from '../config/index.js'
 import { joinBacklog, makeReturnPaths, makeTestOwner } from '../deliveries/index.js'
 import { openLatelyNotes } from '../nodes/index.js'
 import { openOutbound } from '../outbound/index.js'
@@ -60,6 +60,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     testInbox,
     // For TLS reports. The sandbox is no domain of anybody's: there is nothing to report of it.
     countTls: data.config.tlsReports.enabled && data.config.outbound.route !== 'sandbox',
+    unnamedSource: usualSourceOf(data.config),
     thread: data.index,
     threads: data.config.outbound.threads,
     random: Math.random,

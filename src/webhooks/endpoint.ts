@@ -248,9 +248,9 @@ export function secretsOf(
   row: Pick<EndpointRow, 'id' | 'secret' | 'old_secret' | 'old_secret_until'>,
   now: number,
 ): string[] {
-  const secrets = [key.unseal(row.secret, purposeOf(row.id))]
+  const secrets = [key.unseal(row.secret, webhookPurpose(row.id))]
   if (row.old_secret !== null && (row.old_secret_until ?? 0) > now) {
-    secrets.push(key.unseal(row.old_secret, purposeOf(row.id)))
+    secrets.push(key.unseal(row.old_secret, webhookPurpose(row.id)))
   }
   return secrets
 }
@@ -275,12 +275,12 @@ const change = (tx: Tx, id: string, values: Partial<EndpointRow>) =>
   tx.updateTable('webhook_endpoints').set(values).where('id', '=', id).execute()
 
 /** Bound to the endpoint: a sealed secret that is copied to another row does not open. */
-const purposeOf = (id: string) => `webhook secret ${id}`
+export const webhookPurpose = (id: string) => `webhook secret ${id}`
 
 // decisions.md, 'webhook secret': the HMAC key is the whole string.
 function newSecret(key: ApplianceKey, id: string): { secret: string; sealed: Buffer } {
   const secret = `whsec_${randomBytes(32).toString('base64url')}`
-  return { secret, sealed: key.seal(secret, purposeOf(id)) }
+  return { secret, sealed: key.seal(secret, webhookPurpose(id)) }
 }
 
 /** What can be shown of a row: no secret. */

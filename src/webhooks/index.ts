@@ -26,6 +26,7 @@ export {
   rotateSecret,
   updateEndpoint,
   type WebhookEndpoint,
+  webhookPurpose,
 } from './endpoint.js'
 export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
 export { type WebhookEvent, webhookEvents } from './event-names.js'

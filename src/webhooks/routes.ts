@@ -1,5 +1,6 @@
 import type { Principal } from '../accounts/index.js'
 import type { Plans } from '../billing/index.js'
+import type { SharedCounts } from '../bounded/index.js'
 import { serve } from '../contract/index.js'
 import type { Resolver } from '../dns/index.js'
 import { type Api, makeRateLimiter, type Remember, refuseExcess, reply } from '../http/index.js'
@@ -44,10 +45,15 @@ const trials = { requests: 10, windowMs: 60_000 }
 
 /** The trials of all accounts: those by pages and those by the API count as one. */
 export function makeWebhookTrials(
-  deps: Omit<WebhookRouteDeps, 'plans' | 'tryWebhook'>,
+  deps: Omit<WebhookRouteDeps, 'plans' | 'tryWebhook'> & {
+    /** What other nodes count too; undefined where there are none. */
+    counts?: Pick<SharedCounts, 'of'> | undefined
+  },
 ): WebhookTrials {
   const { read } = deps.store
-  const trying = makeRateLimiter(trials, deps.clock)
+  const trying = makeRateLimiter(trials, deps.clock, {
+    together: deps.counts?.of('webhook trials'),
+  })
   return async (accountId, id) => {
     await findEndpoint(read, accountId, id)
     refuseExcess(trying.take(accountId))

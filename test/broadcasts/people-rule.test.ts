@@ -3,12 +3,14 @@ import { is } from 'superstruct'
 import t, { type Test } from 'tap'
 
 import {
+  broadcastReport,
   mostParts,
   neverSent,
   pageOfPeople,
   ruleOfPeople,
   stopBroadcast,
 } from '../../src/broadcasts/index.js'
+import { enterNext } from '../../src/emails/recipient-index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import {
@@ -118,6 +120,23 @@ t.test('whom a campaign was sent to, and who got it, are segments that stay righ
   await same(t, 9, 'sent', sent.id)
   t.equal(await mailedUnknown(store.read, rule), undefined)
 
+  // Those at one provider, as the report counts them.
+  const there = { who: 'delivered', provider: 'd1.test' } as const
+  const part = await createSegment(deps, accountId, {
+    name: 'There',
+    rule: ruleOfPeople(await campaigns.find(id), there) ?? { all: [] },
+  })
+  await keep()
+  const [members = []] = await both(part.id, 'delivered')
+  const { recipients: listed } = await pageOfPeople(store.read, id, { ...there, limit: 50 })
+  t.same(members, listed.map(({ email }) => email).sort())
+  t.ok(members.length > 0 && members.every((email) => email.endsWith('@d1.test')))
+  const { providers } = await broadcastReport(store.read, accountId, id)
+  t.equal(providers.find((one) => one.provider === 'd1.test')?.delivered, members.length)
+  const elsewhere = { who: 'delivered', provider: '*', limit: 50 } as const
+  t.same((await pageOfPeople(store.read, id, elsewhere)).recipients, [], 'all are named')
+  t.equal(ruleOfPeople(await campaigns.find(id), elsewhere), undefined)
+
   // A report that comes late takes a delivery back; the mail went out all the same.
   const mail = await store.read
     .selectFrom('emails')
@@ -199,4 +218,20 @@ t.test('to whom it never went out as its rest was cancelled is a segment', async
   await keepSegments(deps, new AbortController().signal)
   const { members } = await segmentMembers(store.read, accountId, segment.id, { limit: 50 })
   t.equal(members.length, 4)
+  const list = async () => {
+    const first = await pageOfPeople(store.read, id, { who: 'not_sent', limit: 3 })
+    t.match(first.recipients[0], { emailId: null, status: 'cancelled' })
+    const after = first.endsAt ?? undefined
+    const next = await pageOfPeople(store.read, id, { who: 'not_sent', after, limit: 3 })
+    t.equal(next.endsAt, null)
+    return [...first.recipients, ...next.recipients].map(({ email }) => email)
+  }
+  const never = members.map(({ email }) => email).sort()
+  t.same(await list(), never)
+  // As of versions and own clocks: the whole of the audience is gone through.
+  await store.write((tx) => tx.updateTable('broadcasts').set({ cursor: '' }).execute())
+  t.same(await list(), never, 'of its last minute')
+  const later = { now: () => clock.now() + 120_000 } as typeof clock
+  while (await enterNext({ store, clock: later })) {}
+  t.same(await list(), never, 'and once they are found by their recipients')
 })

@@ -1,5 +1,5 @@
 // Thorough: whole appliances, each with an authority and a clock that moves.
-import { rmSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { dayMs } from '../../src/clock/index.js'
@@ -330,3 +330,56 @@ t.test('no private key is in the database in clear', async (t) => {
 })
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 1))
+
+t.test('a directory that wants it is told of the account elsewhere', async (t) => {
+  const bound = { kid: 'k-1', hmacKey: Buffer.alloc(32, 3).toString('base64url') }
+  const file = join(t.testdir({ key: `${bound.hmacKey}\n` }), 'key')
+  const env = { POSTHORN_TLS_EAB_KEY_ID: bound.kid, POSTHORN_TLS_EAB_KEY_FILE: file }
+  const { renew, directory, account } = await rig(t, { env })
+  directory.behaviour.bound = bound
+  t.same((await renew()).issued, ['mail.test'])
+  t.match(await account(), { url: [...directory.accounts.keys()][0] })
+  const without = await rig(t)
+  without.directory.behaviour.bound = bound
+  t.match((await without.renew()).failed, [/externalAccountRequired/])
+})
+
+t.test(
+  'a name whose port 80 nobody reaches is proved by a record that a hook publishes',
+  async (t) => {
+    const dir = t.testdir({})
+    const hook = join(dir, 'hook')
+    writeFileSync(
+      hook,
+      `#!/bin/sh\necho "$@" >> ${dir}/calls\n[ ! -e ${dir}/broken ] || { echo no zone >&2; exit 1; }\n`,
+    )
+    chmodSync(hook, 0o700)
+    const calls = () => readFileSync(join(dir, 'calls'), 'utf8').trim().split('\n')
+    const { renew, directory, resolver, row, clock, certificate } = await rig(t, {
+      env: { POSTHORN_TLS_DNS_HOOK: hook },
+    })
+    // It leads elsewhere, as behind a firewall.
+    resolver.set('mail.test', { a: ['192.0.2.99'] })
+    const published = (name: string) =>
+      calls().flatMap((call) => {
+        const [verb, of, value = ''] = call.split(' ')
+        return verb === 'add' && of === name ? [value] : []
+      })
+    directory.behaviour.txt = (name) => published(name)
+    writeFileSync(join(dir, 'broken'), '')
+    t.match((await renew()).failed, [/dns_hook \(.+ add\) failed: no zone/])
+    t.match(await row(), { failures: 1, error: /no zone/ })
+    rmSync(join(dir, 'broken'))
+    await clock.advance(hourMs)
+    const renewing = renew()
+    // What the hook has published is looked for first.
+    for (let i = 0; i < 100 && calls().length < 2; i++)
+      await new Promise((go) => setTimeout(go, 50))
+    resolver.set('_acme-challenge.mail.test', { txt: published('_acme-challenge.mail.test') })
+    const stop = setInterval(() => void clock.advance(2_000), 20)
+    t.same((await renewing).issued, ['mail.test'])
+    clearInterval(stop)
+    t.same(certificate()?.names, ['mail.test'])
+    t.match(calls().at(-1), /^remove _acme-challenge\.mail\.test [\w-]{43}$/)
+  },
+)

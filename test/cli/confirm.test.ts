@@ -170,6 +170,12 @@ t.test('accounts, keys, domains, contacts: what is taken away is told first', as
       counts: { dryRun: true, would: /^delete the operator's key/, name: 'Billing' },
     },
     {
+      command: 'key-file rotate',
+      make: async () => ({ args: ['key-file', 'rotate'] }),
+      says: /replace the appliance key of \S+\.\s+Links in mail that was sent work for that long/,
+      counts: { dryRun: true, would: /^replace the appliance key/, keys: 1 },
+    },
+    {
       command: 'domain delete',
       make: async (n) => {
         await id('domain', 'add', `d${n}.test`, '--force')
@@ -243,7 +249,7 @@ const withAccount =
   (make: Case['make']): Case['make'] =>
   async (n) => {
     const made = await make(n)
-    return ['account', 'operator-key'].includes(made.args[0] ?? '')
+    return ['account', 'operator-key', 'key-file'].includes(made.args[0] ?? '')
       ? made
       : { ...made, args: [...made.args, '--account', 'City'] }
   }

@@ -190,7 +190,11 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['outbound.pools', '[1]', 'it to be a table'],
   ['outbound.pools', '{ "A B" = {} }', 'the name "A B" to be 1 to 32 of a-z'],
   ['outbound.pools', '{ a = {} }', 'a.sources to be a list of at least one address'],
-  ['outbound.pools', '{ a = { source = [] } }', 'a.source to be one of sources, classes, accounts'],
+  [
+    'outbound.pools',
+    '{ a = { source = [] } }',
+    'a.source to be one of sources, classes, accounts, when_away',
+  ],
   ...[
     ['{ addresses = ["192.0.2.1", "192.0.2.2"] }', 'a.sources[0].addresses to be an IPv4 address'],
     ['{ addresses = ["mx.test"] }', 'a.sources[0].addresses to be a list of IP addresses'],
@@ -340,7 +344,7 @@ t.test('all problems are told at once, unknown names with the known ones', async
   t.equal(message.split('\n').length, 5, message)
   t.match(
     message,
-    /\n {2}prot: no such setting; known here: log, http, dashboard, dns, outbound, .*sandbox \(line 1\)$/m,
+    /\n {2}prot: no such setting; known here: log, http, key_file, dashboard, dns, outbound, .*sandbox \(line 1\)$/m,
   )
   t.match(
     message,

@@ -78,6 +78,7 @@ export async function fillForOperator(posthorn: Posthorn) {
       .insertInto('egress')
       .values({
         scope: 'slow.test',
+        node: 1,
         orders: 'auto',
         way: 'failover',
         since: now,

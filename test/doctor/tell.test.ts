@@ -41,6 +41,31 @@ t.test('a listing burns until the list says otherwise; no answer says nothing', 
   t.match(await pastNotices(store.read, 1), [{ kind: 'blocklist' }])
 })
 
+t.test('of several nodes each settles its own listings alone', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const resolver = fakeResolver({ '2.0.0.127.list.test': { a: ['127.0.0.2'] } })
+  const lookAt = (name: string, address: string) => {
+    const env = {
+      POSTHORN_STORE_URL: 'postgres://db.test/mail',
+      POSTHORN_NODE_JOIN: 'true',
+      POSTHORN_NODE_NAME: name,
+      POSTHORN_OUTBOUND_SOURCE_ADDRESSES: address,
+      POSTHORN_DOCTOR_BLOCKLISTS: 'list.test',
+    }
+    return tellBlocklists({ store, clock, resolver, config: loadConfig({ env }) })
+  }
+  resolver.set(listed, { a: ['127.0.0.4'] })
+  await lookAt('one', '192.0.2.1')
+  t.match(await lookAt('two', '192.0.2.9'), { listed: 0 })
+  t.match(await openNotices(store.read), [
+    { kind: 'blocklist', key: '192.0.2.1 list.test@one', text: /\(on one\)/ },
+  ])
+  resolver.set(listed, undefined)
+  await lookAt('one', '192.0.2.1')
+  t.same(await openNotices(store.read), [])
+})
+
 t.test('a certificate is told at each step before its end, the last burns', async (t) => {
   const { valid } = await testCertificates(t)
   const { X509Certificate } = await import('node:crypto')

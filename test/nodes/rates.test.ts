@@ -1,8 +1,10 @@
 // Issue 46: limits of requests hold for the sum of what several nodes have counted.
 import t from 'tap'
 import { makeSharedCounts } from '../../src/bounded/index.js'
+import { makeFormLimits } from '../../src/forms/sent-in-limits.js'
 import { makeRateLimiter } from '../../src/http/index.js'
 import { makeRateExchange } from '../../src/nodes/index.js'
+import { makeInvitationMails } from '../../src/people/failure-limits.js'
 import { makeQuota } from '../../src/smtpd/index.js'
 import type { Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -19,7 +21,9 @@ function nodeOver(store: Store, clock: FakeClock, number: number) {
     together: counts.of('key'),
   })
   const quota = makeQuota(clock, { most: 10, windowMs, together: counts.of('failures') })
-  return { run: exchange.run, limiter, quota }
+  const forms = makeFormLimits(clock, counts)
+  const invitations = makeInvitationMails(clock, counts)
+  return { run: exchange.run, limiter, quota, forms, invitations }
 }
 
 async function threeNodes(t: Parameters<typeof openTestStore>[0]) {
@@ -83,6 +87,25 @@ t.test('quotas of submission hold together', async (t) => {
   t.notOk(three.quota.take('192.0.2.1'))
   await exchange()
   for (const { quota } of [one, two, three]) t.notOk(quota.has('192.0.2.1', 1))
+})
+
+t.test('forms and invitations hold together, and no row says who is invited', async (t) => {
+  const { exchange, rows, one, two } = await threeNodes(t)
+  const asked = { formId: 'f', isCareful: false, network: '192.0.2.1', domain: 'x.test' }
+  for (let n = 0; n < 3; n++) t.equal(one.forms.ofSender(asked), undefined)
+  await exchange()
+  for (let n = 0; n < 2; n++) t.equal(two.forms.ofSender(asked), undefined)
+  t.equal(two.forms.ofSender(asked), 'network', 'five an hour, at both')
+  await exchange()
+  t.equal(one.forms.ofSender(asked), 'network')
+  for (let n = 0; n < 2; n++) t.ok(one.invitations.take('a', 'Olga@x.test'))
+  await exchange()
+  t.ok(two.invitations.take('a', 'olga@x.test'))
+  t.notOk(two.invitations.take('a', 'olga@x.test'), 'three a day')
+  t.ok(two.invitations.take('a', 'other@x.test'))
+  await exchange()
+  t.notOk(one.invitations.take('a', 'olga@x.test'))
+  t.notMatch(JSON.stringify(await rows()), /olga/)
 })
 
 t.test('one upsert and one look a time, and past windows go', async (t) => {

@@ -6,11 +6,15 @@ import { becomes, mailsTo, nodesRig } from '../support/nodes.js'
 import { noPostgres } from '../support/postgres.js'
 
 t.test('rings of two nodes', { skip: noPostgres ?? false }, async (t) => {
-  const rig = await nodesRig(t)
+  const rig = await nodesRig(
+    t,
+    {},
+    '[outbound.pools.spare]\nsources = [{ addresses = ["127.0.0.2"] }]\nwhen_away = "wait"\n',
+  )
   const { mx, ask, send } = rig
   const queued = async (where = 'true') =>
     (await ask<{ n: number }>(`select count(*)::int as n from queue where ${where}`))[0]?.n ?? 0
-  await rig.start('mail1')
+  const first = await rig.start('mail1')
   const second = await rig.start('mail2')
   const addressOf = async (name: string) =>
     (await ask<{ address: string }>(`select address from nodes where name = '${name}'`))[0]
@@ -28,8 +32,8 @@ t.test('rings of two nodes', { skip: noPostgres ?? false }, async (t) => {
     )[0]?.id ?? ''
 
   await t.test('what holds mail of one is told at the other', async (t) => {
-    mx.change({ dot: { reply: '250 ok', delayMs: 1_500 } })
-    t.equal((await send(second, mailsTo('held', 24))).status, 200)
+    mx.change({ dot: { reply: '250 ok', delayMs: 6_000 } })
+    t.equal((await send(second, mailsTo('held', 16))).status, 200)
     await becomes(
       () => queued('node = 2 and lease is not null'),
       (n) => n > 0,
@@ -106,22 +110,56 @@ t.test('rings of two nodes', { skip: noPostgres ?? false }, async (t) => {
     await refused(sealRing(rig.key, over, question).sealed, /epoch of the node .* is over/)
   })
 
-  await t.test('one that does not answer is said not to', async (t) => {
-    mx.change({ dot: { reply: '250 ok', delayMs: 5_000 } })
-    t.equal((await send(second, mailsTo('silent', 20))).status, 200)
-    const id = await waitingAt(2)
-    second.process.kill('SIGSTOP')
-    const shown = await rig.run('mail1', ['queue', 'show', id])
-    t.match(shown.stdout, /Waits because +It waits at another node.*mail2 does not answer/)
-    const top = await rig.run('mail1', ['top', '--once', '--node', 'mail9'])
-    t.equal(top.status, 1)
-    t.match(top.stderr, /there is no node mail9/)
-    await rig.run('mail1', ['site', 'hold', 'd0.test', '--for', '1m', '--why', 'a test'])
-    await becomes(
-      () => ask<{ wakes: string }>("select wakes from nodes where name = 'mail2'"),
-      ([row]) => Number(row?.wakes) > 0,
-      10_000,
-    )
-    second.process.kill('SIGCONT')
+  await t.test("an address is one node's, and mail of its pool goes there", async (t) => {
+    t.match(second.log(), /The address is that of another node/)
+    t.match(await ask('select address, node, owner from node_addresses order by node'), [
+      { address: '127.0.0.2', node: 'mail1', owner: '1' },
+      { address: '127.0.0.2', node: 'mail2', owner: '0' },
+    ])
+    const headers = { authorization: `Bearer ${rig.apiKey}` }
+    const [domain] = await ask<{ id: string }>('select id from domains')
+    const answer = await fetch(`${second.url}/v1/domains/${domain?.id}`, { headers })
+    t.match(await answer.text(), /ip4:127\.0\.0\.2/, 'SPF has the addresses of all nodes')
+    const order = ['site', 'move', 'd0.test', '--pool', 'spare', '--for', '1h', '--why', 'a test']
+    t.equal((await rig.run('mail2', order)).status, 0)
+    t.equal((await send(second, mailsTo('pooled', 2))).status, 200)
+    await becomes(queued, (n) => n === 0, 15_000)
+    t.match(first.log(), /"to":"pooled-0@d0.test"/)
+    t.notMatch(first.log(), /"to":"pooled-1@/)
   })
+
+  await t.test(
+    'one that does not answer is said not to, and its addresses are waited for',
+    async (t) => {
+      mx.change({ dot: { reply: '250 ok', delayMs: 5_000 } })
+      t.equal((await send(first, mailsTo('silent', 12))).status, 200)
+      const id = await waitingAt(1)
+      await first.kill('SIGKILL')
+      mx.change({ dot: '250 ok' })
+      const shown = await rig.run('mail2', ['queue', 'show', id])
+      t.match(shown.stdout, /Waits because +It waits at another node.*mail1 does not answer/)
+      const top = await rig.run('mail2', ['top', '--once', '--node', 'mail9'])
+      t.equal(top.status, 1)
+      t.match(top.stderr, /there is no node mail9/)
+      await rig.run('mail2', ['site', 'hold', 'd9.test', '--for', '1m', '--why', 'a test'])
+      await becomes(
+        () => ask<{ wakes: string }>("select wakes from nodes where name = 'mail1'"),
+        ([row]) => Number(row?.wakes) > 0,
+        10_000,
+      )
+      // A fourth of it is for d0.test.
+      await becomes(
+        () => queued('node = 2 and lease is null'),
+        (n) => n === 3,
+        30_000,
+      )
+      const why = async () => (await rig.run('mail2', ['queue', 'show', await waitingAt(2)])).stdout
+      t.match(
+        await becomes(why, (text) => !text.includes('takes this mail over'), 10_000),
+        /pool spare are those of mail1, which is gone; it waits/,
+      )
+      t.match((await rig.run('mail2', ['node', 'forget', 'mail1'])).status, 0)
+      t.same(await ask('select node from node_addresses'), [{ node: 'mail2' }])
+    },
+  )
 })

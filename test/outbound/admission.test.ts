@@ -108,7 +108,8 @@ function openModel(seed: number) {
     composing: { isCrowded: () => false },
     findRoute: async (lane) => routeOf(lane),
     forgetRoutes() {},
-    poolOf: Object.assign(() => pool, { named: () => undefined }),
+    poolOf: Object.assign(() => pool, { named: () => undefined, usual: pool, all: [pool] }),
+    elsewhere: { of: () => undefined },
     orders: { of: () => ({}) },
     onOpened: () => {
       opened = true

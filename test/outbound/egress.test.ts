@@ -16,7 +16,7 @@ import {
   leaveToEvidence,
   openEgress,
   orderScope,
-  readScopes,
+  readAllScopes,
 } from '../../src/outbound/egress/index.js'
 import type { Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -290,7 +290,7 @@ t.test('a site that refuses our address goes the other way alone', async (t) => 
     await pass(16_000)
   }
   t.equal(egress.wayTo('google', 'gmail.com'), 'primary')
-  t.match(await readScopes(store.read), [
+  t.match(await readAllScopes(store.read), [
     { scope: 'google', way: 'primary', why: /low reputation/ },
   ])
 })

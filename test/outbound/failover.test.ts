@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { loadConfig, type SmartHost } from '../../src/config/index.js'
 import type { StaticRecords } from '../../src/dns/index.js'
 import type { EmailRecord } from '../../src/emails/index.js'
-import { everything, leaveToEvidence, orderScope, readScopes } from '../../src/outbound/index.js'
+import { everything, leaveToEvidence, orderScope, readAllScopes } from '../../src/outbound/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
 import { outboundRig, pass as passTime } from '../support/outbound.js'
@@ -127,12 +127,12 @@ t.test(
       t.match((await deferred(name)).recipients, [{ reply: /^No connection \(banner\)/ }])
     }
     await pass(14_000)
-    t.match(await readScopes(store.read), [{ scope: everything, way: 'failover' }])
+    t.match(await readAllScopes(store.read), [{ scope: everything, way: 'failover' }])
     await pass(26 * minute)
-    const [{ relapses = -1 } = {}] = await readScopes(store.read)
+    const [{ relapses = -1 } = {}] = await readAllScopes(store.read)
     await relayed('four')
     await pass(2_000)
-    t.match(await readScopes(store.read), [{ relapses: relapses + 1 }], 'a probe fails there')
+    t.match(await readAllScopes(store.read), [{ relapses: relapses + 1 }], 'a probe fails there')
   },
 )
 
@@ -142,12 +142,12 @@ t.test('a probe that fails costs the mail nothing', async (t) => {
   await pass(7 * minute)
   t.equal(relay.messages.length, 3, 'what waited is gone')
   await pass(20 * minute)
-  const [{ relapses = -1 } = {}] = await readScopes(store.read)
+  const [{ relapses = -1 } = {}] = await readAllScopes(store.read)
   const { recipients } = await relayed('four')
   t.match(recipients, [{ attempts: 1 }], 'the smart host took it in the same attempt')
   await pass(2_000)
   const after = { scope: everything, way: 'failover', relapses: relapses + 1 }
-  t.match(await readScopes(store.read), [after], 'it was a probe')
+  t.match(await readAllScopes(store.read), [after], 'it was a probe')
 })
 
 t.test('mail that is refused for our address goes by the smart host at once', async (t) => {
@@ -182,7 +182,7 @@ t.test('servers that refuse one account’s mail move no mail of others', async 
   const other = await rig.addAccount()
   for (const name of ['one', 'two', 'three']) await relayed(name)
   await pass(4_000)
-  const ways = async () => (await readScopes(store.read)).map(({ scope, way }) => [scope, way])
+  const ways = async () => (await readAllScopes(store.read)).map(({ scope, way }) => [scope, way])
   const each = ['mx.one.test', 'mx.three.test', 'mx.two.test'].map((site) => [site, 'failover'])
   t.same(await ways(), each, 'each site for itself')
   await rig.send({ to: 'ada@four.test' }, other)

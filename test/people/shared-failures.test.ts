@@ -1,5 +1,6 @@
 // Issue 46: where several nodes let people in, guesses are counted together, whichever node they are made at.
 import t from 'tap'
+import { makeSharedCounts } from '../../src/bounded/index.js'
 import { makeApplianceKey } from '../../src/config/index.js'
 import { makePeople } from '../../src/people/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -13,7 +14,13 @@ async function twoNodes(t: Parameters<typeof openTestStore>[0], isOneOfSeveral =
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })
   const node = () =>
-    makePeople({ store, clock, key, asksFactorOfOperators: false, isOneOfSeveral }).limits
+    makePeople({
+      store,
+      clock,
+      key,
+      asksFactorOfOperators: false,
+      counts: isOneOfSeveral ? makeSharedCounts() : undefined,
+    }).limits
   const rows = () => store.read.selectFrom('failed_attempts').selectAll().orderBy('count').execute()
   return { clock, store, rows, first: node(), second: node() }
 }

@@ -11,7 +11,7 @@ const skip = noPostgres ?? false
 /** What the last migrations have made, taken away again. */
 const undo = `
   drop table broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
-    handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates,
+    handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates, node_addresses,
     site_brakes, site_days, host_complaints;
   alter table broadcasts drop column test_seen, drop column test_drawn;
   alter table sessions drop column came_by;
@@ -20,7 +20,7 @@ const undo = `
   alter table dkim_keys drop column stage, drop column may_go_at;
   alter table automations drop column reached;
   alter table automation_backfills drop column is_segment;
-  alter table broadcast_people drop column why_left;
+  alter table broadcast_people drop column why_left, drop column provider;
   alter table queue drop column node;
   create index queue_stream on queue (lane, class, account_id, due_at, id);
   alter table inbound_spool drop column node;

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { threadsOf } from '../../src/nodes/index.js'
 import {
   claimRation,
   forgetLearned,
@@ -288,7 +289,9 @@ t.test(
     )
     const start = async (thread: number) => {
       const started = await startShaping(store, clock, thread)
-      await store.write((tx) => forgetLearned(tx, thread, 2))
+      await store.write((tx) =>
+        forgetLearned(tx, { thread, threads: 2, of: threadsOf({ number: 1 }) }),
+      )
       await started.save()
       return started
     }
@@ -341,7 +344,9 @@ t.test('what was learned outlives a restart, whichever thread learned it', async
 
   await other.save()
   t.equal((await readLearned(store.read)).length, 1)
-  await store.write((tx) => forgetLearned(tx, 0, 1))
+  await store.write((tx) =>
+    forgetLearned(tx, { thread: 0, threads: 1, of: threadsOf({ number: 1 }) }),
+  )
   t.same(await readLearned(store.read), [], 'threads that are no more leave nothing')
 })
 

@@ -104,12 +104,14 @@ async function naive({ store, contacts, mails }: World) {
   const hours: Record<string, Record<string, number>> = {}
   const links: Record<string, { clicked: number; machine: number; people: Set<string> }> = {}
   const people: Record<string, Record<string, number>> = {}
+  const providers: Record<string, string> = {}
   const bounced: Record<string, number> = {}
   const put = (broadcast: string, address: string, what: string, at: number) => {
     const contact = contacts.get(address.toLowerCase())
     if (contact === undefined) return
     const person = people[`${broadcast} ${contact}`] ?? {}
     people[`${broadcast} ${contact}`] = person
+    providers[`${broadcast} ${contact}`] = address.split('@')[1]?.toLowerCase() ?? ''
     person[what] = what === 'unreached_at' ? at : Math.min(at, person[what] ?? at)
   }
   const count = (broadcast: string, at: number, what: string) => {
@@ -159,7 +161,7 @@ async function naive({ store, contacts, mails }: World) {
       { ...rest, people: people.size },
     ]),
   )
-  return { hours, people, links: told, bounced }
+  return { hours, people, providers, links: told, bounced }
 }
 
 /** The tables in the same form. */
@@ -171,8 +173,9 @@ async function counted({ rows, store }: World) {
       Object.entries(row).filter(([name, n]) => !counts.includes(name) && n !== 0),
     ),
   ])
-  const people = (await rows('broadcast_people')).map(
-    ({ broadcast_id, contact_id, email_id: _, bounce: __, ...row }) => [
+  const noted = await rows('broadcast_people')
+  const people = noted.map(
+    ({ broadcast_id, contact_id, email_id: _, bounce: __, provider: ___, ...row }) => [
       `${broadcast_id} ${contact_id}`,
       Object.fromEntries(Object.entries(row).filter(([, at]) => at !== null)),
     ],
@@ -189,6 +192,9 @@ async function counted({ rows, store }: World) {
   return {
     hours: Object.fromEntries(hours.filter(([, row]) => Object.keys(row as object).length > 0)),
     people: Object.fromEntries(people),
+    providers: Object.fromEntries(
+      noted.map((row) => [`${row.broadcast_id} ${row.contact_id}`, row.provider]),
+    ),
     links: Object.fromEntries(links),
     bounced: Object.fromEntries(bounces.map((row) => [row.broadcast_id, row.count])),
   }

@@ -1,4 +1,4 @@
-import { createHash, type JsonWebKey, randomBytes } from 'node:crypto'
+import { createHash, createHmac, type JsonWebKey, randomBytes } from 'node:crypto'
 import { get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -26,6 +26,10 @@ export interface Behaviour {
   certificate: 'good' | 'of another key' | 'of another name'
   /** RFC 9773; undefined: there is no such resource. */
   renewal: (Life & { retryAfter: number }) | undefined
+  /** RFC 8555 §7.3.4: new accounts have to be bound to this one, by its key (base64url). */
+  bound: { kid: string; hmacKey: string } | undefined
+  /** What the DNS has of TXT records; undefined: names are proved by HTTP-01. */
+  txt: ((name: string) => readonly string[]) | undefined
 }
 
 interface Order {
@@ -79,6 +83,8 @@ export async function acmeDirectory(
     life: (at) => ({ beganAt: at, endsAt: at + 90 * dayMs }),
     certificate: 'good',
     renewal: undefined,
+    bound: undefined,
+    txt: undefined,
   }
   const nonces = new Set<string>()
   const accounts = new Map<string, { jwk: JsonWebKey; contact: string[] }>()
@@ -93,7 +99,13 @@ export async function acmeDirectory(
   }
   const judge = async (order: Order) => {
     const answer = `${order.token}.${thumbprint(accounts.get(order.account)?.jwk ?? {})}`
-    const error = await askChallenge(order.name, order.token, made.port80(), answer)
+    const { txt } = behaviour
+    const hash = createHash('sha256').update(answer).digest('base64url')
+    const error = txt
+      ? txt(`_acme-challenge.${order.name}`).includes(hash)
+        ? undefined
+        : { type: 'urn:ietf:params:acme:error:unauthorized', detail: 'No TXT record' }
+      : await askChallenge(order.name, order.token, made.port80(), answer)
     order.status = error === undefined ? 'ready' : 'invalid'
     order.error = error
   }
@@ -106,7 +118,7 @@ export async function acmeDirectory(
     ...(error === undefined ? {} : { error }),
   })
   const shownChallenge = ({ id, status, token, error }: Order) => ({
-    type: 'http-01',
+    type: behaviour.txt ? 'dns-01' : 'http-01',
     url: `${base}/challenge/${id}`,
     token,
     status: status === 'invalid' || status === 'pending' ? status : 'valid',
@@ -118,6 +130,9 @@ export async function acmeDirectory(
       if (behaviour.limited?.test('new-account')) return problem('rateLimited', 'too many', 429)
       const { termsOfServiceAgreed, contact = [] } = payload as Record<string, never>
       if (termsOfServiceAgreed !== true) return problem('userActionRequired', 'Agree first', 403)
+      if (!isBound(behaviour.bound, payload, jwk)) {
+        return problem('externalAccountRequired', 'Bind it to an account', 403)
+      }
       const known = [...accounts].find(([, one]) => thumbprint(one.jwk) === thumbprint(jwk))
       const url = known?.[0] ?? `${base}/account/${accounts.size + 1}`
       if (known === undefined) accounts.set(url, { jwk, contact })
@@ -169,7 +184,10 @@ export async function acmeDirectory(
       json: {
         status: shownChallenge(order).status,
         identifier: { type: 'dns', value: order.name },
-        challenges: [{ type: 'dns-01', url: '', token: 'x' }, shownChallenge(order)],
+        challenges: [
+          { type: behaviour.txt ? 'http-01' : 'dns-01', url: '', token: 'x' },
+          shownChallenge(order),
+        ],
       },
     }),
     async challenge({ order }) {
@@ -263,6 +281,20 @@ export async function acmeDirectory(
     },
   }
   return made
+}
+
+/** RFC 8555 §7.3.4: the account's key, signed by the key of the account elsewhere. */
+function isBound(bound: Behaviour['bound'], payload: unknown, jwk: JsonWebKey): boolean {
+  if (bound === undefined) return true
+  const { externalAccountBinding: binding } = payload as Record<string, Record<string, string>>
+  if (binding === undefined) return false
+  const text = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toString())
+  const mac = createHmac('sha256', Buffer.from(bound.hmacKey, 'base64url'))
+    .update(`${binding.protected}.${binding.payload}`)
+    .digest('base64url')
+  const { kid, alg } = text(binding.protected)
+  const isOurs = thumbprint(text(binding.payload)) === thumbprint(jwk)
+  return kid === bound.kid && alg === 'HS256' && mac === binding.signature && isOurs
 }
 
 interface Asked {

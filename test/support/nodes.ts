@@ -31,7 +31,8 @@ export interface NodesRig {
   send(node: Serving, mails: readonly object[], key?: string): Promise<Response>
 }
 
-export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig> {
+/** `settings`: more of the file that all nodes have. */
+export async function nodesRig(t: Test, script: MxScript = {}, settings = ''): Promise<NodesRig> {
   const server = await startPostgres(t)
   const ask = async <Row>(sql: string, database = 'mail'): Promise<Row[]> => {
     const client = new pg.Client(`${server.url}/${database}`)
@@ -58,7 +59,7 @@ export async function nodesRig(t: Test, script: MxScript = {}): Promise<NodesRig
     `[outbound]\nroute = "direct"\nport = ${mx.port}\nallow_private_addresses = true\nthreads = 1\nwarm_up = "off"\n` +
       `[node]\njoin = true\n[http.rate_limit]\nrequests = 0\n[dns.static."mx.test"]\na = ["127.0.0.1"]\n` +
       `[webhooks]\nallow = ["127.0.0.1"]\n` +
-      `[dns.static."*"]\nmx = [{ preference = 10, exchange = "mx.test" }]\n`,
+      `[dns.static."*"]\nmx = [{ preference = 10, exchange = "mx.test" }]\n${settings}`,
   )
   writeFileSync(join(first, 'shaping.toml'), shapedTo({ connections: 3, messages: 10_000 }))
   const dirs = new Map<string, string>()

@@ -2,7 +2,7 @@ import { nextTurn } from '../../bounded/index.js'
 import { prepared, type Read } from '../../store/index.js'
 import { blockedReason } from './hold.js'
 import { idsByStatus, type RunsPage, runsOf } from './runs.js'
-import { isAsked, runsOfContact } from './runs-of-contact.js'
+import { type ContactRun, runsOfContact } from './runs-of-contact.js'
 import { endStatuses, liveStatuses, type RunStatus } from './status.js'
 
 /** Which runs of an automation; what is not said is not asked. */
@@ -257,3 +257,13 @@ export async function stepIdsOf(
 const mostVersions = 20
 // As many as a version has.
 const mostSteps = 100
+
+/** The same that `findRunIds` asks of indexes. */
+function isAsked(row: ContactRun, { statuses, stepIds, reason, wait }: RunsFilter): boolean {
+  if (stepIds !== undefined && !stepIds.includes(row.step_id)) return false
+  if (statuses !== undefined && !statuses.includes(row.status)) return false
+  if (reason !== undefined && row.reason !== reason) return false
+  if (wait === undefined) return true
+  if (wait === 'held') return row.held_at !== null
+  return row.held_at === null && blockedReason(row.blocked) === wait
+}

@@ -1,10 +1,8 @@
 import { type Read, unindexed } from '../../store/index.js'
-import type { RunsFilter } from './find-runs.js'
-import { blockedReason } from './hold.js'
 import type { RunStatus } from './status.js'
 
 /** What a filter asks of a run. */
-interface ContactRun {
+export interface ContactRun {
   id: string
   status: RunStatus
   step_id: number
@@ -41,14 +39,4 @@ export async function runsOfContact(
     ...ended.map((row) => ({ blocked: null, held_at: null, ...row })),
   ]
   return rows.sort((a, b) => (a.id < b.id ? 1 : -1))
-}
-
-/** The same that `findRunIds` asks of indexes. */
-export function isAsked(row: ContactRun, { statuses, stepIds, reason, wait }: RunsFilter): boolean {
-  if (stepIds !== undefined && !stepIds.includes(row.step_id)) return false
-  if (statuses !== undefined && !statuses.includes(row.status)) return false
-  if (reason !== undefined && row.reason !== reason) return false
-  if (wait === undefined) return true
-  if (wait === 'held') return row.held_at !== null
-  return row.held_at === null && blockedReason(row.blocked) === wait
 }

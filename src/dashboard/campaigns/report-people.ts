@@ -35,9 +35,11 @@ interface ReportPeopleView extends BesidePages {
   /** It is of those who left. */
   hasWhy: boolean
   /** What makes a segment of them; undefined where no rule says it, or the visitor may not. */
-  segment: { action: string; who: Who } | undefined
+  segment: { action: string } | undefined
+  /** What a form says of whom it is. */
+  asked: { name: string; value: string }[]
   /** What makes a draft for them. */
-  again: { action: string; who: Who; label: string } | undefined
+  again: { action: string; label: string } | undefined
   /** That nobody knows who opened it, where that is asked. */
   unmeasured: string | undefined
   faults: Faults
@@ -45,7 +47,8 @@ interface ReportPeopleView extends BesidePages {
     email: string
     /** Undefined: they are no contact (any more), or the visitor sees none. */
     contact: string | undefined
-    mail: string
+    /** Undefined: there is none. */
+    mail: string | undefined
     opened: Moment | undefined
     clicked: Moment | undefined
     reason: string
@@ -66,7 +69,14 @@ export function peopleAsked(query: { get(name: string): string | null | undefine
   if (said !== '' && why === undefined) {
     throw new ApiError('validation_error', 'There is no such reason why people leave')
   }
-  return { who, link: numberIn(query, 'link'), reason: numberIn(query, 'reason'), why }
+  return {
+    who,
+    link: numberIn(query, 'link'),
+    reason: numberIn(query, 'reason'),
+    why,
+    provider: textIn(query, 'provider'),
+    variant: textIn(query, 'variant'),
+  }
 }
 
 function numberIn(
@@ -76,6 +86,31 @@ function numberIn(
   const given = query.get(name) ?? ''
   return !/^\d{1,6}$/.test(given) ? undefined : Number(given)
 }
+
+// As long as a domain may be, which a provider's name is where it is none of the large ones.
+const mostText = 255
+
+function textIn(
+  query: { get(name: string): string | null | undefined },
+  name: string,
+): string | undefined {
+  const given = query.get(name) ?? ''
+  return given === '' ? undefined : given.slice(0, mostText)
+}
+
+/** The same as values of an address, or of a form. */
+const filtersOf = ({ who, link, reason, why, provider, variant }: PeopleAsked) => ({
+  who,
+  link: link?.toString(),
+  reason: reason?.toString(),
+  why,
+  provider,
+  variant,
+})
+
+/** Whether a list is of a part of those behind a number. */
+const isPart = ({ link, reason, why, provider, variant }: PeopleAsked) =>
+  (link ?? reason ?? why ?? provider ?? variant) !== undefined
 
 const tabsShown: readonly Who[] = [
   ...(['sent', 'delivered', 'opened', 'not_opened', 'clicked', 'not_clicked'] as const),
@@ -99,12 +134,7 @@ export async function showReportPeople(
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
   const { id, name, subject } = broadcast
   const report = `${base}/campaigns/${id}/report`
-  const filters = {
-    who: asked.who,
-    link: asked.link?.toString(),
-    reason: asked.reason?.toString(),
-    why: asked.why,
-  }
+  const filters = filtersOf(asked)
   const { rows, newer, older } = await listOf(
     { path: `${report}/people`, query, filters },
     async (cursor) => {
@@ -132,14 +162,16 @@ export async function showReportPeople(
     tabs: tabsShown.map((who) => ({
       label: whoWords[who].label,
       href: linkTo(`${report}/people`, { who }),
-      here: who === asked.who && (asked.link ?? asked.reason ?? asked.why) === undefined,
+      here: who === asked.who && !isPart(asked),
     })),
-    segment: hasRule ? { action: `${report}/segment`, who: asked.who } : undefined,
+    segment: hasRule ? { action: `${report}/segment` } : undefined,
+    asked: Object.entries(filters).flatMap(([name, value = '']) =>
+      value === '' ? [] : [{ name, value }],
+    ),
     again:
       hasRule && !areGone.has(asked.who) && visit.may('campaigns.write')
         ? {
             action: `${report}/again`,
-            who: asked.who,
             label:
               asked.who === 'not_opened' ? 'Send again to who has not opened' : 'Send to those',
           }
@@ -153,7 +185,7 @@ export async function showReportPeople(
       contact: contacts.has(addressKey(email))
         ? `${base}/contacts/${contacts.get(addressKey(email))}`
         : undefined,
-      mail: `${base}/emails/${emailId}`,
+      mail: emailId === null ? undefined : `${base}/emails/${emailId}`,
       opened: at(openedAt),
       clicked: at(clickedAt),
       reason: reason ?? '',
@@ -186,7 +218,10 @@ async function contactsAmong(
   return new Map(found.map(({ id, address }) => [address, id]))
 }
 
-function saysMore({ link, reason, why }: PeopleAsked): string {
+function saysMore({ link, reason, why, provider, variant }: PeopleAsked): string {
+  if (provider === '*') return ', at providers beyond those of the report'
+  if (provider !== undefined) return `, at ${provider}`
+  if (variant !== undefined) return `, of version ${variant}`
   if (link !== undefined) return ', one of the links'
   if (reason !== undefined) return ', for one reason'
   return why === undefined ? '' : `: ${leaveWords[why]}`

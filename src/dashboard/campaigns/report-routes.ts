@@ -10,7 +10,7 @@ import {
   requireRuleOfPeople,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
-import type { Form } from '../../http/index.js'
+import { leaveWords } from '../../preferences/index.js'
 import * as segments from '../../segments/contract.js'
 import { createSegment } from '../../segments/index.js'
 import { file, redirect } from '../shell/answer.js'
@@ -55,14 +55,12 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     action: 'contacts.write',
     form: WhoForm,
     again: (visit: Visit, faults: Faults) =>
-      visit.fields.get('who') === 'not_sent'
-        ? showReport(deps, visit)
-        : showReportPeople(deps, visit, { asked: peopleAsked(visit.fields), faults }),
+      showReportPeople(deps, visit, { asked: peopleAsked(visit.fields), faults }),
   } as const
   pages.post('/campaigns/:id/report/segment', making, async ({ account, base, params, fields }) => {
     checkOpen(await readBilling(read, deps.plans, account.id))
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
-    const asked = askedByRule(fields)
+    const asked = peopleAsked(fields)
     await requireOpensMeasured(deps, broadcast, asked)
     const rule = requireRuleOfPeople(broadcast, asked)
     const name = nameOfPeople(broadcast, asked)
@@ -77,7 +75,7 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
   pages.post('/campaigns/:id/report/again', again, async ({ account, base, params, fields }) => {
     const billing = await readBilling(read, deps.plans, account.id)
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
-    const asked = askedByRule(fields)
+    const asked = peopleAsked(fields)
     await requireOpensMeasured(deps, broadcast, asked)
     const given = { asked, name: nameOfPeople(broadcast, asked) }
     const { draft, segmentId } = await draftToPeople(withExpand(deps), billing, broadcast.id, given)
@@ -91,11 +89,17 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
   })
 }
 
-const askedByRule = (fields: Form): AskedByRule =>
-  fields.get('who') === 'not_sent' ? { who: 'not_sent' } : peopleAsked(fields)
-
-function nameOfPeople(broadcast: Broadcast, { who }: AskedByRule): string {
-  const label = `${whoWords[who].label}: ${campaignName(broadcast)}`
+function nameOfPeople(broadcast: Broadcast, asked: AskedByRule): string {
+  const { who, link, reason, why, provider, variant } = asked
+  const part = [
+    link && `link ${link}`,
+    reason && `reason ${reason}`,
+    why && (leaveWords[why] ?? why),
+    provider && `at ${provider}`,
+    variant && `version ${variant}`,
+  ].filter(Boolean)
+  const what = [whoWords[who].label, ...part].join(', ')
+  const label = `${what}: ${campaignName(broadcast)}`
   return [...label].slice(0, mostName).join('')
 }
 

@@ -1,11 +1,13 @@
 import { counted, shownCount } from '../../amounts/index.js'
 import type { BroadcastReport, Who } from '../../broadcasts/index.js'
+import { type Html, html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 
 /** Whom each list of people is of, in words. */
-export const whoWords: Record<Who | 'not_sent', { label: string; says: string }> = {
+export const whoWords: Record<Who, { label: string; says: string }> = {
   not_sent: { label: 'Never sent', says: 'to whom it never went out: the rest was cancelled' },
+  made: { label: 'Mails made', says: 'for whom a mail was made' },
   sent: { label: 'Sent', says: 'to whom it went out, whatever their server said' },
   delivered: { label: 'Delivered', says: 'whose server has taken the mail' },
   opened: { label: 'Opened', says: 'who opened it' },
@@ -69,6 +71,9 @@ export const reasonWords = (of: string) => classWords[of] ?? of.replaceAll('-', 
 export const share = (rate: number | null) =>
   rate === null ? '–' : `${(rate * 100).toFixed(rate > 0 && rate < 0.001 ? 2 : 1)} %`
 
+/** A number that leads to the people behind it. */
+export const peopleCell = (text: string, href: string): Html => html`<a href="${href}">${text}</a>`
+
 /** A number of the report that leads to its people. */
 export interface ReportNumber {
   label: string
@@ -107,9 +112,6 @@ export function numbersOf(
     one('left', total.unsubscribed, rates.unsubscribe),
     one('complained', total.complained + total.complainedUnproved, rates.complaint),
     one('unreached', progress.bounced + progress.failed + progress.suppressed, undefined),
-    // They have no mail, and so no list of mails.
-    ...(notSent === 0
-      ? []
-      : [{ ...one('unreached', notSent, undefined), label: 'Never sent', href: '#reasons' }]),
+    ...(notSent === 0 ? [] : [one('not_sent', notSent, undefined)]),
   ]
 }

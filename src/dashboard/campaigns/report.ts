@@ -7,6 +7,7 @@ import {
   neverSent,
   reachedWords,
   ruleOfPeople,
+  type Who,
   waitsForDecision,
 } from '../../broadcasts/index.js'
 import type { GateOf } from '../../deliveries/index.js'
@@ -24,6 +25,7 @@ import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
   numbersOf,
+  peopleCell,
   type ReportNumber,
   reasonWords,
   share,
@@ -64,7 +66,7 @@ interface CampaignReportView {
     who: string
   }[]
   versions: VersionsView | undefined
-  providers: { name: string; cells: string[] }[]
+  providers: { name: string; cells: (string | Html)[] }[]
   reasons: { says: string; words: string; kind: string; count: string; who: string }[]
   rest: string | undefined
   /** What is said where nobody is known whom it did not reach. */
@@ -119,7 +121,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     notSent: notSentPart(broadcast, visit, here),
     charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
     links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),
-    providers: report.providers.slice(0, mostRows).map(providerRow),
+    providers: report.providers.slice(0, mostRows).map((one) => providerRow(one, here)),
     reasons: report.reasons.slice(0, mostRows).map((reason) => reasonRow(reason, here)),
     rest: long ? `The first ${mostRows} of each list; the API's answer has all` : undefined,
     reached: `${reachedWords(broadcast)}.`,
@@ -174,18 +176,23 @@ const linkRow = (link: BroadcastReport['links'][number], here: string) => ({
   href: undefined,
 })
 
-const providerRow = (one: BroadcastReport['providers'][number]) => ({
-  name: one.provider === '*' ? 'All others' : one.provider,
-  cells: [
-    shownCount(one.delivered + one.relayed),
-    share(one.rates.delivery),
-    shownCount(one.bouncedHard + one.bouncedSoft),
-    shownCount(one.deferred),
-    share(one.rates.open),
-    share(one.rates.click),
-    shownCount(one.complained + one.complainedUnproved),
-  ],
-})
+function providerRow(one: BroadcastReport['providers'][number], here: string) {
+  const { provider } = one
+  const people = (who: Who, text: string) =>
+    peopleCell(text, linkTo(`${here}/people`, { who, provider }))
+  return {
+    name: provider === '*' ? 'All others' : provider,
+    cells: [
+      people('delivered', shownCount(one.delivered + one.relayed)),
+      share(one.rates.delivery),
+      people('bounced', shownCount(one.bouncedHard + one.bouncedSoft)),
+      shownCount(one.deferred),
+      people('opened', share(one.rates.open)),
+      people('clicked', share(one.rates.click)),
+      people('complained', shownCount(one.complained + one.complainedUnproved)),
+    ],
+  }
+}
 
 const reasonRow = (one: BroadcastReport['reasons'][number], here: string) => ({
   says: reasonWords(one.class),

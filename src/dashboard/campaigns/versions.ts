@@ -2,14 +2,17 @@ import { shownCount } from '../../amounts/index.js'
 import { type Broadcast, campaignVersions, waitsForDecision } from '../../broadcasts/index.js'
 import type { Read } from '../../store/index.js'
 import { exactWithZone } from '../format.js'
+import type { Html } from '../shell/html.js'
+import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
+import { peopleCell } from './report-words.js'
 import { isTypedFor } from './typed-number.js'
 
 /** The versions that a campaign tests. */
 export interface VersionsView {
   /** What is known of the version for the rest. */
   says: string
-  rows: { name: string; cells: string[]; key: string }[]
+  rows: { name: string; cells: (string | Html)[]; key: string }[]
   /** Whether one can be chosen by hand now. */
   canChoose: boolean
   /** How many get the version that is chosen. */
@@ -27,11 +30,12 @@ const percent = (chance: number) => `${Math.round(chance * 100)} %`
 export async function versionsView(
   read: Read,
   broadcast: Broadcast,
-  { person, may }: Pick<Visit, 'person' | 'may'>,
+  { person, may, base }: Pick<Visit, 'person' | 'may' | 'base'>,
 ): Promise<VersionsView | undefined> {
   const { variants, variantTest } = await campaignVersions(read, broadcast)
   if (variantTest === null) return undefined
   const zone = person.timeZone ?? 'UTC'
+  const here = `${base}/campaigns/${broadcast.id}/report`
   const isKnown = variants.some(({ opened, clicked }) => opened + clicked > 0)
   const isOn = broadcast.status === 'sending' || broadcast.status === 'paused'
   return {
@@ -40,7 +44,16 @@ export async function versionsView(
       name: one.subject === null ? one.key : `${one.key}: ${one.subject}`,
       key: one.key,
       cells: [
-        ...[one.recipients, one.delivered, one.opened, one.clicked].map(shownCount),
+        ...(
+          [
+            ['made', one.recipients],
+            ['delivered', one.delivered],
+            ['opened', one.opened],
+            ['clicked', one.clicked],
+          ] as const
+        ).map(([who, count]) =>
+          peopleCell(shownCount(count), linkTo(`${here}/people`, { who, variant: one.key })),
+        ),
         // Before anybody did anything the sum says nothing but who got fewer mails.
         isKnown ? percent(one.chance) : 'not known yet',
       ],

@@ -1,4 +1,5 @@
 import type { Plans } from '../../billing/index.js'
+import type { SharedCounts } from '../../bounded/index.js'
 import type { Clock } from '../../clock/index.js'
 import type { ApplianceKey, Config } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
@@ -17,4 +18,6 @@ export interface DomainPageDeps {
   outbound: Config['outbound']
   /** A new one for each look, which remembers no answer of a moment ago. */
   openResolver: () => Resolver
+  /** What other nodes count too; undefined where there are none. */
+  counts?: Pick<SharedCounts, 'of'> | undefined
 }

@@ -47,7 +47,7 @@ const looks = { requests: 10, windowMs: 60_000 }
 
 /** A domain: its records as they are wanted and as they were found, and what depends on them. */
 export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void {
-  const looking = makeRateLimiter(looks, deps.clock)
+  const looking = makeRateLimiter(looks, deps.clock, { together: deps.counts?.of('domain looks') })
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const domain = await domainOf(deps, visit)
     const view = await oneDomainView(deps, visit, domain, faults)

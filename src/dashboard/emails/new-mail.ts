@@ -14,6 +14,7 @@ import {
 import { ApiError } from '../../errors/index.js'
 import { check, structOf } from '../../fields/index.js'
 import type { Remember } from '../../http/index.js'
+import { escapeHtml } from '../../mime/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { listTemplates, type Samples } from '../../templates/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -275,15 +276,12 @@ const addressesIn = (text: string) =>
     .map((address) => address.trim())
     .filter((address) => address !== '')
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-
 /** Paragraphs as they were typed. */
 const htmlOf = (text: string) =>
   text
     .trim()
     .split(/\n{2,}/)
-    .map((part) => part.replace(/[&<>]/g, (char) => entities[char] ?? char))
-    .map((part) => `<p>${part.replaceAll('\n', '<br>')}</p>`)
+    .map((part) => `<p>${escapeHtml(part).replaceAll('\n', '<br>')}</p>`)
     .join('\n')
 
 /**

@@ -8,6 +8,7 @@ import {
   stateOf,
   submissionsOf,
 } from '../../forms/index.js'
+import { escapeHtml } from '../../mime/index.js'
 import { listTopics } from '../../topics/index.js'
 import { file, type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -106,25 +107,22 @@ function snippetOf(
     const needed = required ? ' required' : ''
     const control =
       type === 'choice'
-        ? `<select name="${sentName(name)}"${needed}><option></option>${choices.map((one) => `<option>${escaped(one)}</option>`).join('')}</select>`
+        ? `<select name="${sentName(name)}"${needed}><option></option>${choices.map((one) => `<option>${escapeHtml(one)}</option>`).join('')}</select>`
         : `<input name="${sentName(name)}" type="${type === 'number' ? 'text" inputmode="decimal' : type}"${needed}>`
-    return `  <label>${escaped(label)} ${control}</label>`
+    return `  <label>${escapeHtml(label)} ${control}</label>`
   })
   // What is not ticked is not sent: `offered` says what was to be seen.
   const ticks = topics.map(
     ({ id, name }) =>
-      `  <label><input type="hidden" name="offered" value="${id}"><input name="topic" type="checkbox" value="${id}" checked> ${escaped(name)}</label>`,
+      `  <label><input type="hidden" name="offered" value="${id}"><input name="topic" type="checkbox" value="${id}" checked> ${escapeHtml(name)}</label>`,
   )
   return [
-    `<form method="post" action="${escaped(address)}">`,
+    `<form method="post" action="${escapeHtml(address)}">`,
     '  <label>Email <input name="email" type="email" required></label>',
     ...rows,
     ...ticks,
-    `  <label><input name="agreed" type="checkbox" value="yes" required> ${escaped(settings.consent)}</label>`,
+    `  <label><input name="agreed" type="checkbox" value="yes" required> ${escapeHtml(settings.consent)}</label>`,
     '  <button>Sign up</button>',
     '</form>',
   ].join('\n')
 }
-
-const escaped = (text: string) =>
-  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')

@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { enums, object, optional, string } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
+import { nodeNames } from '../../nodes/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
@@ -27,9 +28,10 @@ async function failoverPage(
   faults: Faults,
 ): Promise<PageAnswer> {
   // Only here, as all of outbound comes along.
-  const { everything, readScopes, wayInWords } = await import('../../outbound/index.js')
-  const scopes = await readScopes(store.read)
+  const { atNodes, everything, readAllScopes, wayInWords } = await import('../../outbound/index.js')
+  const scopes = await readAllScopes(store.read)
   const all = scopes.find(({ scope }) => scope === everything)
+  const nodes = await nodeNames(store.read)
   const view = {
     now,
     faults,
@@ -37,7 +39,7 @@ async function failoverPage(
     smartHosts: config.outbound.failover.smartHosts.map(
       ({ host, port, tls }) => `${host} port ${port} (${tls})`,
     ),
-    all: all === undefined ? 'the primary way' : wayInWords(all, now),
+    all: all === undefined ? 'the primary way' : `${wayInWords(all, now)}${atNodes(all, nodes)}`,
     orders: all?.orders ?? 'auto',
     sites: scopes
       .filter(({ scope }) => scope !== everything)
@@ -45,7 +47,7 @@ async function failoverPage(
         site: scope.scope,
         since: scope.since || null,
         orders: scope.orders,
-        way: wayInWords(scope, now, all?.orders),
+        way: `${wayInWords(scope, now, all?.orders)}${atNodes(scope, nodes)}`,
       })),
   }
   return page('operator/failover', view, { title: 'Failover' })

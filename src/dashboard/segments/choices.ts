@@ -79,7 +79,26 @@ export async function fieldChoices(
   ]
   const known = new Set(choices.map(({ value }) => value))
   const others = [...new Set(also)].filter((value) => !known.has(value))
-  return [...choices, ...others.map((value) => ({ value, label: value }))]
+  const titles = new Map(campaigns.map(({ id, title }) => [id, title]))
+  return [...choices, ...others.map((value) => ({ value, label: partLabel(value, titles) }))]
+}
+
+const partWords: Readonly<Record<string, string>> = {
+  variant: 'The version that they got of the campaign',
+  provider: 'Their mailbox provider, by the campaign',
+  links: 'The links that they clicked in the campaign, by number,',
+  reason: 'Why they did not get the campaign, by number,',
+  unreachedAs: 'What became of the mail that did not arrive of the campaign',
+  whyLeft: 'Why they left by the campaign',
+}
+
+/** A field that no choice offers, as it came with a rule: in words where they are known. */
+function partLabel(value: string, titles: ReadonlyMap<string, string>): string {
+  const [root, id = '', last = ''] = value.split('.')
+  const says = root === 'broadcast' ? partWords[last] : undefined
+  if (says === undefined) return value
+  const title = titles.get(id)
+  return title === undefined ? says : `${says} “${title}”`
 }
 
 // A page of ten conditions stays below 64 KiB: the HTML of all selects of fields, and of one with all of them (bytes).

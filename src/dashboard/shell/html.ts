@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../mime/index.js'
+
 /** Text that is HTML already, made by `html`: views and parts write it as it is, and escape all else. */
 export class Html {
   constructor(readonly text: string) {}
@@ -8,15 +10,6 @@ export class Html {
 
 /** What `html` takes in its places. */
 export type HtmlContent = Html | string | number | undefined | false | readonly HtmlContent[]
-
-// Both quotes too: values stand within attributes. HTML §13.1.2.3: nothing else ends a quoted attribute.
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
 
 /** HTML with values put in: a value is escaped unless `html` made it; nothing stands for undefined and false. */
 export function html(parts: TemplateStringsArray, ...values: HtmlContent[]): Html {
@@ -30,5 +23,6 @@ export function written(value: unknown): string {
   if (value instanceof Html) return value.text
   if (value === undefined || value === null || value === false) return ''
   if (Array.isArray(value)) return value.map(written).join('')
-  return String(value).replace(/[&<>"']/g, (char) => entities[char] ?? char)
+  // Quotes too: values stand within attributes. HTML §13.1.2.3: nothing else ends a quoted attribute.
+  return escapeHtml(String(value))
 }

@@ -1,7 +1,13 @@
 import { isRecent } from '../../clock/index.js'
 import type { Egress, Relays } from '../egress/index.js'
 import { type OrdersInForce, orderInWords } from '../orders/index.js'
-import { type EgressPools, isDnsSite, simulatorSite, testInboxSite } from '../routing/index.js'
+import {
+  type EgressPools,
+  isDnsSite,
+  type PoolsElsewhere,
+  simulatorSite,
+  testInboxSite,
+} from '../routing/index.js'
 import type { Shaping, SiteName } from '../shaping/index.js'
 import { serverOf } from './connection-shares.js'
 import { openRelaySlots, openSiteSlots, smartHostsSite } from './delivery-slots.js'
@@ -11,6 +17,8 @@ import { type Lane, type Stream, secondOf } from './waiting.js'
 /** What decides where a stream stands in line. */
 export interface DestinationOptions {
   poolOf: EgressPools
+  /** Pools whose addresses are other nodes'. */
+  elsewhere: Pick<PoolsElsewhere<Stream>, 'of'>
   /** What the operator has ordered for a site or a domain. */
   orders: Pick<OrdersInForce, 'of'>
   shaping: Shaping
@@ -23,16 +31,28 @@ export interface DestinationOptions {
  * At which path a stream stands in line: at its site's, or on the failover way at the smart hosts'. What the operator holds
  * stands at a path of its own, whose gate is closed until the order ends and all streams stand anew.
  */
-export function makePathFinder({ poolOf, orders, shaping, egress, relays }: DestinationOptions) {
-  return ({ accountId, class: of, lane }: Stream, site: SiteName): PathTo => {
+export function makePathFinder(options: DestinationOptions) {
+  const { poolOf, elsewhere, orders, shaping, egress, relays } = options
+  return (stream: Stream, site: SiteName): PathTo => {
+    const { accountId, class: of, lane } = stream
     const { hold, pool: named } = orders.of({ lane: lane.name, accountId, class: of }, site)
     if (hold !== undefined) {
       const held = { gate: 'hold', until: hold.until, why: orderInWords(hold) } as const
       return { key: `held ${hold.id}`, site: site.key, open: () => ({ take: () => held }) }
     }
-    const pool = (named === undefined ? undefined : poolOf.named(named)) ?? poolOf(accountId, of)
+    const wanted = (named === undefined ? undefined : poolOf.named(named)) ?? poolOf(accountId, of)
     // Whatever the way out is, these stay inside.
     const isOwn = site === simulatorSite || site === testInboxSite
+    const why = isOwn ? undefined : elsewhere.of(stream, wanted)
+    if (why !== undefined) {
+      const held = { gate: 'away', until: null, why } as const
+      return {
+        key: `away ${wanted.name} ${site.key}`,
+        site: site.key,
+        open: () => ({ take: () => held }),
+      }
+    }
+    const pool = wanted.turns.length > 0 ? wanted : poolOf.usual
     const isTurned = !isOwn && egress.wayTo(site.key, lane.name) === 'failover'
     if (isTurned && relays !== undefined) {
       const key = `${pool.name} ${smartHostsSite}`

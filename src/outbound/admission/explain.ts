@@ -25,8 +25,12 @@ export function explainGate(
     return { gate: 'failover', says, ...(held?.until != null && { until: held.until }) }
   }
   // The order says for whom and until when by itself.
-  if (held?.gate === 'hold') {
-    return { gate: 'hold', says: held.why, ...(held.until === null ? {} : { until: held.until }) }
+  if (held?.gate === 'hold' || held?.gate === 'away') {
+    return {
+      gate: held.gate,
+      says: held.why,
+      ...(held.until === null ? {} : { until: held.until }),
+    }
   }
   if (held !== undefined) {
     const says = `${wordsOf[held.gate]} ${siteInWords(path.site)}: ${held.why}`
@@ -55,5 +59,6 @@ const wordsOf = {
   'warm-up': 'The warm-up of the source address holds mail to',
   rate: 'The rate is used up for',
   hold: 'The operator holds mail to',
+  away: 'Another node sends mail to',
   brake: 'Campaign mail is slowed down to',
 } as const

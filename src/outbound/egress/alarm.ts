@@ -19,7 +19,10 @@ export function tellWay(log: Log, scope: Scope, { isForbidden }: View): void {
 
 /** Tells what the operator has ordered since. */
 export function tellOrders(log: Log, before: View, after: View): void {
-  const ordersIn = ({ scopes }: View) => new Map(scopes.map(({ scope, orders }) => [scope, orders]))
+  const ordersIn = ({ scopes }: View) =>
+    new Map(
+      scopes.filter(({ orders }) => orders !== 'auto').map(({ scope, orders }) => [scope, orders]),
+    )
   const [then, now] = [ordersIn(before), ordersIn(after)]
   for (const scope of new Set([...then.keys(), ...now.keys()])) {
     const orders = now.get(scope) ?? 'auto'

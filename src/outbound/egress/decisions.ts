@@ -30,15 +30,15 @@ const keptMs = dayMs
 export async function tripOnUnreached(
   tx: Tx,
   unreached: readonly UnreachedSite[],
-  { now, sites, windowMs }: { now: number; sites: number; windowMs: number },
+  { now, sites, windowMs, node }: { now: number; sites: number; windowMs: number; node: number },
 ): Promise<Scope[]> {
   const since = now - windowMs
-  if (unreached.length > 0) await noteUnreached(tx, unreached, { now, since })
-  const found = await readUnreached(tx, { since, now })
+  if (unreached.length > 0) await noteUnreached(tx, unreached, { now, since, node })
+  const found = await readUnreached(tx, { since, now, node })
   const isSober = now - found.firstAt >= soberingMs
   if (found.sites < sites || !isSober || !(await areEnough(tx, found.accounts))) return []
   const why = `${found.sites} sites in a row gave no connection, and none did`
-  return await tripAll(tx, now, { cause: 'unreached', why })
+  return await tripAll(tx, { now, node }, { cause: 'unreached', why })
 }
 
 /** Two where there are two: what only one of several has met is its own affair. */
@@ -53,21 +53,21 @@ async function areEnough(tx: Tx, accounts: number): Promise<boolean> {
 export async function tripOnRefusal(
   tx: Tx,
   { site, reply, accountId, until }: RefusedSite,
-  { now, sites }: { now: number; sites: number },
+  { now, sites, node }: { now: number; sites: number; node: number },
 ): Promise<Scope[]> {
   const why = `the receiver answered: ${reply.replace(/\s+/g, ' ').slice(0, 200)}`
-  const changes = await change(tx, site, (before) => ({
+  const changes = await change(tx, { scope: site, node }, (before) => ({
     ...trip(before, { cause: 'refused', why, until }, now),
     account_id: accountId,
   }))
   await forgetOldScopes(tx, now - keptMs)
-  const others = (await readScopes(tx)).filter(
+  const others = (await readScopes(tx, node)).filter(
     ({ scope, way, cause }) => scope !== everything && way === 'failover' && cause === 'refused',
   )
   const accounts = new Set(others.map(({ account_id }) => account_id)).size
   if (others.length < sites || !(await areEnough(tx, accounts))) return changes
   const all = `${others.length} sites refuse our address; the last one, ${site}: ${why}`
-  return [...changes, ...(await tripAll(tx, now, { cause: 'refused', why: all, until }))]
+  return [...changes, ...(await tripAll(tx, { now, node }, { cause: 'refused', why: all, until }))]
 }
 
 /** What a probe has shown, for each scope that it was for. */
@@ -75,11 +75,11 @@ export async function countProbe(
   tx: Tx,
   scopes: readonly string[],
   outcome: ProbeOutcome,
-  now: number,
+  { now, node }: { now: number; node: number },
 ): Promise<Scope[]> {
   const all: Scope[] = []
   for (const scope of scopes) {
-    all.push(...(await change(tx, scope, (before) => probed(before, outcome, now))))
+    all.push(...(await change(tx, { scope, node }, (before) => probed(before, outcome, now))))
   }
   return all
 }
@@ -88,9 +88,13 @@ export async function countProbe(
  * The evidence is forgotten with the decision, or the same failures would trip it again right after
  * it was closed.
  */
-async function tripAll(tx: Tx, now: number, evidence: Parameters<typeof trip>[1]) {
-  await forgetUnreached(tx, now)
-  return await change(tx, everything, (before) => trip(before, evidence, now))
+async function tripAll(
+  tx: Tx,
+  { now, node }: { now: number; node: number },
+  evidence: Parameters<typeof trip>[1],
+) {
+  await forgetUnreached(tx, { node, until: now })
+  return await change(tx, { scope: everything, node }, (before) => trip(before, evidence, now))
 }
 
 /**
@@ -99,10 +103,10 @@ async function tripAll(tx: Tx, now: number, evidence: Parameters<typeof trip>[1]
  */
 async function change(
   tx: Tx,
-  scope: string,
+  { scope, node }: { scope: string; node: number },
   next: (before: Breaker) => Breaker & Partial<Pick<Scope, 'account_id'>>,
 ): Promise<Scope[]> {
-  const before = await readScope(tx, scope)
+  const before = await readScope(tx, scope, node)
   const after = next(before)
   if (after === before) return []
   await saveScope(tx, { ...before, ...after })

@@ -72,6 +72,7 @@ export const onlyPrimary: Egress = {
 /** Begins with what the last run, and the other threads, know. */
 export async function openEgress(options: EgressOptions): Promise<Egress> {
   const { store, clock, log, meter } = options
+  const node = store.node.number
   const evidence = makeReachEvidence(options.windowMs)
   const probes = makeProbes(clock)
   let view = viewOf([])
@@ -82,9 +83,9 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
   const writes = new Set<Promise<void>>()
 
   const refresh = async () => {
-    view = viewOf(await readScopes(store.read))
+    view = viewOf(await readScopes(store.read, node))
     const now = clock.now()
-    unreached = await readUnreached(store.read, { since: now - options.windowMs, now })
+    unreached = await readUnreached(store.read, { since: now - options.windowMs, now, node })
     if (options.shown) show()
   }
   const refreshAndTurn = async () => {
@@ -120,12 +121,12 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
     const isReached = unreached.firstAt <= reachedAt && reachedAt <= clock.now()
     if (unreached.sites > 0 && isReached) {
       decide(async (tx) => {
-        await forgetUnreached(tx, reachedAt)
+        await forgetUnreached(tx, { node, until: reachedAt })
         return []
       })
     }
     if (sites.length === 0 && unreached.sites < options.sites) return
-    decide((tx, now) => tripOnUnreached(tx, sites, { now, ...options }))
+    decide((tx, now) => tripOnUnreached(tx, sites, { now, node, ...options }))
   }
   const look = () => {
     cancelLook = clock.after(lookEveryMs, () => {
@@ -154,13 +155,14 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
       return {
         ended(outcome) {
           probes.end(names)
-          if (outcome !== undefined) decide((tx, at) => countProbe(tx, names, outcome, at))
+          if (outcome !== undefined)
+            decide((tx, at) => countProbe(tx, names, outcome, { now: at, node }))
         },
       }
     },
     saw: (seen, reached) => evidence.add(seen, reached, clock.now()),
     refused(refusal) {
-      decide((tx, now) => tripOnRefusal(tx, refusal, { now, sites: options.sites }))
+      decide((tx, now) => tripOnRefusal(tx, refusal, { now, node, sites: options.sites }))
     },
     async close() {
       closed = true

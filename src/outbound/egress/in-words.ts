@@ -1,6 +1,6 @@
 import { utcTime } from '../../clock/index.js'
 import { isProbing } from './breaker.js'
-import type { Scope } from './scopes.js'
+import type { Scope, ShownScope } from './scopes.js'
 
 /** Which way the mail of a scope goes, and why; `forAll`: the orders for all mail. */
 export function wayInWords(scope: Scope, now: number, forAll?: Scope['orders']): string {
@@ -13,4 +13,10 @@ export function wayInWords(scope: Scope, now: number, forAll?: Scope['orders']):
     ? `probing, ${passed} of 3 in a row passed`
     : `first probes ${utcTime(until)}`
   return `by the smart hosts: ${why}; ${probes}`
+}
+
+/** At which nodes it is so on evidence, to stand behind the way; nothing where there is one node. */
+export function atNodes({ nodes }: ShownScope, names: ReadonlyMap<number, string>): string {
+  if (names.size < 2 || nodes.length === 0) return ''
+  return ` (on ${nodes.map((node) => names.get(node) ?? node).join(', ')})`
 }

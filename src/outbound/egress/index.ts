@@ -7,7 +7,7 @@
  */
 export type { ProbeOutcome } from './breaker.js'
 export { type Egress, type EgressOptions, onlyPrimary, openEgress, type Probe } from './egress.js'
-export { wayInWords } from './in-words.js'
+export { atNodes, wayInWords } from './in-words.js'
 export { openSmartHost } from './open-smart-host.js'
 export { makeRelays, type Relays } from './relays.js'
 export {
@@ -15,8 +15,9 @@ export {
   leaveToEvidence,
   type Orders,
   orderScope,
-  readScopes,
+  readAllScopes,
   type Scope,
+  type ShownScope,
 } from './scopes.js'
 export { type Offered, openRelay, type Relay } from './smart-host.js'
 export { openWays } from './ways.js'

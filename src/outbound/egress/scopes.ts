@@ -10,6 +10,8 @@ export interface Scope extends Breaker {
   /** A site's key, or `everything`. */
   readonly scope: string
   readonly orders: Orders
+  /** The number of the node whose way out it is; 0: of none, as the operator has ordered it for all. */
+  readonly node: number
   /** Whose mail a server refused for our address. */
   readonly account_id: string | null
 }
@@ -17,28 +19,66 @@ export interface Scope extends Breaker {
 /** The scope of all mail. Not a host name, so no site has it as its key. */
 export const everything = '*'
 
-/** All that is not as it always was. */
-export async function readScopes(read: Read): Promise<Scope[]> {
-  return await read.selectFrom('egress').selectAll().orderBy('scope').execute()
+/** Where the operator's word stands, which is for all nodes. */
+const ofNoNode = 0
+
+/** All that is not as it always was, of one node: what it has seen, and the operator's word. */
+export async function readScopes(read: Read, node: number): Promise<Scope[]> {
+  return await read
+    .selectFrom('egress')
+    .selectAll()
+    .where('node', 'in', [ofNoNode, node])
+    .orderBy('scope')
+    .orderBy('node')
+    .execute()
+}
+
+/** A scope as people are told of it: the operator's word on it, and what the nodes have seen. */
+export interface ShownScope extends Scope {
+  /** The numbers of those whose mail goes by the smart hosts on evidence. */
+  nodes: readonly number[]
+}
+
+/** All that is not as it always was, each scope once: as the node has it whose mail goes another way for the longest time. */
+export async function readAllScopes(read: Read): Promise<ShownScope[]> {
+  const rows = await read
+    .selectFrom('egress')
+    .selectAll()
+    .orderBy('scope')
+    .orderBy('node')
+    .execute()
+  const byScope = new Map<string, [Scope, ...Scope[]]>()
+  for (const row of rows) {
+    const known = byScope.get(row.scope)
+    if (known === undefined) byScope.set(row.scope, [row])
+    else known.push(row)
+  }
+  return [...byScope.values()].map((of) => {
+    const broken = of.filter(({ way }) => way === 'failover').sort((a, b) => a.since - b.since)
+    const orders = of.find((one) => one.orders !== 'auto')?.orders ?? 'auto'
+    const [first] = of
+    return { ...(broken[0] ?? first), orders, nodes: broken.map(({ node }) => node) }
+  })
 }
 
 /** No row is the usual state: the direct way, as the evidence has it. */
-export async function readScope(read: Read, scope: string): Promise<Scope> {
+export async function readScope(read: Read, scope: string, node: number): Promise<Scope> {
   const row = await read
     .selectFrom('egress')
     .selectAll()
     .where('scope', '=', scope)
+    .where('node', '=', node)
     .executeTakeFirst()
-  return row ?? { ...unbroken, scope, orders: 'auto', account_id: null }
+  return row ?? { ...unbroken, scope, node, orders: 'auto', account_id: null }
 }
 
-/** One row a scope, whose newest state is all that counts. */
+/** One row a scope and node, whose newest state is all that counts. */
 export async function saveScope(tx: Tx, row: Scope): Promise<void> {
-  const { scope, ...values } = row
+  const { scope, node, ...values } = row
   await tx
     .insertInto('egress')
-    .values({ scope, ...values })
-    .onConflict((conflict) => conflict.column('scope').doUpdateSet(values))
+    .values({ scope, node, ...values })
+    .onConflict((conflict) => conflict.columns(['scope', 'node']).doUpdateSet(values))
     .execute()
 }
 
@@ -49,7 +89,7 @@ export async function orderScope(
   orders: Orders,
   now: number,
 ): Promise<void> {
-  const before = await readScope(tx, scope)
+  const before = await readScope(tx, scope, ofNoNode)
   const since = before.orders === orders ? before.since : now
   await saveScope(tx, { ...before, orders, since })
 }
@@ -93,7 +133,7 @@ export interface Unreached {
  */
 export async function readUnreached(
   read: Read,
-  { since, now }: { since: number; now: number },
+  { since, now, node }: { since: number; now: number; node: number },
 ): Promise<Unreached> {
   const { firstAt, ...found } = await read
     .selectFrom('egress_unreached')
@@ -102,6 +142,7 @@ export async function readUnreached(
       fn.count<number>('account_id').distinct().as('accounts'),
       fn.min('at').as('firstAt'),
     ])
+    .where('node', '=', node)
     .where('at', '>=', since)
     .where('at', '<=', now)
     .executeTakeFirstOrThrow()
@@ -115,7 +156,7 @@ export async function readUnreached(
 export async function noteUnreached(
   tx: Tx,
   sites: readonly UnreachedSite[],
-  { now, since }: { now: number; since: number },
+  { now, since, node }: { now: number; since: number; node: number },
 ): Promise<void> {
   await tx
     .deleteFrom('egress_unreached')
@@ -124,13 +165,20 @@ export async function noteUnreached(
   for (const { site, accountId } of sites) {
     await tx
       .insertInto('egress_unreached')
-      .values({ site, account_id: accountId, at: now })
-      .onConflict((conflict) => conflict.columns(['site', 'account_id']).doNothing())
+      .values({ node, site, account_id: accountId, at: now })
+      .onConflict((conflict) => conflict.columns(['node', 'site', 'account_id']).doNothing())
       .execute()
   }
 }
 
 /** Some site gave a connection: what failed before that says nothing about our way out. */
-export async function forgetUnreached(tx: Tx, until: number): Promise<void> {
-  await tx.deleteFrom('egress_unreached').where('at', '<=', until).execute()
+export async function forgetUnreached(
+  tx: Tx,
+  { node, until }: { node: number; until: number },
+): Promise<void> {
+  await tx
+    .deleteFrom('egress_unreached')
+    .where('node', '=', node)
+    .where('at', '<=', until)
+    .execute()
 }

@@ -17,14 +17,18 @@ export interface View {
  * everything, then orders, then evidence.
  */
 export function viewOf(scopes: readonly Scope[]): View {
-  const byName = new Map(scopes.map((scope) => [scope.scope, scope]))
-  const isForbidden = byName.get(everything)?.orders === 'forbid'
+  // The operator's word has a row of its own.
+  const ordersOf = new Map(
+    scopes.filter(({ orders }) => orders !== 'auto').map(({ scope, orders }) => [scope, orders]),
+  )
+  const turned = new Map(
+    scopes.filter(({ way }) => way === 'failover').map((scope) => [scope.scope, scope]),
+  )
+  const isForbidden = ordersOf.get(everything) === 'forbid'
   const isForced = (site: string, lane: string) =>
-    [everything, site, lane].some((name) => byName.get(name)?.orders === 'force')
+    [everything, site, lane].some((name) => ordersOf.get(name) === 'force')
   const brokenOf = (site: string) =>
-    [byName.get(everything), byName.get(site)]
-      .filter((scope) => scope !== undefined)
-      .filter(({ way }) => way === 'failover')
+    [turned.get(everything), turned.get(site)].filter((scope) => scope !== undefined)
 
   return {
     scopes,

@@ -1,6 +1,11 @@
 import { counted } from '../../amounts/index.js'
 import { dayMs, hourMs, utcTime } from '../../clock/index.js'
-import { allSourceAddresses, type Config, ownSourceAddresses } from '../../config/index.js'
+import {
+  allSourceAddresses,
+  type Config,
+  ownSourceAddresses,
+  usualSourceOf,
+} from '../../config/index.js'
 import { type MxRoute, type Resolver, routeToMx } from '../../dns/index.js'
 import type { Read } from '../../store/index.js'
 import {
@@ -83,26 +88,29 @@ export async function warmingSources(
   now: number,
   outbound: OutboundSettings,
 ): Promise<WarmingSource[]> {
-  const names = ['default', ...allSourceAddresses(outbound)]
+  const names = allSourceAddresses(outbound)
   const known = outbound.warmUp === 'off' ? [] : await listSources(read)
-  return known
-    .filter(({ address }) => names.includes(address))
-    .map(({ address, ...state }) => {
-      const { rampDay, firstDay, sent } = today(state, now)
-      const limit = rampLimit(rampDay)
-      return { address, firstDay, rampDay, limit: Number.isFinite(limit) ? limit : null, sent }
-    })
+  return (
+    known
+      // Those of all nodes that have no address of their own.
+      .filter(({ address }) => /^default(?:@|$)/.test(address) || names.includes(address))
+      .map(({ address, ...state }) => {
+        const { rampDay, firstDay, sent } = today(state, now)
+        const limit = rampLimit(rampDay)
+        return { address, firstDay, rampDay, limit: Number.isFinite(limit) ? limit : null, sent }
+      })
+  )
 }
 
 /** The sources that are in their warm-up today, also those that have sent nothing yet; none where it is off. */
 export async function sourcesInWarmUp(
   read: Read,
   now: number,
-  outbound: OutboundSettings,
+  { outbound, ...own }: Pick<Config, 'outbound' | 'node' | 'store'>,
 ): Promise<(WarmingSource & { limit: number })[]> {
   if (outbound.warmUp === 'off' || outbound.route === 'sandbox') return []
   const known = new Map((await listSources(read)).map((source) => [source.address, source]))
-  return sourceNames(outbound).flatMap((address) => {
+  return sourceNames(outbound, usualSourceOf(own)).flatMap((address) => {
     const { rampDay, firstDay, sent } = today(known.get(address), now)
     const limit = rampLimit(rampDay)
     return Number.isFinite(limit) ? [{ address, firstDay, rampDay, limit, sent }] : []

@@ -2,6 +2,8 @@
  * Owns where a recipient's domain goes now (its MX hosts, its site, the appliance's own servers) and which
  * source address a mail leaves from.
  */
+
+export { type MovedStream, makePoolsElsewhere, type PoolsElsewhere } from './elsewhere.js'
 export {
   type ExplainedSite,
   explainSite,

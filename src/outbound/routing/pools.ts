@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
-import type { Config } from '../../config/index.js'
+import type { Config, PoolSettings } from '../../config/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 
 /** What mail leaves from: a name for EHLO, and an address of each family that it has. */
 export interface EgressSource {
-  /** The name by which limits and warm-up count: its IPv4 address, else its IPv6 one, else `default`. */
+  /** The name by which limits and warm-up count: its IPv4 address, else its IPv6 one, else that of no address. */
   readonly name: string
   /** Empty: whichever the system takes. */
   readonly addresses: readonly string[]
@@ -15,8 +15,10 @@ export interface EgressSource {
 /** Sources from which mail leaves in turn. */
 export interface EgressPool {
   readonly name: string
-  /** Every source as often as its weight says; never empty. */
+  /** Every source as often as its weight says; empty where all of its addresses are other nodes'. */
   readonly turns: readonly EgressSource[]
+  /** Those, and what is to become of its mail while all these nodes are gone. */
+  readonly elsewhere?: { addresses: readonly string[]; whenAway: PoolSettings['whenAway'] }
 }
 
 /** Which pool an account's mail of a class leaves from: the account's, else the class's, else `default`. */
@@ -24,23 +26,35 @@ export interface EgressPools {
   (accountId: string, of: QueueClass): EgressPool
   /** Undefined: the settings have none of that name (any more). */
   named(name: string): EgressPool | undefined
+  /** Of the addresses of no pool. */
+  readonly usual: EgressPool
+  readonly all: readonly EgressPool[]
 }
 
-/** Reads the pools of the settings. A source's weight is how many turns it has in a round. */
+/**
+ * Reads the pools of the settings. A source's weight is how many turns it has in a round. `unnamed`: the name of the source
+ * that has no address (`usualSourceOf`).
+ */
 export function makeEgressPools(
   config: Pick<Config['outbound'], 'heloName' | 'sourceAddresses' | 'pools'>,
+  unnamed = 'default',
 ): EgressPools {
   const usual = onePerFamily(config.sourceAddresses)
-  const byDefault: EgressPool = { name: 'default', turns: [sourceOf(usual, config.heloName)] }
+  const byDefault: EgressPool = {
+    name: 'default',
+    turns: [sourceOf(usual, config.heloName, unnamed)],
+  }
   const byAccount = new Map<string, EgressPool>()
   const byClass = new Map<string, EgressPool>()
   const byName = new Map([[byDefault.name, byDefault]])
-  for (const [name, { sources, accounts, classes }] of Object.entries(config.pools)) {
+  for (const [name, one] of Object.entries(config.pools)) {
+    const { sources, accounts, classes, elsewhere = [], whenAway } = one
     const turns = sources.flatMap(({ addresses, heloName = config.heloName, weight }) => {
-      const source = sourceOf(addresses, heloName)
+      const source = sourceOf(addresses, heloName, unnamed)
       return Array.from({ length: weight }, () => source)
     })
-    const pool = { name, turns }
+    const isAway = turns.length === 0
+    const pool = { name, turns, ...(isAway && { elsewhere: { addresses: elsewhere, whenAway } }) }
     byName.set(name, pool)
     for (const account of accounts) byAccount.set(account, pool)
     for (const of of classes) byClass.set(of, pool)
@@ -48,17 +62,21 @@ export function makeEgressPools(
   const names = Object.keys(queueClass)
   const poolOf = (accountId: string, of: QueueClass) =>
     byAccount.get(accountId) ?? byClass.get(names[of] ?? '') ?? byDefault
-  return Object.assign(poolOf, { named: (name: string) => byName.get(name) })
+  return Object.assign(poolOf, {
+    named: (name: string) => byName.get(name),
+    usual: byDefault,
+    all: [...byName.values()],
+  })
 }
 
 /** The names of all sources that mail may leave from, by which limits and warm-up count. */
-export function sourceNames({
-  sourceAddresses,
-  pools,
-}: Pick<Config['outbound'], 'sourceAddresses' | 'pools'>): string[] {
+export function sourceNames(
+  { sourceAddresses, pools }: Pick<Config['outbound'], 'sourceAddresses' | 'pools'>,
+  unnamed: string,
+): string[] {
   const pooled = Object.values(pools).flatMap(({ sources }) => sources.map((one) => one.addresses))
   const all = [onePerFamily(sourceAddresses), ...pooled]
-  return [...new Set(all.map((addresses) => sourceOf(addresses, '').name))]
+  return [...new Set(all.map((addresses) => sourceOf(addresses, '', unnamed).name))]
 }
 
 /** The address to leave from for one to go to; undefined: there is none of that family. */
@@ -72,8 +90,8 @@ export function bindTo(
 }
 
 /** A source by its addresses; IPv4 comes first in its name. */
-function sourceOf(addresses: readonly string[], heloName: string): EgressSource {
-  const [name = 'default'] = [...addresses].sort((a, b) => isIP(a) - isIP(b))
+function sourceOf(addresses: readonly string[], heloName: string, unnamed: string): EgressSource {
+  const [name = unnamed] = [...addresses].sort((a, b) => isIP(a) - isIP(b))
   return { name, addresses, heloName }
 }
 

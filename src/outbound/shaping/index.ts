@@ -36,7 +36,14 @@ export {
   type SiteOptions,
 } from './site.js'
 export { type SiteName, siteOf } from './site-name.js'
-export { claimRation, forgetSources, listSources, readSource, saveSource } from './sources.js'
+export {
+  claimRation,
+  forgetSources,
+  listSources,
+  nameUnnamed,
+  readSource,
+  saveSource,
+} from './sources.js'
 export { isHostName } from './table.js'
 export { addTally, noTally, type SiteBrake, type SiteTally } from './tally.js'
 export { keptFrom, makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'

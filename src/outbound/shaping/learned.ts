@@ -1,5 +1,6 @@
 import type { Read, Tx } from '../../store/index.js'
 import { lasts } from './lasting.js'
+import type { ThreadShare } from './policy.js'
 import type { Learned } from './site.js'
 
 /** What one thread knows about one site from one source address. */
@@ -82,11 +83,20 @@ export interface StoredLearned extends LearnedRow {
  * A new start: what is still so is written again in the same transaction. The first thread sees to the
  * rows of threads that are no more, which would otherwise stay for ever.
  */
-export async function forgetLearned(tx: Tx, thread: number, threads: number): Promise<void> {
+export async function forgetLearned(
+  tx: Tx,
+  { thread, threads, of }: ThreadShare & { of: { first: number; end: number } },
+): Promise<void> {
+  const { first, end } = of
   await tx
     .deleteFrom('site_states')
+    .where('thread', '>=', first)
+    .where('thread', '<', end)
     .where(({ eb, or }) =>
-      or([eb('thread', '=', thread), ...(thread === 0 ? [eb('thread', '>=', threads)] : [])]),
+      or([
+        eb('thread', '=', first + thread),
+        ...(thread === 0 ? [eb('thread', '>=', first + threads)] : []),
+      ]),
     )
     .execute()
 }

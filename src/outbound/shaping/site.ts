@@ -10,7 +10,7 @@ import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
 import { noWarmUp, type TakenRation, type WarmUp } from './warm-up.js'
 
 /** What may keep a mail from starting at a site. */
-export type SiteGate = 'suspended' | 'connections' | 'warm-up' | 'rate' | 'hold' | 'brake'
+export type SiteGate = 'suspended' | 'connections' | 'warm-up' | 'rate' | 'hold' | 'away' | 'brake'
 
 /**
  * Why a mail may not start. `until`: when to ask again; null: when an attempt at the site has ended,

@@ -49,6 +49,24 @@ export async function forgetSources(tx: Tx): Promise<void> {
   await tx.deleteFrom('site_states').execute()
 }
 
+/**
+ * What an appliance has learned that was alone goes on at the first node: mail without an address of its own counts by the
+ * node's name there.
+ */
+export async function nameUnnamed(tx: Tx, name: string): Promise<void> {
+  const alone = 'default'
+  if (name === alone || (await readSource(tx, name)) !== undefined) return
+  await tx.updateTable('sources').set({ address: name }).where('address', '=', alone).execute()
+  const { count } = tx.fn
+  const known = await tx
+    .selectFrom('site_states')
+    .select(count<number>('site').as('n'))
+    .where('source', '=', name)
+    .executeTakeFirstOrThrow()
+  if (known.n > 0) return
+  await tx.updateTable('site_states').set({ source: name }).where('source', '=', alone).execute()
+}
+
 /** Writes an address's warm-up down. */
 export async function saveSource(tx: Tx, address: string, state: SourceState): Promise<void> {
   const { firstDay: first_day, lastDay: last_day, rampDay: ramp_day, sent } = state

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { providerOf } from '../../protection/index.js'
 import { idsIn, type Read, type Store, storedTexts } from '../../store/index.js'
 import { addTaken } from './people.js'
 
@@ -38,10 +39,11 @@ export async function noteMailed({ read, write }: Store, limit: number): Promise
   if (campaign === undefined || through === null) return false
   const mails = await read
     .selectFrom('emails')
-    .select(['id', 'to_list', 'status', 'sent_at', 'created_at'])
+    .leftJoin('deliveries', 'deliveries.email_id', 'emails.id')
+    .select(['emails.id', 'to_list', 'emails.status', 'sent_at', 'created_at', 'remote'])
     .where('broadcast_id', '=', campaign.id)
-    .where('id', '>', through)
-    .orderBy('id')
+    .where('emails.id', '>', through)
+    .orderBy('emails.id')
     .limit(limit)
     .execute()
   const taken = mails.flatMap((mail) => {
@@ -50,7 +52,8 @@ export async function noteMailed({ read, write }: Store, limit: number): Promise
     if (!isTaken || recipient === undefined) return []
     const at = mail.sent_at ?? mail.created_at
     const { id: broadcastId, account_id: accountId } = campaign
-    return [{ accountId, recipient, broadcastId, emailId: mail.id, at }]
+    const provider = providerOf(recipient, mail.remote)
+    return [{ accountId, recipient, broadcastId, emailId: mail.id, provider, at }]
   })
   const last = mails.length < limit ? undefined : mails.at(-1)
   await write(async (tx) => {

@@ -20,6 +20,7 @@ type Person = Record<(typeof times)[number], number | null> & {
   emailId: string
   unreachedAt: number | null
   bounce: number | null
+  provider: string | null
 }
 
 /**
@@ -38,6 +39,7 @@ export async function addCampaignPeople(
     const place = `${one.broadcastId} ${address}`
     const person = people.get(place) ?? newPerson(one, address)
     people.set(place, person)
+    person.provider = one.provider ?? person.provider
     if (one.what === 'unreached') {
       person.unreachedAt = one.at
       person.bounce = bounceOf.get(one) ?? null
@@ -58,13 +60,18 @@ export interface Taken {
   recipient: string
   broadcastId: string
   emailId: string
+  provider: string
   at: number
 }
 
 /** Notes it of some mails that were looked up; whoever asks for it waits until all are, so nobody is marked. */
 export async function addTaken(tx: Tx, taken: readonly Taken[]): Promise<void> {
   const cells = taken.map((one) => {
-    const person = { ...newPerson(one, addressKey(one.recipient)), taken_at: one.at }
+    const person = {
+      ...newPerson(one, addressKey(one.recipient)),
+      taken_at: one.at,
+      provider: one.provider,
+    }
     return cellsOf(person)
   })
   if (cells.length > 0) await add(tx, { json: JSON.stringify(cells) })
@@ -78,10 +85,11 @@ const cellsOf = (one: Person) => [
   ...times.map((time) => one[time]),
   one.unreachedAt,
   one.bounce,
+  one.provider,
 ]
 
 const newPerson = (
-  { accountId, broadcastId, emailId }: Omit<Taken, 'recipient' | 'at'>,
+  { accountId, broadcastId, emailId }: Omit<Taken, 'recipient' | 'at' | 'provider'>,
   address: string,
 ): Person => ({
   accountId,
@@ -95,6 +103,7 @@ const newPerson = (
   taken_at: null,
   unreachedAt: null,
   bounce: null,
+  provider: null,
 })
 
 /** The earlier of two times, of which either may be missing. */
@@ -106,10 +115,8 @@ const earlier = (column: (typeof times)[number]) => {
 }
 
 /** The given value where there is one. */
-const latest = (column: 'unreached_at' | 'bounce') =>
-  sql<
-    number | null
-  >`coalesce(${sql.ref(`excluded.${column}`)}, ${sql.ref(`broadcast_people.${column}`)})`
+const latest = (column: 'unreached_at' | 'bounce' | 'provider') =>
+  sql<never>`coalesce(${sql.ref(`excluded.${column}`)}, ${sql.ref(`broadcast_people.${column}`)})`
 
 const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
   db
@@ -117,6 +124,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
     .columns([
       ...(['broadcast_id', 'contact_id', 'email_id', 'opened_at', 'clicked_at'] as const),
       ...(['left_at', 'complained_at', 'taken_at', 'unreached_at', 'bounce'] as const),
+      'provider',
     ])
     .expression((eb) =>
       eb
@@ -137,6 +145,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
           cell<number | null>(8, 'integer').as('taken_at'),
           cell<number | null>(9, 'integer').as('unreached_at'),
           cell<number | null>(10, 'integer').as('bounce'),
+          cell<string | null>(11, 'text').as('provider'),
         ])
         // Without it SQLite takes `on conflict` for a part of the join.
         .where(sql<boolean>`true`),
@@ -150,6 +159,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
         taken_at: earlier('taken_at'),
         unreached_at: latest('unreached_at'),
         bounce: latest('bounce'),
+        provider: latest('provider'),
       }),
     )
     .returning('contact_id as id'),

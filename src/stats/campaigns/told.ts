@@ -12,6 +12,8 @@ export interface CampaignTold {
   broadcastId: string
   /** As the log has it. */
   recipient: string
+  /** Of the recipient, as the figures name it; undefined where nobody has looked. */
+  provider?: string | undefined
   what: 'opened' | 'clicked' | 'left' | 'complained' | 'unreached' | 'taken'
   /** A machine made the open or click. */
   machine: boolean

@@ -103,6 +103,8 @@ const broadcastPeople = table(
     taken_at: integer().orNull(),
     /** Why they left by it, as they chose; `words`: they chose nothing, and wrote something. */
     why_left: text().orNull(),
+    /** Their mailbox provider, as the figures by provider name it; null: noted by an older release. */
+    provider: text().orNull(),
   },
   {
     // By contact first: who asks by campaign asks for those of one kind.

@@ -31,6 +31,8 @@ const nodes = table('nodes', {
   address: text().default(''),
   /** Another number: it is to look for what there is to do. */
   wakes: integer().default(0),
+  /** JSON of what it wants in the DNS of each domain; empty: it has not said. */
+  records: text().default(''),
 })
 
 export interface NodeRow extends RowOf<typeof nodes> {}
@@ -62,4 +64,17 @@ const rates = table(
   },
 )
 
-export const nodesTables = [nodes, duties, rates] as const
+/** Which nodes name an address that mail may leave from, and which of them it leaves from. */
+const nodeAddresses = table(
+  'node_addresses',
+  {
+    address: text(),
+    /** The node's name. */
+    node: text(),
+    /** 1: it sends from it; of one address one node at most. */
+    owner: integer<0 | 1>(),
+  },
+  { primaryKey: ['address', 'node'] },
+)
+
+export const nodesTables = [nodes, duties, rates, nodeAddresses] as const

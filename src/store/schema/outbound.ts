@@ -42,23 +42,29 @@ const mtaSts = table(
 )
 
 /** Which way mail goes, of a site or (`*`) of all, where that is or was not as usual. */
-const egress = table('egress', {
-  scope: text().primaryKey(),
-  /** The operator's word; `auto`: what follows decides. */
-  orders: text<'auto' | 'force' | 'forbid'>(),
-  way: text<'primary' | 'failover'>(),
-  /** What was wrong, as `outbound/egress/breaker.ts` has it. */
-  why: text(),
-  cause: text<'unreached' | 'refused'>(),
-  since: integer(),
-  until: integer(),
-  /** When the wait before probes was set: it must not last for as long as a clock was ahead. */
-  at: integer().default(0),
-  passed: integer(),
-  relapses: integer(),
-  /** Whose mail was refused; null where nobody's was, or that is not known. */
-  account_id: text().orNull(),
-})
+const egress = table(
+  'egress',
+  {
+    scope: text(),
+    /** Whose way out it is, by its number; 0: of no node, the operator's word for all. */
+    node: integer(),
+    /** The operator's word; `auto`: what follows decides. */
+    orders: text<'auto' | 'force' | 'forbid'>(),
+    way: text<'primary' | 'failover'>(),
+    /** What was wrong, as `outbound/egress/breaker.ts` has it. */
+    why: text(),
+    cause: text<'unreached' | 'refused'>(),
+    since: integer(),
+    until: integer(),
+    /** When the wait before probes was set: it must not last for as long as a clock was ahead. */
+    at: integer().default(0),
+    passed: integer(),
+    relapses: integer(),
+    /** Whose mail was refused; null where nobody's was, or that is not known. */
+    account_id: text().orNull(),
+  },
+  { primaryKey: ['scope', 'node'] },
+)
 
 export interface EgressRow extends RowOf<typeof egress> {}
 
@@ -66,12 +72,14 @@ export interface EgressRow extends RowOf<typeof egress> {}
 const egressUnreached = table(
   'egress_unreached',
   {
+    /** The number of the node that did not reach it. */
+    node: integer(),
     site: text(),
     /** Whose mail it was for. */
     account_id: text(),
     at: integer(),
   },
-  { primaryKey: ['site', 'account_id'], isClustered: true },
+  { primaryKey: ['node', 'site', 'account_id'], isClustered: true },
 )
 
 /** An operator's word on mail to a site or a recipients' domain, which ends by itself. */

@@ -112,6 +112,24 @@ t.test('a segment is made of them, once, by who may', async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   t.notMatch((await member.get(made.to)).text, /cat@x\.test/)
+  // Of a part of those behind a number too: here by link, reason and provider.
+  const shown = (await member.get(at)).text
+  t.match(shown, /who=opened&amp;provider=Google">/)
+  for (const [part, who] of [
+    [{ link: '1' }, 'clicked'],
+    [{ reason: '1' }, 'unreached'],
+    [{ provider: 'Google' }, 'opened'],
+  ] as const) {
+    const [[name, value] = []] = Object.entries(part)
+    const list = (await member.get(`${at}/people?who=${who}&${name}=${value}`)).text
+    t.match(list, new RegExp(`name="${name}" value="${value}"[^]*Make a segment of them`))
+    const segment = await member.post(`${at}/segment`, { who, ...part })
+    t.equal(segment.status, 303, String(name))
+    const edit = (await member.get(`${segment.to}/edit`)).text
+    if (name === 'provider') t.match(edit, /Their mailbox provider, by the campaign “/)
+    else t.match(edit, /written for the API/)
+  }
+  t.equal((await member.post(`${at}/segment`, { who: 'opened', provider: '*' })).status, 422)
 })
 
 t.test('whom a cancelled rest never went out to stands in the report', async (t) => {
@@ -127,7 +145,9 @@ t.test('whom a cancelled rest never went out to stands in the report', async (t)
   )
   const at = `${base}/campaigns/${stopped}/report`
   const { text } = await member.get(at)
-  t.match(text, /Never sent<.*<b>292</s)
+  t.match(text, /who=not_sent">Never sent<.*<b>292</s)
+  const list = await viewer.get(`${at}/people?who=not_sent`)
+  t.ok([200, 404, 503].includes(list.status), String(list.status))
   t.match(text, /The rest was cancelled before it went out to 292 people\./)
   t.notMatch(text, /reached everybody/)
   t.notMatch((await viewer.get(at)).text, /Send to those/)

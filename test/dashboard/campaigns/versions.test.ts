@@ -44,7 +44,7 @@ t.test('versions are added, written and taken away, a button each', async (t) =>
   t.match(checks, /3 versions are tried on 30 % of the audience/)
   t.match(checks, /opens of this campaign will not be measured/)
   t.match(checks, /Versions A and C are alike/)
-  t.match(checks, /Each version goes to about 0 people, and needs 100/)
+  t.match(checks, /Each version goes to 0 people, and needs 100/)
   const bad = await save({ ...two, share: '0' })
   t.equal(bad.status, 422)
   t.match(bad.text, /from 1 to 100/)

@@ -1,0 +1,87 @@
+import type { JobRun } from '../calendar/index.js'
+import type { LiveGate, RetriedLanes, StreamKey } from '../deliveries/index.js'
+import type { Overview } from '../doctor/index.js'
+
+/** What is asked of one appliance, or told to it. */
+export type OwnQuestion =
+  | { gateOf: StreamKey }
+  | { retry: RetriedLanes }
+  /** `wait`: the answer comes when the run has ended. */
+  | { runJob: string; wait: boolean }
+  /** How the appliance stands. */
+  | { overview: true }
+  /** Which plans it has read. */
+  | { plans: true }
+
+/** What a command asks or tells the running appliance; a line of JSON, answered with one. */
+export type ControlQuestion = OwnQuestion & {
+  /** The node that is meant, where it is not this one. */
+  node?: string | number | undefined
+}
+
+/** The gate is null too where none was asked for. */
+export interface ControlAnswer {
+  gate: LiveGate | null
+  job?: JobAnswer
+  overview?: Overview
+  /** Their ids. */
+  plans?: readonly string[]
+  /** Why another node, which was to answer, did not: a sentence without a full stop. */
+  unheard?: string
+}
+
+/** The gate that was asked for; that of a node that does not say is itself one. */
+export const gateIn = ({ gate, unheard }: ControlAnswer): LiveGate | undefined =>
+  unheard === undefined
+    ? (gate ?? undefined)
+    : {
+        gate: 'node',
+        says: `It waits at another node, and what holds it there is not known: ${unheard}`,
+      }
+
+export type JobAnswer =
+  | { kind: 'unknown' }
+  | { kind: 'under way'; since: number }
+  | { kind: 'started'; behind?: string }
+  | { kind: 'ended'; run: JobRun }
+  | { kind: 'not begun'; cause: string }
+
+export interface Answers {
+  /** What this appliance itself knows. */
+  own(question: OwnQuestion): Promise<ControlAnswer>
+  /** The same, and what the others have to be asked or told. */
+  any(question: ControlQuestion): Promise<ControlAnswer>
+}
+
+/** What may be a question: it comes from who may read the database, or has the appliance key, and is judged all the same. */
+export function readQuestion(given: unknown): ControlQuestion | undefined {
+  try {
+    const question = given as ControlQuestion
+    const asked = readOwn(question)
+    const { node } = question
+    if (asked === undefined || node === undefined) return asked
+    return typeof node === 'string' || typeof node === 'number' ? { node, ...asked } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function readOwn(question: OwnQuestion): OwnQuestion | undefined {
+  if ('retry' in question) {
+    const { retry } = question
+    const fits = retry === 'all' || retry.every((lane) => typeof lane === 'string')
+    return fits ? { retry } : undefined
+  }
+  if ('runJob' in question) {
+    const { runJob, wait } = question
+    return typeof runJob === 'string' ? { runJob, wait: wait === true } : undefined
+  }
+  if ('overview' in question) return { overview: true }
+  if ('plans' in question) return { plans: true }
+  const { gateOf } = question
+  const fits =
+    typeof gateOf.lane === 'string' &&
+    typeof gateOf.accountId === 'string' &&
+    [0, 1, 2].includes(gateOf.class)
+  return fits ? { gateOf } : undefined
+}

@@ -1,0 +1,197 @@
+import { acmeAccountPurpose, certificatePurpose } from '../certificates/index.js'
+import { type ApplianceKey, keyCheckOf } from '../config/index.js'
+import { sealPurpose } from '../domains/index.js'
+import { OperatorError } from '../errors/index.js'
+import { totpPurpose } from '../people/index.js'
+import { type DatabasePlace, livingNodes, type Read, type Store, type Tx } from '../store/index.js'
+import { webhookPurpose } from '../webhooks/index.js'
+
+/*
+ * After a rotation of the appliance key: every secret of the database is sealed anew. Each slice looks by itself which of
+ * its rows need it, so a kill anywhere leaves nothing to be known: the next start goes through them again.
+ */
+
+/** A sealed value: of the row `id`, sealed for `of`. */
+interface SealedRow {
+  id: string
+  of: string
+  sealed: Buffer | null
+}
+
+/** A column of sealed values. */
+interface SealedColumn {
+  /** Some rows behind `after`, by the primary key. */
+  next: (read: Read, after: string, limit: number) => Promise<SealedRow[]>
+  purposeOf: (of: string) => string
+  put: (tx: Tx, id: string, sealed: Buffer) => Promise<unknown>
+}
+
+/** Every column that the key seals: one that is missing here could be read no more once the old key is gone. */
+export const sealedColumns: Readonly<Record<string, SealedColumn>> = {
+  'dkim_keys.private_key': {
+    next: (read, after, limit) =>
+      read
+        .selectFrom('dkim_keys')
+        .select(['id', 'domain_id as of', 'private_key as sealed'])
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    purposeOf: sealPurpose,
+    put: (tx, id, sealed) =>
+      tx.updateTable('dkim_keys').set({ private_key: sealed }).where('id', '=', id).execute(),
+  },
+  'webhook_endpoints.secret': {
+    next: (read, after, limit) =>
+      read
+        .selectFrom('webhook_endpoints')
+        .select(['id', 'id as of', 'secret as sealed'])
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    purposeOf: webhookPurpose,
+    put: (tx, id, sealed) =>
+      tx.updateTable('webhook_endpoints').set({ secret: sealed }).where('id', '=', id).execute(),
+  },
+  'webhook_endpoints.old_secret': {
+    next: (read, after, limit) =>
+      read
+        .selectFrom('webhook_endpoints')
+        .select(['id', 'id as of', 'old_secret as sealed'])
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    purposeOf: webhookPurpose,
+    put: (tx, id, sealed) =>
+      tx
+        .updateTable('webhook_endpoints')
+        .set({ old_secret: sealed })
+        .where('id', '=', id)
+        .execute(),
+  },
+  'users.totp_secret': {
+    next: (read, after, limit) =>
+      read
+        .selectFrom('users')
+        .select(['id', 'id as of', 'totp_secret as sealed'])
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+    purposeOf: totpPurpose,
+    put: (tx, id, sealed) =>
+      tx.updateTable('users').set({ totp_secret: sealed }).where('id', '=', id).execute(),
+  },
+  'acme_accounts.key': {
+    next: (read, after, limit) =>
+      read
+        .selectFrom('acme_accounts')
+        .select(['directory as id', 'directory as of', 'key as sealed'])
+        .where('directory', '>', after)
+        .orderBy('directory')
+        .limit(limit)
+        .execute(),
+    purposeOf: acmeAccountPurpose,
+    put: (tx, id, sealed) =>
+      tx.updateTable('acme_accounts').set({ key: sealed }).where('directory', '=', id).execute(),
+  },
+  'certificates.order_key': {
+    next: (read, after, limit) =>
+      read
+        .selectFrom('certificates')
+        .select(['name as id', 'name as of', 'order_key as sealed'])
+        .where('name', '>', after)
+        .orderBy('name')
+        .limit(limit)
+        .execute(),
+    purposeOf: certificatePurpose,
+    put: (tx, id, sealed) =>
+      tx.updateTable('certificates').set({ order_key: sealed }).where('name', '=', id).execute(),
+  },
+}
+
+/** What a rotation has done. */
+export interface Resealed {
+  /** How many secrets were sealed anew. */
+  resealed: number
+  /** Those that no key of the ring opens: columns with how many. */
+  unreadable: Record<string, number>
+}
+
+// A few milliseconds of writing each.
+const perSlice = 200
+
+/**
+ * Ends a rotation: the database is the newest key's, and every secret is sealed by it. Does nothing where there was no
+ * rotation. Throws an `OperatorError` where the key of the database would change under another node that is alive.
+ */
+export async function finishRotation(
+  { store, key, database }: { store: Store; key: ApplianceKey; database: DatabasePlace },
+  onSlice: () => void = () => {},
+): Promise<Resealed> {
+  const done: Resealed = { resealed: 0, unreadable: {} }
+  if (key.checks.length === 1) return done
+  const own = keyCheckOf(key)
+  const known = await store.read.selectFrom('appliance').select('key_check').executeTakeFirst()
+  if (known !== undefined && known.key_check !== own) {
+    await refuseOthers(database)
+    // First: another node, which has the old key alone, does not start from now on.
+    await store.write((tx) => tx.updateTable('appliance').set({ key_check: own }).execute())
+  }
+  for (const [name, column] of Object.entries(sealedColumns)) {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const from: string = after
+      const slice = await store.write((tx) => resealSlice(tx, key, column, from))
+      done.resealed += slice.resealed
+      if (slice.unreadable > 0) {
+        done.unreadable[name] = (done.unreadable[name] ?? 0) + slice.unreadable
+      }
+      after = slice.next
+      onSlice()
+    }
+  }
+  return done
+}
+
+/** One slice; `next` is undefined at the end. */
+async function resealSlice(
+  tx: Tx,
+  key: ApplianceKey,
+  { next, purposeOf, put }: SealedColumn,
+  after: string,
+) {
+  const rows = await next(tx, after, perSlice)
+  let [resealed, unreadable] = [0, 0]
+  for (const { id, of, sealed } of rows) {
+    const purpose = purposeOf(of)
+    // Empty: of a key that was forgotten.
+    if (sealed === null || sealed.length === 0 || key.isNewest(sealed, purpose)) continue
+    const plain = opened(key, sealed, purpose)
+    if (plain === undefined) unreadable++
+    else {
+      await put(tx, id, key.seal(plain, purpose))
+      resealed++
+    }
+  }
+  return { resealed, unreadable, next: rows.length < perSlice ? undefined : rows.at(-1)?.id }
+}
+
+/** Undefined: no key of the ring has sealed it, and none loses it. */
+function opened(key: ApplianceKey, sealed: Buffer, purpose: string): string | undefined {
+  try {
+    return key.unseal(sealed, purpose)
+  } catch {
+    return undefined
+  }
+}
+
+/** The others have the old key in their memory, and seal by it. Throws an `OperatorError`. */
+export async function refuseOthers(database: DatabasePlace): Promise<void> {
+  const alive = database.url === undefined ? [] : await livingNodes(database)
+  if (alive.length === 0) return
+  throw new OperatorError(
+    `The appliance key is one for all nodes, and ${alive.join(', ')} would go on with the old one: stop all nodes first (one that was killed is taken for alive for 10 seconds), rotate at one of them, and copy its appliance.key to the others before they start`,
+  )
+}

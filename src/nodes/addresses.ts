@@ -1,0 +1,137 @@
+import type { Read, Store, Tx } from '../store/index.js'
+import { areAlive } from './lease.js'
+
+/** An address that this node names and does not send from, as it is another one's. */
+export interface TakenAddress {
+  address: string
+  /** The name of the node whose it is. */
+  node: string
+}
+
+/**
+ * Says which addresses this node sends from. One that another living node has stays that one's, whoever names it first:
+ * limits and warm-up hold by address, and are counted at one node. Of a node that is gone it is taken over, as it moved.
+ */
+export async function claimAddresses(
+  { write }: Pick<Store, 'write'>,
+  { name }: { name: string },
+  addresses: readonly string[],
+): Promise<{ own: string[]; taken: TakenAddress[] }> {
+  return await write(async (tx) => {
+    const alive = new Set((await areAlive(tx).select('name').execute()).map((row) => row.name))
+    const rows = await tx.selectFrom('node_addresses').selectAll().execute()
+    const ownerOf = new Map(
+      rows
+        .filter(({ node, owner }) => owner === 1 && node !== name && alive.has(node))
+        .map(({ address, node }) => [address, node]),
+    )
+    await tx.deleteFrom('node_addresses').where('node', '=', name).execute()
+    const own: string[] = []
+    const taken: TakenAddress[] = []
+    for (const address of new Set(addresses)) {
+      const node = ownerOf.get(address)
+      if (node === undefined) own.push(address)
+      else taken.push({ address, node })
+      await note(tx, { address, node: name, owner: node === undefined ? 1 : 0 })
+    }
+    return { own, taken }
+  })
+}
+
+async function note(tx: Tx, row: { address: string; node: string; owner: 0 | 1 }): Promise<void> {
+  const { address, owner } = row
+  if (owner === 1)
+    await tx
+      .updateTable('node_addresses')
+      .set({ owner: 0 })
+      .where('address', '=', address)
+      .where('owner', '=', 1)
+      .execute()
+  await tx.insertInto('node_addresses').values(row).execute()
+}
+
+/** A node that sends from an address. */
+export interface AddressOwner {
+  node: string
+  number: number
+  epoch: number
+  isAlive: boolean
+}
+
+/** Whose each of these addresses is; none of one that no node has. */
+export async function ownersOf(
+  read: Read,
+  addresses: readonly string[],
+): Promise<Map<string, AddressOwner>> {
+  if (addresses.length === 0) return new Map()
+  const rows = await read
+    .selectFrom('node_addresses')
+    .innerJoin('nodes', 'nodes.name', 'node_addresses.node')
+    .select(['node_addresses.address', 'nodes.name', 'nodes.number', 'nodes.epoch'])
+    .where('node_addresses.owner', '=', 1)
+    .where('node_addresses.address', 'in', [...addresses])
+    .execute()
+  const living = await areAlive(read).select('epoch').execute()
+  const epochs = new Set(living.map(({ epoch }) => epoch))
+  return new Map(
+    rows.map(({ address, name: node, number, epoch }) => [
+      address,
+      { node, number, epoch, isAlive: epochs.has(epoch) },
+    ]),
+  )
+}
+
+/** Addresses that living nodes name and do not send from, each with whose it is. */
+export async function disputedAddresses(
+  read: Read,
+): Promise<{ address: string; claimant: string; owner: string }[]> {
+  const rows = await read.selectFrom('node_addresses').selectAll().orderBy('address').execute()
+  const living = await areAlive(read).select('name').execute()
+  const alive = new Set(living.map(({ name }) => name))
+  const owners = new Map(
+    rows.filter(({ owner }) => owner === 1).map((row) => [row.address, row.node]),
+  )
+  return rows.flatMap(({ address, node: claimant, owner: isOwner }) => {
+    const owner = owners.get(address)
+    const isDisputed = isOwner === 0 && owner !== undefined && alive.has(claimant)
+    return isDisputed ? [{ address, claimant, owner }] : []
+  })
+}
+
+/** What a node wants in the DNS of each sending domain. */
+export interface NodeRecords {
+  /** Mechanisms of the SPF record: `ip4:192.0.2.1`. */
+  spf: readonly string[]
+  /** Where bounces come in; null: it listens for none. */
+  mx: string | null
+}
+
+/** Says what this node wants there. */
+export async function tellRecords(
+  { byRow }: Pick<Store, 'byRow'>,
+  { name, epoch }: { name: string; epoch: number },
+  records: NodeRecords,
+): Promise<void> {
+  await byRow((tx) =>
+    tx
+      .updateTable('nodes')
+      .set({ records: JSON.stringify(records) })
+      .where('name', '=', name)
+      .where('epoch', '=', epoch)
+      .execute(),
+  )
+}
+
+/** What all nodes but this one want there, those that are gone too: they come back, or are forgotten. */
+export async function recordsOfOthers(read: Read, own: string): Promise<NodeRecords[]> {
+  const rows = await read
+    .selectFrom('nodes')
+    .select('records')
+    .where('name', '<>', own)
+    .where('joins', '=', 1)
+    .where('records', '<>', '')
+    .orderBy('number')
+    .execute()
+  // Only `tellRecords` writes it.
+  return rows.map(({ records }) => JSON.parse(records) as NodeRecords)
+}
