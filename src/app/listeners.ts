@@ -29,7 +29,6 @@ import { billingRoutes } from '../billing/routes.js'
 import type { SharedCounts } from '../bounded/index.js'
 import { audienceUses } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
-import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import { type ApplianceKey, type Config, isReachable } from '../config/index.js'
 import { contactFieldRoutes } from '../contact-fields/routes.js'
@@ -65,6 +64,7 @@ import {
 } from '../http/index.js'
 import type { Log } from '../log/index.js'
 import type { NodeRecords } from '../nodes/index.js'
+import { invitePages } from '../nodes/routes.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { operatorRoutes } from '../operator/routes.js'
 import { makePeople } from '../people/index.js'
@@ -220,10 +220,17 @@ export async function openPrivateServer(
   // of the time nobody looks at pages, whose code takes 3 MB.
   if (pageDeps.sandbox || core.hold.isOn) await addPages(server.pages)
   else server.loadPagesLater(addPages)
-  healthRoutes(server.pages, core.health)
-  if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
+  machinePages(server.pages, config, core)
   await server.listen()
   return server
+}
+
+/** What other machines ask, which do not log in. */
+function machinePages(pages: Pages, { node }: Config, core: Core): void {
+  const { health, metrics } = core
+  healthRoutes(pages, health)
+  if (metrics.expose !== undefined) pages.get('/metrics', metrics.expose)
+  if (node.join) invitePages(pages, core)
 }
 
 /** The operator's API, whose callers are none of an account and are known by keys of their own. */
@@ -376,7 +383,7 @@ export async function openPublicServer(
   { config, log }: { config: Config; log: Log },
   deps: Pick<Core, 'store' | 'clock' | 'key' | 'metrics' | 'hold' | 'counts'> & {
     recorder: Parameters<typeof trackingRoutes>[1]['recorder']
-    challenge: Certificates['challenge']
+    challenge: (token: string) => Promise<string | undefined>
     overTls: HttpServerOptions<never>['overTls']
     forms: Pick<FormPageDeps, 'tokens' | 'tallies' | 'desk' | 'machineSign'>
     archive: Pick<ArchiveDeps, 'publicUrl' | 'tools'>
@@ -408,11 +415,12 @@ export async function openPublicServer(
   archiveRoutes(server.pages, { store, viewLinks: makeViewLinks(key, ''), ...deps.archive })
   formPages(server.pages, { store, clock, ...deps.forms })
   trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
+  if (config.node.join) invitePages(server.pages, { store, clock })
   // RFC 8555 §8.3: asked for without TLS, by the name that is to be proved.
   server.pages.get(
     '/.well-known/acme-challenge/:token',
-    ({ params }) => {
-      const text = challenge(params.token ?? '')
+    async ({ params }) => {
+      const text = await challenge(params.token ?? '')
       if (text === undefined)
         throw new ApiError('not_found', 'There is no ACME challenge with this token')
       return { text, contentType: 'application/octet-stream' }

@@ -101,6 +101,8 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'man-page',
   ],
   adds: [
+    'node invite',
+    'node join',
     'init',
     'account create',
     'key create',
@@ -207,6 +209,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'inbox clear',
   ],
   moderate: [
+    'database contract',
     'domain rotate',
     'surge release',
     'surge fail',

@@ -244,7 +244,10 @@ t.test('the HTML is served for a frame that runs nothing and loads nothing', asy
   t.match(policy, /; sandbox allow-popups allow-popups-to-escape-sandbox$/)
   t.notMatch(policy, /allow-scripts|allow-same-origin|allow-forms/)
   t.equal(headers.get('x-content-type-options'), 'nosniff')
-  t.match(text, /^<!doctype html><meta charset="utf-8"><base target="_blank"><p>Hi<\/p>/)
+  t.match(
+    text,
+    /^<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><base target="_blank"><p>Hi<\/p>/,
+  )
 })
 
 t.test('a message still being checked says so and looks again', async (t) => {

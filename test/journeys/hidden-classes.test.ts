@@ -53,6 +53,8 @@ t.test(
       })
       // In the list: a campaign by itself comes with its recipients, which are not what is looked at here.
       await eventually(async () => {
+        // Seldom, as what this asks for is no part of the work.
+        await new Promise((resolve) => setTimeout(resolve, 500))
         const { broadcasts } = await ask('/v1/broadcasts')
         const all = broadcasts as { id: unknown; stats: { delivered: number } }[]
         return all.some((one) => one.id === campaign.id && one.stats.delivered === times)

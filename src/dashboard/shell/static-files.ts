@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { packageFile } from '../../config/index.js'
 import type { Pages } from '../../http/index.js'
 import { Html } from './html.js'
@@ -29,7 +29,7 @@ const known = new Map<string, StaticFile>()
 export const builtOf = (names: readonly string[]): string[] =>
   names.filter((name) => existsSync(packageFile(`dist/static/${name}`)))
 
-/** The path of a file of `src/dashboard/static`, or of those that the build makes. */
+/** The path of a file of `src/dashboard/static`, or of its parts in `NAME.d`, or of those that the build makes. */
 export const staticPath = (name: string): string => staticFile(name).path
 
 /** Adds the files of these names, which browsers may keep for good. */
@@ -51,12 +51,21 @@ export function fixedRoutes(pages: Pages, names: readonly string[]): void {
 /** A drawing of ours to stand within a page: it costs no request. */
 export const drawing = (name: string): Html => new Html(staticFile(name).read().toString())
 
+/** The files of a folder, in the order of their names, as one. */
+const joined = (folder: string): Buffer =>
+  Buffer.concat(
+    readdirSync(folder)
+      .sort()
+      .map((name) => readFileSync(`${folder}/${name}`)),
+  )
+
 function staticFile(name: string): StaticFile {
   const found = known.get(name)
   if (found !== undefined) return found
   const made = packageFile(`dist/static/${name}`)
   const path = existsSync(made) ? made : packageFile(`src/dashboard/static/${name}`)
-  const read = () => readFileSync(path)
+  const parts = `${path}.d`
+  const read = () => (existsSync(parts) ? joined(parts) : readFileSync(path))
   const hash = createHash('sha256').update(read()).digest('base64url').slice(0, 12)
   const [, stem = name, extension = ''] = /^(.*)\.(\w+)$/.exec(name) ?? []
   const file = {
