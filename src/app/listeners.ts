@@ -71,6 +71,7 @@ import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { rehearse } from '../rehearsals/index.js'
 import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
@@ -173,7 +174,7 @@ export async function openPrivateServer(
   surgeRoutes(server.api, core)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
-  broadcastRoutes(server.api, sending)
+  campaignRoutes(server.api, sending, options)
   const automations = { ...core, follow, maxQueued, meter: metrics.meter }
   automationRoutes(server.api, automations)
   templateRoutes(server.api, {
@@ -210,7 +211,7 @@ export async function openPrivateServer(
     tryWebhook,
     contacts,
     automations,
-    mail: { ...sending, ...aboutMail(config, core) },
+    mail: { ...sending, ...aboutMail(options, core) },
   })
   const addPages = async (pages: Pages) => {
     const { dashboardRoutes } = await import('../dashboard/routes.js')
@@ -224,6 +225,30 @@ export async function openPrivateServer(
   await server.listen()
   return server
 }
+
+/** Campaigns, and their rehearsals. */
+function campaignRoutes(
+  api: Api<Principal>,
+  sending: Omit<Parameters<typeof broadcastRoutes>[1], 'rehearse'>,
+  options: ListenerOptions,
+): void {
+  const { store, clock } = sending
+  const rehearsing = { store, clock, ...rehearsingBy(options, clock) }
+  broadcastRoutes(api, {
+    ...sending,
+    rehearse: (accountId, id) => rehearse(rehearsing, accountId, id),
+  })
+}
+
+/** Today's files and answers: what is rehearsed is the campaign of now. */
+const rehearsingBy = (
+  { config, dataDir }: Pick<ListenerOptions, 'config' | 'dataDir'>,
+  clock: Clock,
+) => ({
+  outbound: config.outbound,
+  shapingFiles: () => shapingFiles(dataDir),
+  openResolver: resolverOf(config, clock),
+})
 
 /** What other machines ask, which do not log in. */
 function machinePages(pages: Pages, { node }: Config, core: Core): void {
@@ -324,7 +349,8 @@ function othersReachPages({ http }: Config): boolean {
 }
 
 /** What pages about mail need beside what accepts it. */
-const aboutMail = (config: Config, core: Core) => ({
+const aboutMail = ({ config, dataDir }: ListenerOptions, core: Core) => ({
+  rehearsing: rehearsingBy({ config, dataDir }, core.clock),
   protection: config.protection,
   gateOf: core.gateOf,
   tracking: trackingOf(config),

@@ -50,6 +50,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'topic list',
     'broadcast list',
     'broadcast report',
+    'broadcast rehearse',
     'picture list',
     'broadcast show',
     'automation list',
