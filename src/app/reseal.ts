@@ -218,7 +218,7 @@ function opened(key: ApplianceKey, sealed: Buffer, purpose: string): string | un
 /** The others have the old key in their memory, and seal by it. Throws an `OperatorError`. */
 export async function refuseOthers(database: DatabasePlace, own = ''): Promise<void> {
   const living = database.url === undefined ? [] : await livingNodes(database)
-  const alive = living.filter((name) => name !== own)
+  const alive = living.map(({ name }) => name).filter((name) => name !== own)
   if (alive.length === 0) return
   throw new OperatorError(
     `The appliance key is one for all nodes, and ${alive.join(', ')} would go on with the old one: stop all nodes first (one that was killed is taken for alive for 10 seconds), rotate at one of them, and copy its appliance.key to the others before they start`,
