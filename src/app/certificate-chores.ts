@@ -1,5 +1,6 @@
 import {
   areCertificatesDue,
+  bringCertificates,
   type Certificates,
   countCertificates,
   type RenewDeps,
@@ -8,11 +9,12 @@ import {
 import type { Config } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import { holds } from '../nodes/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import { certificateFiles } from './certificates.js'
 import type { Chore } from './housekeeping.js'
 
-type Deps = Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir'> & {
+type Deps = Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir' | 'key'> & {
   log: RenewDeps['log']
   meter: Meter
   certificates: Certificates
@@ -42,14 +44,18 @@ function acmeChores(deps: Deps): Chore[] {
     log.info({}, 'A certificate has come or gone: the listeners read them again')
     reload()
   })
+  const known = new Map<string, string>()
   return [
     {
       name: 'certificates',
       of: 'node',
       everyMs: 10_000,
       async run() {
+        // The calendar's node gets them, and knows which names are wanted no more.
+        const isOthers = !holds(deps.store.node, 'calendar')
+        await bringCertificates(deps, known, { removes: isOthers })
         certificates.reload()
-        if (await areCertificatesDue(deps)) renew()
+        if (!isOthers && (await areCertificatesDue(deps))) renew()
         await show(deps)
       },
     },

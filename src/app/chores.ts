@@ -129,6 +129,7 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       meter,
       certificates,
       reload: () => crew.reload(),
+      key: ground.key,
       renew: () => void runNow('certificates'),
     }),
     {

@@ -48,6 +48,27 @@ export function plansFile(dataDir: string): string {
 /** How fast mail goes to whom: the file that comes with Posthorn and, over it, the operator's. */
 export const shapingFiles = (dataDir: string) => layered('shaping.toml', dataDir)
 
+/** The rule files that an operator may write: all nodes are to go by the same ones. */
+export const ruleFiles = [
+  'plans.toml',
+  'shaping.toml',
+  'bounce-rules.toml',
+  'feedback-loops.toml',
+  'tracking-agents.toml',
+] as const
+
+/** The operator's own of these that there are, of each all that are read. */
+export const ownRuleFiles = (dataDir: string, name: (typeof ruleFiles)[number]): string[] =>
+  ['/etc/posthorn', dataDir].map((dir) => join(dir, name)).filter((file) => existsSync(file))
+
+/** Of each of them all that this machine reads, but of the plans, which nodes have to have alike. */
+export const comparedFiles = (dataDir: string): Record<string, string[]> =>
+  Object.fromEntries(
+    ruleFiles
+      .filter((name) => name !== 'plans.toml')
+      .map((name) => [name, ownRuleFiles(dataDir, name)]),
+  )
+
 /** The file that comes with Posthorn, then the operator's that there are: the later ones win. */
 function layered(name: string, dataDir: string): string[] {
   const own = [join('/etc/posthorn', name), join(dataDir, name)]

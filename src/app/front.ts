@@ -1,4 +1,5 @@
 import type { ArchiveTools } from '../archive/routes.js'
+import { answerTo, bringCertificates } from '../certificates/index.js'
 import { makeFormTallies, makeSignupTokens } from '../forms/index.js'
 import type { FormDesk } from '../forms/routes.js'
 import {
@@ -20,6 +21,8 @@ export type Front = Awaited<ReturnType<typeof openFront>>
 /** The public listener, which is there before the threads: its port is in the links of the mail that they send. */
 export async function openFront(ground: Ground, back: WayBack) {
   const { config, dataDir, log, clock } = ground
+  // Those that other nodes have got: a listener of TLS opens with them.
+  if (config.tls.acme) await bringCertificates(ground, new Map(), { removes: false })
   const certificates = certificatesOf('public', { config, dataDir, log })
   const httpsPeers = makeHttpsPeers(config)
   let recordElsewhere = async (_hits: string) => false
@@ -41,7 +44,7 @@ export async function openFront(ground: Ground, back: WayBack) {
     forms: { tokens, tallies, machineSign, desk: () => desk },
     archive: { publicUrl: () => publicUrl, tools: () => archiveTools },
     recorder,
-    challenge: certificates.challenge,
+    challenge: (token) => answerTo(ground.store.read, token),
     overTls: publicOverTls(ground, httpsPeers, certificates),
   })
   back.add(() => server.close(config.http.shutdownGrace))

@@ -16,6 +16,7 @@ import { OperatorError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import {
+  fileHashes,
   type Holding,
   type NodeRecords,
   othersBits,
@@ -27,6 +28,7 @@ import {
   becomeNode,
   type DatabasePlace,
   emptyWal,
+  latestSchema,
   livingNodes,
   makeTurns,
   migrateStore,
@@ -34,10 +36,11 @@ import {
   openStore,
   type Store,
   schemaState,
+  whyNotBeside,
 } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import { applianceKeyFile, plansFile } from './files.js'
+import { applianceKeyFile, comparedFiles, plansFile } from './files.js'
 import { keepDatabase, takeServer } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -119,6 +122,8 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     name: nodeNameOf(config.node),
     joins: config.node.join,
     plans: hashOf(readFileSync(plansFile(dataDir), 'utf8')),
+    files: fileHashes(comparedFiles(dataDir)),
+    schema: await latestSchema(),
   }
   const isOnServer = database.url !== undefined
   const { trustDurability: isTrusted } = config.store
@@ -194,24 +199,35 @@ async function endRotation({
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Before anything is changed there: what nodes do not share yet, and a schema that those who are alive do not know. */
+/** Before anything is changed there: where somebody is alive who would not understand what this release makes of it. */
 async function refuseBesideOthers(database: DatabasePlace, config: Config): Promise<void> {
   if (config.node.join && database.url === undefined) throw new OperatorError(saysFile)
-  if (config.node.join && config.tls.acme) throw new OperatorError(saysAcme)
   if (database.url === undefined) return
-  const { kind } = await schemaState(database)
-  if (kind !== 'older') return
+  const { kind, rolling, contractsFirst } = await schemaState(database)
+  if (kind !== 'older' || rolling === undefined) return
   const alive = await livingNodes(database)
   if (alive.length === 0) return
+  const names = alive.map(({ name }) => name).join(', ')
+  if (contractsFirst.length > 0)
+    throw new OperatorError(
+      `This release needs what the one before was to take away, and ${names} ${alive.length === 1 ? 'is' : 'are'} alive: run 'posthorn database contract' by the command of theirs first, when all nodes are of it`,
+    )
+  const schemas = [...rolling.schemas, await latestSchema()]
+  const behind = alive.filter(
+    ({ schema }) =>
+      schema === '' || whyNotBeside({ contracted: '', schemas }, schema) !== undefined,
+  )
+  const [one] = behind
+  if (one === undefined && config.node.join) return
   throw new OperatorError(
-    `The database is to be brought up to date, and ${alive.join(', ')} would not understand it: stop all nodes before an upgrade (one that was killed is taken for alive for 10 seconds)`,
+    one === undefined
+      ? `The database is to be brought up to date, and ${names} would be beside it: stop that first, or set node.join = true on all of them (one that was killed is taken for alive for 10 seconds)`
+      : `The database is to be brought up to date, and ${behind.map(({ name, version }) => `${name} (${version})`).join(', ')} would not understand it: bring them to the release in between first, or stop them (one that was killed is taken for alive for 10 seconds)`,
   )
 }
 
 const saysFile =
   'node.join: the database is a file, which one appliance alone has; nodes are over a PostgreSQL (store.url)'
-const saysAcme =
-  'node.join: nodes do not share the certificates of [tls] acme yet. Let the server in front of them end TLS, or name files of your own'
 
 /** Nobody else can have it; the epoch tells what an earlier start has begun. */
 async function takeFile(

@@ -29,7 +29,6 @@ import { billingRoutes } from '../billing/routes.js'
 import type { SharedCounts } from '../bounded/index.js'
 import { audienceUses } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
-import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import { type ApplianceKey, type Config, isReachable } from '../config/index.js'
 import { contactFieldRoutes } from '../contact-fields/routes.js'
@@ -65,12 +64,14 @@ import {
 } from '../http/index.js'
 import type { Log } from '../log/index.js'
 import type { NodeRecords } from '../nodes/index.js'
+import { invitePages } from '../nodes/routes.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { operatorRoutes } from '../operator/routes.js'
 import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { rehearse } from '../rehearsals/index.js'
 import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
@@ -173,7 +174,7 @@ export async function openPrivateServer(
   surgeRoutes(server.api, core)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
-  broadcastRoutes(server.api, sending)
+  campaignRoutes(server.api, sending, options)
   const automations = { ...core, follow, maxQueued, meter: metrics.meter }
   automationRoutes(server.api, automations)
   templateRoutes(server.api, {
@@ -210,7 +211,7 @@ export async function openPrivateServer(
     tryWebhook,
     contacts,
     automations,
-    mail: { ...sending, ...aboutMail(config, core) },
+    mail: { ...sending, ...aboutMail(options, core) },
   })
   const addPages = async (pages: Pages) => {
     const { dashboardRoutes } = await import('../dashboard/routes.js')
@@ -220,10 +221,41 @@ export async function openPrivateServer(
   // of the time nobody looks at pages, whose code takes 3 MB.
   if (pageDeps.sandbox || core.hold.isOn) await addPages(server.pages)
   else server.loadPagesLater(addPages)
-  healthRoutes(server.pages, core.health)
-  if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
+  machinePages(server.pages, config, core)
   await server.listen()
   return server
+}
+
+/** Campaigns, and their rehearsals. */
+function campaignRoutes(
+  api: Api<Principal>,
+  sending: Omit<Parameters<typeof broadcastRoutes>[1], 'rehearse'>,
+  options: ListenerOptions,
+): void {
+  const { store, clock } = sending
+  const rehearsing = { store, clock, ...rehearsingBy(options, clock) }
+  broadcastRoutes(api, {
+    ...sending,
+    rehearse: (accountId, id) => rehearse(rehearsing, accountId, id),
+  })
+}
+
+/** Today's files and answers: what is rehearsed is the campaign of now. */
+const rehearsingBy = (
+  { config, dataDir }: Pick<ListenerOptions, 'config' | 'dataDir'>,
+  clock: Clock,
+) => ({
+  outbound: config.outbound,
+  shapingFiles: () => shapingFiles(dataDir),
+  openResolver: resolverOf(config, clock),
+})
+
+/** What other machines ask, which do not log in. */
+function machinePages(pages: Pages, { node }: Config, core: Core): void {
+  const { health, metrics } = core
+  healthRoutes(pages, health)
+  if (metrics.expose !== undefined) pages.get('/metrics', metrics.expose)
+  if (node.join) invitePages(pages, core)
 }
 
 /** The operator's API, whose callers are none of an account and are known by keys of their own. */
@@ -317,7 +349,8 @@ function othersReachPages({ http }: Config): boolean {
 }
 
 /** What pages about mail need beside what accepts it. */
-const aboutMail = (config: Config, core: Core) => ({
+const aboutMail = ({ config, dataDir }: ListenerOptions, core: Core) => ({
+  rehearsing: rehearsingBy({ config, dataDir }, core.clock),
   protection: config.protection,
   gateOf: core.gateOf,
   tracking: trackingOf(config),
@@ -376,7 +409,7 @@ export async function openPublicServer(
   { config, log }: { config: Config; log: Log },
   deps: Pick<Core, 'store' | 'clock' | 'key' | 'metrics' | 'hold' | 'counts'> & {
     recorder: Parameters<typeof trackingRoutes>[1]['recorder']
-    challenge: Certificates['challenge']
+    challenge: (token: string) => Promise<string | undefined>
     overTls: HttpServerOptions<never>['overTls']
     forms: Pick<FormPageDeps, 'tokens' | 'tallies' | 'desk' | 'machineSign'>
     archive: Pick<ArchiveDeps, 'publicUrl' | 'tools'>
@@ -408,11 +441,12 @@ export async function openPublicServer(
   archiveRoutes(server.pages, { store, viewLinks: makeViewLinks(key, ''), ...deps.archive })
   formPages(server.pages, { store, clock, ...deps.forms })
   trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
+  if (config.node.join) invitePages(server.pages, { store, clock })
   // RFC 8555 §8.3: asked for without TLS, by the name that is to be proved.
   server.pages.get(
     '/.well-known/acme-challenge/:token',
-    ({ params }) => {
-      const text = challenge(params.token ?? '')
+    async ({ params }) => {
+      const text = await challenge(params.token ?? '')
       if (text === undefined)
         throw new ApiError('not_found', 'There is no ACME challenge with this token')
       return { text, contentType: 'application/octet-stream' }

@@ -1,6 +1,7 @@
 import { counted } from '../amounts/index.js'
 import { utcTime } from '../clock/index.js'
 import {
+  differingFiles,
   disputedAddresses,
   holds,
   isClockOff,
@@ -48,7 +49,29 @@ function named(one: Raised, name: string): Raised {
 /** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */
 export async function troubledNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
   const nodes = await listNodes(read, { isFile: false })
-  return [...lost(nodes), ...wrongClocks(nodes), ...disputed(await disputedAddresses(read))]
+  return [
+    ...lost(nodes),
+    ...wrongClocks(nodes),
+    ...otherFiles(nodes),
+    ...disputed(await disputedAddresses(read)),
+  ]
+}
+
+function otherFiles(nodes: readonly NodeStanding[]): Raised[] {
+  const names = differingFiles(nodes)
+  if (names.length === 0) return []
+  return [
+    {
+      kind: 'node',
+      key: 'files',
+      severity: 'daily',
+      text: [
+        `The nodes go by different rule files: ${names.join(', ')}`,
+        'What one node does with a mail another one would do otherwise.',
+      ],
+      fix: ['give all nodes the same files, and systemctl reload posthorn on each'],
+    },
+  ]
 }
 
 const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>

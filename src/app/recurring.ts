@@ -44,6 +44,10 @@ export function makeRecurring(
     async taken(name) {
       if (name === 'calendar') await keepCalendar()
       if (name === 'courier') await work.crew.startWhatIsMissing()
+      // What a node that is gone has left half done does not wait for the next look.
+      if (hasBegun && name === 'expand') jobs.expand()
+      if (hasBegun && name === 'automate') jobs.automateIfDue()
+      if (hasBegun && name === 'segments') jobs.keepSegments()
     },
     async left(name) {
       if (name === 'calendar') {

@@ -1,4 +1,8 @@
-import { acmeAccountPurpose, certificatePurpose } from '../certificates/index.js'
+import {
+  acmeAccountPurpose,
+  certificateFilePurpose,
+  certificatePurpose,
+} from '../certificates/index.js'
 import { type ApplianceKey, keyCheckOf } from '../config/index.js'
 import { sealPurpose } from '../domains/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -109,6 +113,19 @@ export const sealedColumns: Readonly<Record<string, SealedColumn>> = {
     purposeOf: certificatePurpose,
     put: (tx, id, sealed) =>
       tx.updateTable('certificates').set({ order_key: sealed }).where('name', '=', id).execute(),
+  },
+  'certificates.sealed': {
+    next: (read, after, limit) =>
+      read
+        .selectFrom('certificates')
+        .select(['name as id', 'name as of', 'sealed'])
+        .where('name', '>', after)
+        .orderBy('name')
+        .limit(limit)
+        .execute(),
+    purposeOf: certificateFilePurpose,
+    put: (tx, id, sealed) =>
+      tx.updateTable('certificates').set({ sealed }).where('name', '=', id).execute(),
   },
 }
 

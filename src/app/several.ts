@@ -6,14 +6,17 @@ import {
   type DutyName,
   dutyNames,
   endSilent,
+  fileHashes,
   giveBackDuty,
   type LeavingNode,
   nodesThatLeave,
   othersBits,
   recordsOfOthers,
+  setFileHashes,
   shareDuties,
 } from '../nodes/index.js'
 import { noteOthers } from '../store/index.js'
+import { comparedFiles } from './files.js'
 import type { Ground } from './ground.js'
 import type { Chore } from './housekeeping.js'
 import { rateChores } from './rates.js'
@@ -47,7 +50,9 @@ export function severalChores(
       run: (signal) => takeOver(ground, work, signal),
     },
     ...rateChores(ground, ground.counts),
-    ...(ground.ownNode.joins ? [recordsChore(ground), dutiesChore(ground, hooks)] : []),
+    ...(ground.ownNode.joins
+      ? [recordsChore(ground), dutiesChore(ground, hooks), filesChore(ground)]
+      : []),
   ]
 }
 
@@ -60,6 +65,24 @@ const recordsChore = ({ store, others, ownNode }: Ground): Chore => ({
     others.splice(0, others.length, ...(await recordsOfOthers(store.read, ownNode.held.name)))
   },
 })
+
+/** Tells the others which rule files this node goes by, so that a difference is seen. */
+function filesChore({ store, dataDir, ownNode }: Ground): Chore {
+  const look = () => fileHashes(comparedFiles(dataDir))
+  let told = JSON.stringify(look())
+  return {
+    name: 'rule files',
+    of: 'node',
+    everyMs: 60_000,
+    async run() {
+      const files = look()
+      const now = JSON.stringify(files)
+      if (now === told) return
+      await setFileHashes(store, ownNode.held, files)
+      told = now
+    },
+  }
+}
 
 async function takeOver(
   { store, clock, log, land, config, ownNode }: Ground,

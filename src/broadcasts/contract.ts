@@ -46,6 +46,7 @@ import {
 } from './contract-fields.js'
 import { listBroadcastRecipients } from './contract-recipients.js'
 import { archived, capReached, contentRefusals, nobody, noSuchList } from './contract-refusals.js'
+import { rehearseBroadcast } from './contract-rehearsal.js'
 import { getBroadcastReport, reportShapes } from './contract-report.js'
 
 export { BroadcastChanges as draftChanges } from './contract-fields.js'
@@ -57,6 +58,7 @@ export {
   getBroadcastReport,
   listBroadcastRecipients,
   pauseBroadcast,
+  rehearseBroadcast,
   resumeBroadcast,
   sendBroadcast,
   takeBackBroadcast,
@@ -282,6 +284,7 @@ export const broadcasts: Contract = {
     updateBroadcast,
     listBroadcastRecipients,
     getBroadcastReport,
+    rehearseBroadcast,
     duplicateBroadcast,
     sendBroadcast,
     pauseBroadcast,

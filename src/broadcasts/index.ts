@@ -20,7 +20,7 @@ export {
   forNobody,
   makeArchivedSubjects,
 } from './archived.js'
-export { type AudienceMember, nextOfAudience } from './audience.js'
+export { type AudienceMember, nextOfAudience, reachableNow } from './audience.js'
 export { audienceUses } from './audience-uses.js'
 export { type OwnTimes, ownTimesOf } from './audience-zones.js'
 export {
@@ -46,7 +46,7 @@ export {
   createBroadcast,
 } from './create.js'
 export { chooseVariant, waitsForDecision } from './decide.js'
-export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
+export { audienceOf, dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
 export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
 export { followBroadcasts } from './follow.js'
@@ -57,7 +57,7 @@ export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf } from './own-time.js'
-export { paceOf, type SendWindow } from './pace.js'
+export { lastLeavesAt, type Pace, paceOf, type SendWindow } from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
 export { alikeVersions, draftVersions } from './put-variants.js'

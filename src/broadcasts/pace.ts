@@ -133,3 +133,23 @@ export async function keepWaiting(
       .execute(),
   )
 }
+
+// Where hours are few, further than anybody looks ahead.
+const mostWindows = 400
+
+/** When so many mails have left at a rate (ms), with the hours in which none may; undefined: not within a year. */
+export function lastLeavesAt(
+  start: number,
+  { people, rate, window }: { people: number; rate: number; window: SendWindow | null },
+): number | undefined {
+  let left = (people / rate) * hourMs
+  let at = start
+  for (let seen = 0; seen < mostWindows; seen++) {
+    if (window === null) return at + left
+    const { opens, closes } = openWindow(window, window.zone, at)
+    if (opens + left <= closes) return opens + left
+    left -= closes - opens
+    at = closes
+  }
+  return undefined
+}

@@ -39,7 +39,11 @@ import { shownMade } from './shown.js'
 import { cancelBroadcast, cancelRest, pauseBroadcast, resumeBroadcast, takeBack } from './stop.js'
 import { requireWhom, whomIn } from './whom.js'
 
-type BroadcastRouteDeps = BroadcastDeps & EmailDeps
+type BroadcastRouteDeps = BroadcastDeps &
+  EmailDeps & {
+    /** How a campaign would go (`rehearsals/`). */
+    rehearse: (accountId: string, id: string) => Promise<unknown>
+  }
 
 // Each recipient gets a mail of their own, so there are no copies.
 const ofCampaign = ownFields(NewBroadcast)
@@ -114,6 +118,10 @@ async function detailOf(deps: BroadcastRouteDeps, accountId: string, id: string)
 /** The list, one with its recipients, the plan's usage. */
 function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   const { read } = deps.store
+
+  serve(api, operations.rehearseBroadcast, ({ account, params }) =>
+    deps.rehearse(account.accountId, params.id),
+  )
 
   serve(api, operations.listBroadcasts, ({ account, query: { limit = usualPage, cursor } }) =>
     broadcastsAnswer(read, account.accountId, { limit, cursor }, deps.clock.now()),

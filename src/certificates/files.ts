@@ -20,36 +20,31 @@ export const isFileName = (name: string) =>
   name.length <= 250 &&
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
 
-/** Where the answers to challenges lie, each in a file named as its token, for as long as an order is under way. */
-export const challengesDir = (dataDir: string) => join(certificatesDir(dataDir), 'challenges')
-
 /** Puts a pair in its place: whenever the machine stops, the old or the new one is there, whole. */
-export function placeCertificate(
-  dataDir: string,
-  name: string,
-  { key, chain }: { key: string; chain: string },
-): void {
+export function placeCertificate(dataDir: string, name: string, pair: CertificatePair): void {
+  placePem(dataDir, name, pemOf(pair))
+}
+
+/** PEM. */
+export interface CertificatePair {
+  key: string
+  chain: string
+}
+
+/** What the file of a name has in it. */
+export const pemOf = ({ key, chain }: CertificatePair): string =>
+  `${key.trimEnd()}\n${chain.trimEnd()}\n`
+
+/** The same of a file's whole text. */
+export function placePem(dataDir: string, name: string, pem: string): void {
   const file = certificateFile(dataDir, name)
   mkdirSync(certificatesDir(dataDir), { recursive: true, mode: 0o700 })
-  writeDurably(file, `${key.trimEnd()}\n${chain.trimEnd()}\n`, 0o600)
+  writeDurably(file, pem, 0o600)
 }
 
 /** Removes a name's certificate with its key; one that is not there is no error. */
 export function removeCertificate(dataDir: string, name: string): void {
   rmSync(certificateFile(dataDir, name), { force: true })
-}
-
-/** Answers a challenge from now on, until `removeChallenges`. */
-export function placeChallenge(dataDir: string, token: string, answer: string): void {
-  if (!isToken(token))
-    throw new Error('The directory gave a token that RFC 8555 §8.3 does not allow')
-  mkdirSync(challengesDir(dataDir), { recursive: true, mode: 0o700 })
-  writeDurably(join(challengesDir(dataDir), token), answer, 0o600)
-}
-
-/** Removes the answers to all challenges. */
-export function removeChallenges(dataDir: string): void {
-  rmSync(challengesDir(dataDir), { recursive: true, force: true })
 }
 
 /** RFC 8555 §8.3: base64url, of at least 128 bits. */

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readdirSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { canonicalName } from '../dns/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type Certificate, readCertificate } from '../smtpd/index.js'
-import { certificateFile, certificatesDir, challengesDir, isFileName, isToken } from './files.js'
+import { certificateFile, certificatesDir, isFileName } from './files.js'
 
 /** The two may be one file that holds both. */
 export interface CertificateFiles {
@@ -36,8 +36,6 @@ export interface Certificates {
   all(): readonly HeldCertificate[]
   /** Calls when a `reload` has found another certificate; the returned function takes it back. */
   onChange(listener: () => void): () => void
-  /** The text that `/.well-known/acme-challenge/TOKEN` answers with; undefined is a 404. */
-  challenge(token: string): string | undefined
   /**
    * Looks again for what is new. Files that are no use, or cannot be read, leave the pair of before in its place, and
    * are told. Never throws: whoever asks (SIGHUP, a timer) must not end for it.
@@ -118,14 +116,6 @@ export function openCertificates(options: CertificatesOptions): Certificates {
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
-    },
-    challenge(token) {
-      if (!isToken(token)) return undefined
-      try {
-        return readFileSync(join(challengesDir(dataDir), token), 'utf8')
-      } catch {
-        return undefined
-      }
     },
     reload() {
       try {

@@ -29,5 +29,6 @@ export {
   type Renewed,
   renewCertificates,
 } from './renew.js'
+export { answerTo, bringCertificates, certificateFilePurpose } from './shared.js'
 export { certificatesAfterSetBack } from './state.js'
 export { exchange } from './transport.js'

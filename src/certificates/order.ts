@@ -2,10 +2,11 @@ import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Authorization, Order } from 'acme-client'
 import { type Clock, pause } from '../clock/index.js'
+import type { Store } from '../store/index.js'
 import type { Directory } from './directory.js'
 import type { DnsHook } from './dns-hook.js'
-import { placeChallenge } from './files.js'
 import { AcmeProblem, problemFields } from './problem.js'
+import { keepAnswer } from './shared.js'
 
 export type OrderOutcome =
   | { kind: 'issued'; chain: string }
@@ -14,7 +15,7 @@ export type OrderOutcome =
 
 export interface OrderDeps {
   directory: Directory
-  dataDir: string
+  store: Pick<Store, 'write'>
   clock: Clock
   signal: AbortSignal
   /** Writes down an order that the directory has taken, so that it is not lost with the process. */
@@ -110,7 +111,7 @@ async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Pr
  * a hook for it.
  */
 async function answerChallenges(
-  { directory, dataDir, dns }: OrderDeps,
+  { directory, store, dns }: OrderDeps,
   name: string,
   order: Order,
 ): Promise<void> {
@@ -123,7 +124,7 @@ async function answerChallenges(
       throw new AcmeProblem('unsupported', message, 400, undefined)
     }
     const answer = await directory.client.getChallengeKeyAuthorization(challenge)
-    if (dns === undefined) placeChallenge(dataDir, challenge.token, answer)
+    if (dns === undefined) await keepAnswer(store, challenge.token, answer)
     else await dns.add(name, answer)
     // One that it looks at already is not asked for again; its answer may be of a killed run, and gone.
     if (challenge.status === 'pending') await directory.client.completeChallenge(challenge)

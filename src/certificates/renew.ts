@@ -7,7 +7,7 @@ import type { CertificateRow, Store } from '../store/index.js'
 import { accountRow, newKey, ownAccount, register, setAccount } from './account.js'
 import { type Directory, openDirectory, renewalId } from './directory.js'
 import { type DnsHook, isByDns, makeDnsHook } from './dns-hook.js'
-import { placeCertificate, removeCertificate, removeChallenges } from './files.js'
+import { pemOf, placeCertificate, removeCertificate } from './files.js'
 import { type HeldCertificate, heldOf } from './held.js'
 import { seenLimits } from './limits.js'
 import { elsewhere, type WantedName, wantedNames } from './names.js'
@@ -21,6 +21,7 @@ import {
   type TurnOutcome,
 } from './outcome.js'
 import { elsewhereRestMs } from './schedule.js'
+import { bringCertificates, removeAnswers, sealedFile, shareFiles } from './shared.js'
 import { blankRow, dueNames, leftNames, noteOrder, readStanding, setRow } from './state.js'
 import { whenToRenew } from './when-to-renew.js'
 
@@ -66,6 +67,9 @@ export async function renewCertificates(deps: RenewDeps): Promise<Renewed> {
   const renewed: Renewed = { issued: [], failed: [], removed: [] }
   if (!config.tls.acme) return renewed
   const wanted = await wantedNames(store.read, config)
+  // Another node may have got some, and may have been asked to until now.
+  await bringCertificates(deps, new Map(), { removes: false })
+  await shareFiles(deps)
   const standing = await readStanding(deps, wanted)
   for (const name of leftNames(standing)) {
     removeCertificate(dataDir, name)
@@ -73,7 +77,7 @@ export async function renewCertificates(deps: RenewDeps): Promise<Renewed> {
     renewed.removed.push(name)
   }
   const isUnderWay = wanted.some(({ name }) => standing.rows.get(name)?.order_url != null)
-  if (!isUnderWay) removeChallenges(dataDir)
+  if (!isUnderWay) await removeAnswers(store)
   const account = await accountRow(store.read, config.tls.directory)
   if ((account?.next_at ?? 0) > clock.now()) return renewed
   const openOnce = once(() => openOwn(deps))
@@ -161,7 +165,7 @@ async function orderOne(
     await deps.countOnce()
   }
   const outcome = await advanceOrder(
-    { directory, dataDir, clock, signal, keep, dns },
+    { directory, store, clock, signal, keep, dns },
     {
       name,
       key,
@@ -171,8 +175,11 @@ async function orderOne(
   )
   await setAccount(store, config.tls.directory, { failures: 0, error: null })
   if (outcome.kind === 'pending') return await noteWait(deps, row, outcome.askedToWaitMs)
-  placeCertificate(dataDir, name, { key, chain: outcome.chain })
-  await setRow(store, name, { ...noFailure, ...noOrder, renew_at: null, next_at: clock.now() })
+  const pair = { key, chain: outcome.chain }
+  placeCertificate(dataDir, name, pair)
+  const sealed = sealedFile(deps.key, name, pemOf(pair))
+  const now = clock.now()
+  await setRow(store, name, { ...noFailure, ...noOrder, ...sealed, renew_at: null, next_at: now })
   const fresh = heldOf(dataDir, name)
   if (fresh !== undefined) await setRow(store, name, await whenToRenew(deps, fresh, blankRow))
   return { kind: 'issued' }

@@ -36,6 +36,8 @@ export const blankRow: Omit<CertificateRow, 'name'> = {
   fix: null,
   order_url: null,
   order_key: null,
+  sealed: null,
+  hash: null,
 }
 
 export interface WantedCertificates {

@@ -17,6 +17,7 @@ import {
 import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { archiveBroadcastRows } from './broadcast-archive.js'
 import { changeBroadcastRows } from './broadcast-change.js'
+import { rehearseBroadcastRows } from './broadcast-rehearse.js'
 import { reportBroadcastRows } from './broadcast-report.js'
 import { chosenBroadcast, showBroadcastRows, stopOf } from './broadcast-show.js'
 import { variantBroadcastRows } from './broadcast-variant.js'
@@ -52,6 +53,7 @@ const rows: readonly CommandRow[] = [
   },
   ...showBroadcastRows,
   ...reportBroadcastRows,
+  ...rehearseBroadcastRows,
   {
     usage: 'duplicate <id>',
     does: operations.duplicateBroadcast,

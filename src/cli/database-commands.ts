@@ -3,6 +3,7 @@ import { shownBytes } from '../amounts/index.js'
 import { lockDataDir } from '../app/lock.js'
 import { OperatorError } from '../errors/index.js'
 import { databaseAccept } from './database-accept.js'
+import { databaseContract } from './database-contract.js'
 import { databaseCopy } from './database-copy.js'
 import { say, sayJson } from './output.js'
 import { becomeOwner, databaseOf, placeOf, requireDataDir } from './place.js'
@@ -45,6 +46,7 @@ beside the running appliance; only a database that an older Posthorn has made ne
       }
     })
   databaseAccept(database)
+  databaseContract(database)
   databaseCopy(database)
 }
 

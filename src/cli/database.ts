@@ -103,7 +103,8 @@ async function refuseOtherSchema(place: CommandPlace): Promise<void> {
     '../store/index.js'
   )
   const { kind, schema, writtenBy } = await schemaState(databaseOf(place))
-  if (kind === 'same') return
+  // The release of another node may have added to it.
+  if (kind === 'same' || kind === 'ahead') return
   if (kind === 'unreleased') throw new OperatorError(sayUnreleased(databaseOf(place)))
   const { isServed } = await import('../app/lock.js')
   const { dataDir } = place

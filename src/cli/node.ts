@@ -4,6 +4,7 @@ import { pause, shownFor, systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
   changeNode,
+  differingFiles,
   listNodes,
   mostCounted,
   type NodeChangeName,
@@ -12,13 +13,14 @@ import {
 } from '../nodes/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
-import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { nodeJoinRows } from './node-join.js'
+import { jsonTime, say, sayFields, sayJson, sayTable, shownTime, warn } from './output.js'
 import { type CommandPlace, databaseOf, placeOf } from './place.js'
 
 /** `posthorn node`: the appliances over this database. */
 export function nodeCommands(program: Command): void {
   const node = program.command('node').description('the appliances over this database')
-  addCommands(node, rows)
+  addCommands(node, [...rows, ...nodeJoinRows])
 }
 
 const change =
@@ -94,6 +96,8 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   ]
   const heads = ['NODE', 'NUMBER', 'STATE', 'SILENT FOR', 'QUEUE', 'DUTIES', 'VERSION']
   sayTable(heads, nodes.map(row), 'No appliance was ever started over this database')
+  const differing = differingFiles(nodes)
+  if (differing.length > 0) warn(`the nodes go by different rule files: ${differing.join(', ')}`)
 }
 
 async function runShow(name: string, _options: unknown, command: Command): Promise<void> {

@@ -175,7 +175,9 @@ export function requireNamed(command: Command): void {
     throw new OperatorError(`There is no configuration file ${resolve(config)}, which ${by} names`)
   }
   const data = options.data || POSTHORN_DATA
-  if (data && ![...makers, ...placeless].includes(name) && isMissing(resolve(data))) {
+  // `node join`.
+  const makes = [...makers, ...placeless].includes(name) || command.name() === 'join'
+  if (data && !makes && isMissing(resolve(data))) {
     throw noDataDir(resolve(data))
   }
 }

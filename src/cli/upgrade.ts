@@ -146,7 +146,7 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
     async readState() {
       const database = databaseOf(place)
       if (database.url !== undefined) return await schemaState(database)
-      return asOwner(() => readSchemaState(dataDir, []))
+      return asOwner(() => readSchemaState(dataDir, { names: [], contracting: new Set() }))
     },
     clock: systemClock,
     timeoutMs: timeout * 1_000,
@@ -265,14 +265,16 @@ async function trusted(place: CommandPlace, options: Options, release: string, f
 }
 
 /** The question before anything is stopped, with what it means for the way back. */
-function intentOf({ from, to, migrates, running }: UpgradePlan) {
+function intentOf({ from, to, migrates, isOnServer, running }: UpgradePlan) {
   const facts = [
     running
       ? 'The appliance is stopped for some seconds, and goes back to the old release by itself if the new one is not healthy'
       : 'No appliance runs: the next start is of that release',
-    migrates
-      ? `The database is brought up to date; ${running ? 'a copy is kept until the new release is healthy' : 'the old release does not read it then'}`
-      : 'The database stays as it is, so that --back works later too',
+    migrates && isOnServer
+      ? "The database, which is on a server, is added to by the new release: the old one works beside that, and --back leads to it, until 'posthorn database contract'"
+      : migrates
+        ? `The database is brought up to date; ${running ? 'a copy is kept until the new release is healthy' : 'the old release does not read it then'}`
+        : 'The database stays as it is, so that --back works later too',
   ]
   const what = from === undefined ? `install ${to}` : `upgrade from ${from} to ${to}`
   return {

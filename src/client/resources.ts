@@ -27,6 +27,8 @@ export const broadcastMethods = ({
   recipients: pagesById('GET /v1/broadcasts/{id}/recipients', 'recipients'),
   /** What people and machines did with it, by time, link, provider and reason. */
   report: byId('GET /v1/broadcasts/{id}/report'),
+  /** When it would be done, and what would hold it up. */
+  rehearse: byId('POST /v1/broadcasts/{id}/rehearse'),
   /** A draft like it, without its time. */
   duplicate: byId('POST /v1/broadcasts/{id}/duplicate'),
   /** A draft. */

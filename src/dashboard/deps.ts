@@ -3,6 +3,7 @@ import type { PeopleDeps, TrustedProvider } from '../people/index.js'
 import type { WebhookTrials } from '../webhooks/index.js'
 import type { AutomationPageDeps } from './automations/deps.js'
 import type { BrandPageDeps } from './brand/deps.js'
+import type { CampaignPageDeps } from './campaigns/deps.js'
 import type { ContactPageDeps } from './contacts/deps.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
@@ -35,7 +36,7 @@ export interface DashboardDeps
   /** The description of the API's routes, for `/reference`. */
   document: () => Promise<Document>
   /** What the pages about an account's mail need; undefined: there are no such pages. */
-  mail?: EmailPageDeps & OverviewPageDeps
+  mail?: EmailPageDeps & OverviewPageDeps & Pick<CampaignPageDeps, 'rehearsing'>
   /** Undefined: there are no pages about automations. */
   automations?: AutomationPageDeps
   operator: OperatorPageDeps

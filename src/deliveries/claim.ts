@@ -251,6 +251,40 @@ const giveBack = prepared<{ json: string; lease: number }, UpdateResult>((db, { 
     .where('lease', '=', lease),
 )
 
+/** A claim of which nobody knows whether it was committed: the database was gone before it had answered. */
+export interface LostClaim {
+  streams: readonly StreamKey[]
+  lease: number
+  /** When it was made. */
+  at: number
+}
+
+/**
+ * Makes due again what such a claim has leased, as nobody has it in hand; what is still under way is waited for. Each stream
+ * is a search by its own end of the leases.
+ */
+export async function releaseLost(
+  tx: Tx,
+  { streams, lease, at }: LostClaim,
+  { now, node }: { now: number; node: number },
+): Promise<number> {
+  let released = 0
+  for (const { lane, class: of, accountId } of streams) {
+    const { numUpdatedRows } = await tx
+      .updateTable('queue')
+      .set({ lease: null, due_at: now })
+      .where('node', '=', node)
+      .where('lane', '=', lane)
+      .where('class', '=', of)
+      .where('account_id', '=', accountId)
+      .where('due_at', '=', at + leaseMs)
+      .where(unindexed<number>('lease'), '=', lease)
+      .executeTakeFirst()
+    released += Number(numUpdatedRows)
+  }
+  return released
+}
+
 /** When the stream's next delivery falls due; undefined when none waits but those held back. */
 export async function nextDue(
   db: Read,

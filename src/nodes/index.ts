@@ -27,7 +27,17 @@ export {
   othersBits,
   shareDuties,
 } from './duties.js'
+export { type FileHashes, fileHashes, setFileHashes } from './files.js'
 export { countTakenOver, endSilent, type LeavingNode, nodesThatLeave } from './gone.js'
+export {
+  forgetPast,
+  type InviteCode,
+  inviteMs,
+  joinPath,
+  keepInvite,
+  makeInviteCode,
+  readInviteCode,
+} from './invite.js'
 export { type LatelyNotes, openLatelyNotes, readLatelyNotes, removeLatelyNotes } from './lately.js'
 export {
   beat,
@@ -40,7 +50,7 @@ export {
   releaseDatabase,
   takeDatabase,
 } from './lease.js'
-export { listNodes, mostCounted, type NodeStanding, nodeNames } from './list.js'
+export { differingFiles, listNodes, mostCounted, type NodeStanding, nodeNames } from './list.js'
 export {
   findNode,
   isLivingEpoch,

@@ -1,6 +1,7 @@
 import { packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { databaseClock, type Read, type Store, type Tx } from '../store/index.js'
+import type { FileHashes } from './files.js'
 
 /** How long an appliance that gives no sign of life is still taken for alive. */
 export const leaseMs = 10_000
@@ -33,6 +34,10 @@ export interface Comer {
   joins: boolean
   /** A hash of its plans, which have to be those of the others. */
   plans?: string
+  /** Hashes of the other files that all are to go by. */
+  files?: FileHashes
+  /** The last migration that its release knows. */
+  schema?: string
 }
 
 /** Rows of nodes that are alive. */
@@ -60,13 +65,20 @@ const mostNodes = 31
  */
 export async function takeDatabase(
   { write }: Pick<Store, 'write'>,
-  { name, joins, plans = '', isFile = false }: Comer & { isFile?: boolean },
+  {
+    name,
+    joins,
+    plans = '',
+    files = {},
+    schema = '',
+    isFile = false,
+  }: Comer & { isFile?: boolean },
 ): Promise<Holding | undefined> {
   const version = packageVersion()
   return await write(async (tx) => {
     if (!isFile && (await holderOf(tx, { name, joins })) !== undefined) return undefined
-    const living = isFile ? [] : await areAlive(tx).select(['name', 'version', 'plans']).execute()
-    refuseOther(living, { version, plans })
+    const living = isFile ? [] : await areAlive(tx).select(['name', 'plans']).execute()
+    refuseOther(living, plans)
     const isFirst = living.length === 0
     const rows = await tx.selectFrom('nodes').select(['name', 'number', 'epoch', 'beat']).execute()
     // Its numbers are those of the rows, so whoever is alone goes on with those of the one before.
@@ -82,7 +94,9 @@ export async function takeDatabase(
       epoch,
       beat,
       version,
+      schema,
       plans,
+      files: JSON.stringify(files),
       held_until: 0,
       joins: joins ? 1 : 0,
       gone_at: null,
@@ -111,21 +125,13 @@ export async function takeDatabase(
   })
 }
 
-/** Nodes of two versions, or with other plans, would not do the same with one mail. */
-function refuseOther(
-  living: readonly { name: string; version: string; plans: string }[],
-  own: { version: string; plans: string },
-): void {
-  for (const { name, version, plans } of living) {
-    if (version !== own.version)
-      throw new OperatorError(
-        `The node ${name} is of version ${version} and this one of ${own.version}: stop all nodes before an upgrade, and start them of one version`,
-      )
-    if (plans !== own.plans)
-      throw new OperatorError(
-        `The plans of this node (plans.toml) are other ones than those of ${name}: give all nodes the same file`,
-      )
-  }
+/** Nodes with other plans would not do the same with one mail. Of two releases they may be, as far as the schema lets them. */
+function refuseOther(living: readonly { name: string; plans: string }[], plans: string): void {
+  const other = living.find((one) => one.plans !== plans)
+  if (other === undefined) return
+  throw new OperatorError(
+    `The plans of this node (plans.toml) are other ones than those of ${other.name}: give all nodes the same file`,
+  )
 }
 
 /** Never given twice, also where the row of a node was forgotten. */

@@ -1,5 +1,6 @@
 import { databaseClock, type Read } from '../store/index.js'
 import { type DutyName, dutyNames } from './duties.js'
+import { type FileHashes, readHashes } from './files.js'
 import { leaseMs } from './lease.js'
 
 /** How a node stands, for who looks at all of them. */
@@ -26,6 +27,8 @@ export interface NodeStanding {
   duties: DutyName[]
   clockAheadMs: number
   takenOver: number
+  /** Rule files that the operator has for it, by their hashes. */
+  files: FileHashes
 }
 
 /** For commands and pages: so many deliveries a node are counted. */
@@ -62,9 +65,19 @@ export async function listNodes(
         duties: row.joins === 1 ? dutyNames.filter((name) => own.includes(name)) : [...dutyNames],
         clockAheadMs: row.clock_ahead_ms,
         takenOver: row.taken_over,
+        files: readHashes(row.files),
       }
     }),
   )
+}
+
+/** The files that not all nodes have alike that are there. */
+export function differingFiles(nodes: readonly NodeStanding[]): string[] {
+  const there = nodes.filter(
+    ({ state, joins }) => joins && (state === 'up' || state === 'draining'),
+  )
+  const names = new Set(there.flatMap(({ files }) => Object.keys(files)))
+  return [...names].filter((name) => new Set(there.map(({ files }) => files[name])).size > 1).sort()
 }
 
 /** All names that the database knows, by their numbers. */

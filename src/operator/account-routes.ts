@@ -200,16 +200,13 @@ async function plansIn(
   { plans }: OperatorApiDeps,
   { plan: named, marketingPlan }: { plan?: string | undefined; marketingPlan?: string | undefined },
 ) {
-  const find = () => ({
-    plan: named === undefined ? undefined : findPlan(plans.email, named),
-    marketing:
-      marketingPlan === undefined
-        ? undefined
-        : marketingPlan.toLowerCase() === 'none'
-          ? null
-          : findPlan(plans.marketing, marketingPlan),
-  })
-  const { plan, marketing } = await refusing(find, { field: 'plan' })
+  const find = () => (named === undefined ? undefined : findPlan(plans.email, named))
+  const findMarketing = () => {
+    if (marketingPlan === undefined) return undefined
+    return marketingPlan.toLowerCase() === 'none' ? null : findPlan(plans.marketing, marketingPlan)
+  }
+  const plan = await refusing(find, { field: 'plan' })
+  const marketing = await refusing(findMarketing, { field: 'marketingPlan' })
   return {
     setPlans: async (tx: Tx, accountId: string) => {
       if (plan !== undefined) await setPlan(tx, accountId, plan)

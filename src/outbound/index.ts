@@ -6,7 +6,14 @@
  */
 
 export type { OutboundStanding, SiteStanding } from './admission/index.js'
-export { brakeInWords, endBrakes, openBrakes } from './brakes/index.js'
+export {
+  type Brake,
+  brakeInWords,
+  endBrakes,
+  openBrakes,
+  type SiteUsual,
+  usualsSince,
+} from './brakes/index.js'
 export { type Reachability, shardOf } from './claims/index.js'
 export { makeSentCopies, makeViewedCopies, type SentCopy } from './content/index.js'
 export type { OutboundDeps } from './deps.js'
@@ -30,10 +37,13 @@ export {
   type SiteOrder,
 } from './orders/index.js'
 export { type Outbound, openOutbound, type ThreadStanding } from './outbound.js'
+export * from './rehearsal/index.js'
 export {
+  type EgressPools,
   type ExplainedSite,
   explainSite,
   inForce,
+  makeEgressPools,
   noRoute,
   routeOfDomain,
   shownPattern,

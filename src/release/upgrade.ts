@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
-import { type SchemaState, sayUnreleased, tryLockFile } from '../store/index.js'
+import { type SchemaState, sayUnreleased, tryLockFile, whyNotBeside } from '../store/index.js'
 import { upgradeLock } from './hold.js'
 import { type Journal, readJournal } from './journal.js'
 import { commandOf, type Release } from './layout.js'
@@ -35,6 +35,8 @@ export interface UpgradePlan {
   from: string | undefined
   to: string
   migrates: boolean
+  /** It is on a server, where the release before can work on with it. */
+  isOnServer: boolean
   /** The appliance runs, and is stopped for a while. */
   running: boolean
 }
@@ -122,15 +124,18 @@ export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promi
         `An appliance runs on ${dataDir} that the service manager does not know: stop it first, or name its service by --service`,
       )
     }
-    const plan: UpgradePlan = { from, to, migrates, running }
-    if (running) await refuseUntimely(deps, migrates)
+    const { isOnServer } = deps
+    const plan: UpgradePlan = { from, to, migrates, isOnServer, running }
+    // What the new release adds to a database on a server stays there, and is added by its start.
+    const isCopied = migrates && !isOnServer
+    if (running) await refuseUntimely(deps, isCopied)
     if (!(await options.confirm(plan))) {
       drop()
       return { kind: 'not confirmed' }
     }
     const backup = options.backup ? await backUp(deps, from ?? to) : undefined
     // The backup may lie on the same disk.
-    if (running) await refuseFullDisk(deps, migrates)
+    if (running) await refuseFullDisk(deps, isCopied)
     if (from === undefined || !running) {
       layout.switchTo(to)
       layout.keepOnly(from)
@@ -142,7 +147,7 @@ export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promi
       to,
       direction: 'forward',
       step: 'stop',
-      migrates,
+      migrates: isCopied,
       backup: backup ?? null,
     }
     return await goForward(deps, journal)
@@ -173,7 +178,7 @@ async function chosen(
  * migrate it.
  */
 async function checkRelease(
-  { layout, dataDir, placeOptions, readState, isOnServer }: UpgradeDeps,
+  { layout, dataDir, placeOptions, readState }: UpgradeDeps,
   { name, version }: Release,
   from: string | undefined,
 ): Promise<boolean> {
@@ -184,10 +189,21 @@ async function checkRelease(
     throw new OperatorError(`${command} says that it is ${told.version}, and not ${version}`)
   }
   if (!existsSync(dataDir)) return false
-  const { kind, schema, writtenBy } = await readState()
+  const { kind, schema, writtenBy, rolling } = await readState()
   if (schema === undefined) return false
   if (kind === 'unreleased') throw new OperatorError(sayUnreleased({ dataDir }))
   await runWell(command, ['config', 'check', ...placeOptions])
+  const whyNot = rolling && whyNotBeside(rolling, told.schema)
+  if (rolling !== undefined && told.schema < schema) {
+    if (whyNot === undefined) return false
+    const cause =
+      whyNot === 'contracted'
+        ? `'posthorn database contract' has taken away what it needs`
+        : 'it is two schemas behind, and only one may be beside the next'
+    throw new OperatorError(
+      `${name} cannot read the database (schema ${schema}): it knows no schema after ${told.schema}, and ${cause}`,
+    )
+  }
   if (told.schema < schema) {
     const old = from === undefined ? undefined : layout.find(from)
     const isOlder = old !== undefined && compareVersions(version, old.version) < 0
@@ -196,13 +212,7 @@ async function checkRelease(
       `${which} cannot read the database in ${dataDir}: it knows no schema after ${told.schema}, and ${writtenBy ?? 'the one in use'} has written ${schema}. To go back all the same, stop the service and restore the backup that was made before that upgrade ('posthorn backup list') by that release's own command, '${command} restore FILE --yes', then run this again; what came since is lost`,
     )
   }
-  const migrates = told.schema > schema
-  if (migrates && isOnServer) {
-    throw new OperatorError(
-      `${name} changes the database, which is on a server: nothing here could put it back if ${name} is not healthy. Have a backup of the server, stop the service, run '${command} init', and then this again`,
-    )
-  }
-  return migrates
+  return told.schema > schema
 }
 
 /** Lets the release that wrote the database back it up, where and as the settings say. */

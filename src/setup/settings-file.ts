@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import type { Config } from '../config/index.js'
+import { type Config, seenSourceAddresses } from '../config/index.js'
 import type { SetupAnswers } from './answers.js'
 
 /** `ours`: as setup wrote it, so that setup may write it anew; `theirs`: a person has had a hand in it. */
@@ -34,7 +34,8 @@ ${body}`
 function sectionsOf(answers: SetupAnswers, { ownAddresses }: SettingsDeps) {
   const { hostName, addresses, operator, certificates } = answers
   if (answers.route === 'sandbox') return sandboxSections(answers)
-  const isBound = addresses.every((address) => ownAddresses.includes(address))
+  const bound = boundTo(addresses, ownAddresses)
+  const isBound = bound !== undefined
   const hasSix = addresses.some((address) => isIP(address) === 6)
   const sections: Record<string, string[]> = {
     'http.public': [
@@ -53,11 +54,12 @@ function sectionsOf(answers: SetupAnswers, { ownAddresses }: SettingsDeps) {
       ...(isBound
         ? [
             '# Mail leaves from the first of each family; [outbound.pools] uses more of them.',
-            `source_addresses = [${addresses.map(quoted).join(', ')}]`,
+            `source_addresses = [${bound.map(quoted).join(', ')}]`,
+            ...seenAsLines(bound, addresses),
           ]
         : [
             `${notedBy} ${addresses.join(', ')}`,
-            '# which is not on this machine (NAT), so no source_addresses.',
+            '# which is not on this machine (NAT), and which of its own leads there is not known: outbound.seen_as says it.',
           ]),
       ...(answers.isKnownSender
         ? ['# Receivers know its addresses already, so that nothing waits.', 'warm_up = "off"']
@@ -80,6 +82,35 @@ function sectionsOf(answers: SetupAnswers, { ownAddresses }: SettingsDeps) {
   }
   return sections
 }
+
+/**
+ * The machine's own address for each that the world sees: itself, or behind 1:1 NAT the only one of its family. Undefined:
+ * for one of them it cannot be told.
+ */
+function boundTo(addresses: readonly string[], own: readonly string[]): string[] | undefined {
+  const found = addresses.map((address) => {
+    if (own.includes(address)) return address
+    const [first, ...more] = own.filter((one) => isIP(one) === isIP(address) && !isLocal.test(one))
+    return more.length === 0 ? first : undefined
+  })
+  const isClear = new Set(found).size === found.length
+  return isClear && found.every((one) => one !== undefined) ? found : undefined
+}
+
+// Loopback (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and link-local (RFC 3927, RFC 4291 §2.5.6): no mail leaves from these.
+const isLocal = /^(127\.|169\.254\.|::1$|fe[89ab])/i
+
+/** Behind NAT what SPF records, PTR and the doctor go by. */
+function seenAsLines(bound: readonly string[], seen: readonly string[]): string[] {
+  const pairs = bound.flatMap((own, i) =>
+    own === seen[i] ? [] : [`${quoted(own)} = ${quoted(seen[i] ?? own)}`],
+  )
+  if (pairs.length === 0) return []
+  return ['# What the world sees of it (1:1 NAT).', `seen_as = { ${pairs.join(', ')} }`]
+}
+
+const seenSources = ({ sourceAddresses, seenAs }: Config['outbound']) =>
+  seenSourceAddresses({ sourceAddresses, seenAs })
 
 const sandboxSections = ({ hostName, addresses }: SetupAnswers): Record<string, string[]> => ({
   'http.public': ['host = "127.0.0.1"'],
@@ -117,11 +148,7 @@ export function settingsDifferences(config: Config, answers: Partial<SetupAnswer
   const { outbound, operator, tls } = config
   const pairs: [setting: string, inEffect: string, answered: string | undefined][] = [
     ['outbound.helo_name', outbound.heloName, answers.hostName],
-    [
-      'outbound.source_addresses',
-      outbound.sourceAddresses.join(', '),
-      answers.addresses?.join(', '),
-    ],
+    ['outbound.source_addresses', seenSources(outbound).join(', '), answers.addresses?.join(', ')],
     ['operator.notify', operator.notify, answers.operator],
     ['tls.acme', String(tls.acme), answers.certificates && String(answers.certificates === 'acme')],
     [
@@ -145,7 +172,8 @@ export function answersIn(
   const text = readFileSync(file, 'utf8')
   const noted = text.split('\n').find((line) => line.startsWith(notedBy))
   const natted = noted?.slice(notedBy.length).trim().split(', ') ?? []
-  const addresses = outbound.sourceAddresses.length > 0 ? outbound.sourceAddresses : natted
+  const seen = seenSources(outbound)
+  const addresses = seen.length > 0 ? seen : natted
   return {
     ...(outbound.heloName !== 'localhost' && { hostName: outbound.heloName }),
     ...(addresses.length > 0 && { addresses }),

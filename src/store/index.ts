@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from '../clock/index.js'
-import type { DatabasePlace, FoundDatabase } from './place.js'
+import type { DatabasePlace, FoundDatabase, LivingNode } from './place.js'
 import type { SchemaState } from './schema-state.js'
 import type { ServerFacts } from './server-weakness.js'
 import type { CopiedTable } from './sqlite/copy-over.js'
@@ -76,13 +76,19 @@ export {
   type OwnNode,
   ownNodeIn,
 } from './own-node.js'
-export { type DatabasePlace, databaseCalled, type FoundDatabase, withoutSecrets } from './place.js'
+export {
+  type DatabasePlace,
+  databaseCalled,
+  type FoundDatabase,
+  type LivingNode,
+  withoutSecrets,
+} from './place.js'
 export { prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
 export { type QueueClass, queueClass } from './queue-class.js'
 export { rememberRows } from './remembered.js'
 export { databaseBytes, isRemote, readPages } from './running.js'
 export type * from './schema/index.js'
-export { isUnreleased, type SchemaState, sayUnreleased } from './schema-state.js'
+export { isUnreleased, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
 export { serverAdvice } from './server-advice.js'
 export { type ServerFacts, unfitServer, weakServer } from './server-weakness.js'
 export { sinceCommit } from './since-commit.js'
@@ -118,8 +124,8 @@ export async function findDatabase({ dataDir, url }: DatabasePlace): Promise<Fou
   return await (await import('./postgres/found.js')).findPostgres(url)
 }
 
-/** The names of the appliances that a database on a server takes for alive, whatever schema it has. */
-export async function livingNodes({ url }: DatabasePlace): Promise<string[]> {
+/** The appliances that a database on a server takes for alive, whatever schema it has. */
+export async function livingNodes({ url }: DatabasePlace): Promise<LivingNode[]> {
   if (url === undefined) return []
   return await (await import('./postgres/found.js')).livingNodes(url)
 }
@@ -130,6 +136,21 @@ export async function migrateStore(
   isServed?: () => boolean,
 ): Promise<ServerFacts | undefined> {
   return await (await import('./migrate.js')).migrateStore(place, isServed)
+}
+
+/** See `migrate.ts`. */
+export async function contractsOf(place: DatabasePlace): Promise<readonly string[]> {
+  return await (await import('./migrate.js')).contractsOf(place)
+}
+
+/** See `migrate.ts`; `note` alone writes down that it is about to be done. */
+export async function contractStore(place: DatabasePlace): Promise<void> {
+  await (await import('./migrate.js')).contractStore(place)
+}
+
+/** See `migrate.ts`. */
+export async function noteContract(place: DatabasePlace): Promise<void> {
+  await (await import('./migrate.js')).noteContract(place)
 }
 
 /** Copies a database of SQLite into a PostgreSQL; see `copy-over.ts`. */

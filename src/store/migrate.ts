@@ -50,11 +50,13 @@ import { providerOfPeople } from './migrations/0231-provider-of-people.js'
 import { rings } from './migrations/0240-rings.js'
 import { egressByNode } from './migrations/0241-egress-by-node.js'
 import { nodeAddresses } from './migrations/0242-node-addresses.js'
+import { nodeInvites } from './migrations/0245-node-invites.js'
+import { rolling } from './migrations/0246-rolling.js'
 import { operatorKeys } from './migrations/0250-operator-keys.js'
 import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
-import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
+import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
 import { type ServerFacts, unfitServer } from './server-weakness.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -64,7 +66,11 @@ import { readSchemaState } from './sqlite/schema-state.js'
 
 const noted: Migration = { up: async () => {} }
 
-/** In order, forward only; a released one is never edited. The first makes a new database (`migrationsOfNew`). */
+/**
+ * In order, forward only; a released one is never edited. The first makes a new database (`migrationsOfNew`). Over a server
+ * the release before works on beside this one, so that a migration adds: tables, columns with a default or without a
+ * value, indexes. What takes away or means something else is another one, after it, which stands in `contracting`.
+ */
 const migrations: Record<string, Migration> = {
   [baseline]: noted,
   '0102-contact-names': contactNames,
@@ -113,15 +119,34 @@ const migrations: Record<string, Migration> = {
   '0240-rings': rings,
   '0241-egress-by-node': egressByNode,
   '0242-node-addresses': nodeAddresses,
+  '0245-node-invites': nodeInvites,
+  '0246-rolling': rolling,
   '0250-operator-keys': operatorKeys,
   '0255-site-brakes': siteBrakes,
 }
 
 /**
+ * Those that a release of before does not outlive. Over a server they wait until the operator says that none is to come
+ * back (`contractStore`), and the next release's do not come before.
+ */
+const contracting: ReadonlySet<string> = new Set<string>()
+
+/** What a release knows; tests have others. */
+export interface Steps {
+  migrations: Readonly<Record<string, Migration>>
+  contracting: ReadonlySet<string>
+}
+
+/** What this release knows. */
+export const ownSteps: Steps = { migrations, contracting }
+
+const namesOf = ({ migrations }: Steps) => Object.keys(migrations)
+
+/**
  * A new database is made of `schema/` as it is now, which says already what the migrations after the first change in
  * older ones: they are noted and not run.
  */
-function migrationsOfNew(words: TableWords): Record<string, Migration> {
+function migrationsOfNew(words: TableWords, { migrations }: Steps): Record<string, Migration> {
   const make: Migration = { up: (db) => makeTables(db, tables, words) }
   const names = Object.keys(migrations)
   return Object.fromEntries(names.map((name) => [name, name === baseline ? make : noted]))
@@ -130,11 +155,14 @@ function migrationsOfNew(words: TableWords): Record<string, Migration> {
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
 
 /** The name of the last migration of this release. */
-export const latestSchema = (): string => Object.keys(migrations).at(-1) ?? ''
+export const latestSchema = (steps = ownSteps): string => namesOf(steps).at(-1) ?? ''
 
 /** How the database stands to this release; see `SchemaState`. */
-export async function schemaState({ dataDir, url }: DatabasePlace): Promise<SchemaState> {
-  const known = Object.keys(migrations)
+export async function schemaState(
+  { dataDir, url }: DatabasePlace,
+  steps = ownSteps,
+): Promise<SchemaState> {
+  const known = { names: namesOf(steps), contracting: steps.contracting }
   if (url === undefined) return readSchemaState(dataDir, known)
   return await (await import('./postgres/found.js')).readPostgresState(url, known)
 }
@@ -142,31 +170,34 @@ export async function schemaState({ dataDir, url }: DatabasePlace): Promise<Sche
 /**
  * Brings the database to the present schema, under a lock, all or nothing, and notes which release did. Runs at every
  * start. Throws an `OperatorError` for a database of a newer release or of before the first, and where it would change
- * one that is being served: by an appliance of another version.
+ * one that is being served: by an appliance of another version. On a server one that the next release has added to is left
+ * as it is, and what takes something away waits.
  */
 export async function migrateStore(
   place: DatabasePlace,
   isServed = () => false,
+  steps = ownSteps,
 ): Promise<ServerFacts | undefined> {
   const { dataDir, url } = place
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const facts = url === undefined ? undefined : await requireFit(place, url)
-  const state = await schemaState(place)
+  const state = await schemaState(place, steps)
   refuseUnreadable(place, state)
+  if (state.kind === 'ahead') return facts
   if (state.kind !== 'same' && isServed()) {
     throw new OperatorError(
       `The appliance that serves ${dataDir} is older than this command: restart it ('systemctl restart posthorn'), which brings its database up to date, and then run the command again`,
     )
   }
   const dueFor = (words: TableWords) =>
-    state.kind === 'none' ? migrationsOfNew(words) : migrations
+    state.kind === 'none' ? migrationsOfNew(words, steps) : migrationsNow(steps, state)
   if (url !== undefined) {
     const { withConnection } = await import('./postgres/server.js')
     const { postgresTables } = await import('./postgres/make-tables.js')
     const { careForTables } = await import('./postgres/table-care.js')
     const { quietenMails } = await import('./postgres/rare-status.js')
     await withConnection(url, async (db) => {
-      await bringUp(db, dueFor(postgresTables), place)
+      await bringUp(db, place, { due: dueFor(postgresTables), steps })
       await quietenMails(db)
       await careForTables(db)
     })
@@ -174,7 +205,7 @@ export async function migrateStore(
   }
   const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
   try {
-    await bringUp(db, dueFor(sqliteTables), place)
+    await bringUp(db, place, { due: dueFor(sqliteTables), steps })
   } finally {
     await db.destroy()
   }
@@ -192,33 +223,95 @@ async function requireFit(place: DatabasePlace, url: string): Promise<ServerFact
   })
 }
 
+/** Those that are to have run after a start: all but the ones at the end that wait. */
+function migrationsNow(
+  { migrations, contracting }: Steps,
+  { uncontracted, rolling }: SchemaState,
+): Record<string, Migration> {
+  const names = Object.keys(migrations)
+  const waits = (name: string, at: number) =>
+    uncontracted.includes(name) ||
+    (rolling !== undefined && names.slice(at).every((later) => contracting.has(later)))
+  return Object.fromEntries(Object.entries(migrations).filter(([name], at) => !waits(name, at)))
+}
+
+/** The migrations that `posthorn database contract` is to run; empty: there is nothing to take away. */
+export const contractsOf = async (place: DatabasePlace, steps = ownSteps) =>
+  (await schemaState(place, steps)).uncontracted
+
+/**
+ * Takes away what releases of before needed. To be called when none of them is alive; from then on none starts, as
+ * that is written down first.
+ */
+export async function contractStore(place: DatabasePlace, steps = ownSteps): Promise<void> {
+  const { url } = place
+  if (url === undefined) return
+  const { withConnection } = await import('./postgres/server.js')
+  await withConnection(url, (db) => bringUp(db, place, { due: steps.migrations, steps }))
+}
+
+/** Written down before it is done. */
+export async function noteContract(place: DatabasePlace, steps = ownSteps): Promise<void> {
+  const { url } = place
+  if (url === undefined) return
+  const { withConnection } = await import('./postgres/server.js')
+  await withConnection(url, (db) => noteRelease(db, steps, Object.keys(steps.migrations)))
+}
+
 async function bringUp(
   db: Kysely<Tables>,
-  due: Record<string, Migration>,
   place: DatabasePlace,
+  { due, steps }: { due: Readonly<Record<string, Migration>>; steps: Steps },
 ): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => due } })
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...due }) } })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) {
     throw new OperatorError(`${databaseCalled(place)} cannot be brought up to date`, {
       cause: error,
     })
   }
-  const own = { version: packageVersion(), migration: latestSchema() }
-  const last = db.selectFrom('releases').select(['version', 'migration']).orderBy('id', 'desc')
-  const written = await last.limit(1).executeTakeFirst()
-  if (written?.version !== own.version || written.migration !== own.migration) {
-    await db.insertInto('releases').values(own).execute()
-  }
+  await noteRelease(db, steps, Object.keys(due))
 }
 
-function refuseUnreadable(place: DatabasePlace, { kind, schema, writtenBy }: SchemaState): void {
+/** Which release has brought it to where it is, and what it has taken away, where that is not the last thing known. */
+async function noteRelease(
+  db: Kysely<Tables>,
+  steps: Steps,
+  done: readonly string[],
+): Promise<void> {
+  const own = {
+    version: packageVersion(),
+    migration: latestSchema(steps),
+    contracted: done.findLast((name) => steps.contracting.has(name)) ?? '',
+  }
+  const written = await db
+    .selectFrom('releases')
+    .select(['version', 'migration', 'contracted'])
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const isSame =
+    written?.version === own.version &&
+    written.migration === own.migration &&
+    written.contracted === own.contracted
+  if (!isSame) await db.insertInto('releases').values(own).execute()
+}
+
+function refuseUnreadable(place: DatabasePlace, state: SchemaState): void {
+  const { kind, schema, writtenBy, rolling } = state
   const status = exitStatus.misplaced
   if (kind === 'unreleased') throw new OperatorError(sayUnreleased(place), { status })
   if (kind !== 'newer') return
+  const why = rolling && whyNotBeside(rolling, latestSchema())
+  const cause = why === undefined ? 'cannot read it' : causes[why]
   const writer = writtenBy === undefined ? 'a newer Posthorn' : `Posthorn ${writtenBy}`
   throw new OperatorError(
-    `${databaseCalled(place)} was written by ${writer} (schema ${schema}). This is Posthorn ${packageVersion()}, which knows no schema after ${latestSchema()} and cannot read it: start ${writtenBy ?? 'the newer one'} again, or restore the backup that was made before the upgrade`,
+    `${databaseCalled(place)} was written by ${writer} (schema ${schema}). This is Posthorn ${packageVersion()}, which knows no schema after ${latestSchema()} and ${cause}: start ${writtenBy ?? 'the newer one'} again, or restore the backup that was made before the upgrade`,
     { status },
   )
 }
+
+const causes = {
+  contracted: "cannot work with it since 'posthorn database contract' was run",
+  'two behind': 'is two schemas behind, while only one may be beside the next',
+} as const

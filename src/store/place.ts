@@ -18,3 +18,11 @@ export type FoundDatabase =
   | { kind: 'missing' | 'empty' }
   /** `keyCheck`: of the appliance key that it was made with; undefined until one was remembered. */
   | { kind: 'there'; keyCheck: string | undefined }
+
+/** An appliance that a database on a server takes for alive. */
+export interface LivingNode {
+  name: string
+  version: string
+  /** The last migration that its release knows; empty: a release that did not say so. */
+  schema: string
+}

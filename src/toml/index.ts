@@ -15,4 +15,4 @@ export {
   wholeFile,
   wrongValue,
 } from './problems.js'
-export { isTable, type Table } from './read.js'
+export { isTable, parseToml, type Table, writeToml } from './read.js'

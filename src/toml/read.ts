@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parse, TomlError } from 'smol-toml'
+import { parse, stringify, TomlError } from 'smol-toml'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { isJsonObject } from '../json/index.js'
 
@@ -24,5 +24,8 @@ export function parseToml(content: string, file: string): Table {
     throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
   }
 }
+
+/** The text of a file that says this. */
+export const writeToml = (table: Table): string => stringify(table)
 
 export const isTable = (value: unknown): value is Table => isJsonObject(value)

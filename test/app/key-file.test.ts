@@ -6,7 +6,11 @@ import { createAccount } from '../../src/accounts/index.js'
 import { applianceKeyFile, startAppliance } from '../../src/app/index.js'
 import { finishRotation, sealedColumns } from '../../src/app/reseal.js'
 import { loadPlans } from '../../src/billing/index.js'
-import { acmeAccountPurpose, certificatePurpose } from '../../src/certificates/index.js'
+import {
+  acmeAccountPurpose,
+  certificateFilePurpose,
+  certificatePurpose,
+} from '../../src/certificates/index.js'
 import {
   addNewestKey,
   createApplianceKeyFile,
@@ -87,6 +91,7 @@ async function openSecrets(t: Test) {
         fix: null,
         order_url: null,
         order_key: key.seal('pem', certificatePurpose('mail.test')),
+        sealed: key.seal('pem', certificateFilePurpose('mail.test')),
       })
       .execute()
     await tx
@@ -150,6 +155,7 @@ t.test('nothing that is sealed is forgotten by a rotation', async (t) => {
   const files = [
     'certificates/account.ts',
     'certificates/renew.ts',
+    'certificates/shared.ts',
     'domains/domain.ts',
     'webhooks/endpoint.ts',
     'people/totp.ts',
@@ -157,6 +163,8 @@ t.test('nothing that is sealed is forgotten by a rotation', async (t) => {
     'people/provider.ts',
     // Between nodes, good for a minute.
     'nodes/ring-seal.ts',
+    // By a code, for an hour.
+    'nodes/invite.ts',
   ]
   const { readdirSync } = await import('node:fs')
   const sealing = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
@@ -241,7 +249,7 @@ t.test('a running appliance is in the way; the next start finishes and mail leav
   t.teardown(() => appliance.close())
   t.same(
     Object.values(await standing(store, applianceKeyFile(dataDir))).map(([, old]) => old),
-    [0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0, 0],
   )
   const link = makeUnsubscribeLinks(before, appliance.publicUrl ?? '')
   const url = link.url({ accountId: posthorn.accountId, address: 'a@b.test' })

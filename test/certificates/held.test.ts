@@ -9,10 +9,19 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { placeCertificate, placeChallenge, removeChallenges } from '../../src/certificates/files.js'
+import { placeCertificate } from '../../src/certificates/files.js'
 import { type CertificateFiles, openCertificates } from '../../src/certificates/index.js'
+import {
+  answerTo,
+  bringCertificates,
+  keepAnswer,
+  removeAnswers,
+  shareFiles,
+} from '../../src/certificates/shared.js'
+import { setRow } from '../../src/certificates/state.js'
+import { makeApplianceKey } from '../../src/config/index.js'
 import { silentLog } from '../../src/log/index.js'
-import { makeTempDir } from '../support/store.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 import { type TestCertificate, testCertificates } from '../support/tls.js'
 
 const made = testCertificates(t, 'mail.test')
@@ -163,21 +172,48 @@ t.test('only the owner can read a key, whatever the umask is', async (t) => {
   )
 })
 
-t.test('a challenge is answered while its order is under way, and no file beside it', async (t) => {
+t.test('a challenge is answered while its order is under way, by its token alone', async (t) => {
   const token = 'x'.repeat(43)
-  const { challenge, dataDir } = open(t)
-  t.equal(challenge(token), undefined)
-  placeChallenge(dataDir, token, `${token}.thumbprint`)
-  t.equal(challenge(token), `${token}.thumbprint`)
+  const store = await openTestStore(t)
+  const answer = (of: string) => answerTo(store.read, of)
+  t.equal(await answer(token), undefined)
+  await keepAnswer(store, token, `${token}.thumbprint`)
+  t.equal(await answer(token), `${token}.thumbprint`)
   for (const other of ['../mail.test.pem', '..', '', `${token}/..`, `${token}.partial`]) {
-    t.equal(challenge(other), undefined, other)
+    t.equal(await answer(other), undefined, other)
   }
-  removeChallenges(dataDir)
-  t.equal(challenge(token), undefined)
-  t.throws(
-    () => placeChallenge(dataDir, `../${token}`, 'x'),
-    'a directory does not choose the path',
+  await removeAnswers(store)
+  t.equal(await answer(token), undefined)
+  await t.rejects(keepAnswer(store, `../${token}`, 'x'), 'a directory does not choose the path')
+})
+
+t.test('a certificate that one node has got is a file at all of them', async (t) => {
+  const store = await openTestStore(t)
+  const { issue } = await made
+  const { cert, key } = await issue('mail.test')
+  const appliance = makeApplianceKey(Buffer.alloc(32, 7))
+  const at = (dataDir: string) => ({ store, key: appliance, dataDir })
+  const known = new Map<string, string>()
+  const [one, two] = [makeTempDir(t), makeTempDir(t)]
+  placeCertificate(one, 'mail.test', { key, chain: cert })
+  await setRow(store, 'mail.test', { next_at: 1 })
+  // As a release left it that kept certificates as files alone.
+  await shareFiles(at(one))
+  const row = await store.read.selectFrom('certificates').selectAll().executeTakeFirstOrThrow()
+  t.notMatch(row.sealed?.toString('latin1'), /PRIVATE KEY|BEGIN/, 'the database has it sealed')
+  await bringCertificates(at(two), known, { removes: true })
+  t.equal(String(open(t, { dataDir: two }).forName('mail.test')?.cert), cert)
+  const file = join(two, 'certificates', 'mail.test.pem')
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  rmSync(file)
+  await bringCertificates(at(two), known, { removes: true })
+  t.equal(
+    readFileSync(file, 'utf8'),
+    readFileSync(join(one, 'certificates', 'mail.test.pem'), 'utf8'),
   )
+  await store.write((tx) => tx.deleteFrom('certificates').execute())
+  await bringCertificates(at(two), known, { removes: true })
+  t.equal(open(t, { dataDir: two }).forName('mail.test'), undefined, 'and it goes with its name')
 })
 
 t.test('a name that is not a host name becomes no path', async (t) => {

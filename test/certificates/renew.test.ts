@@ -252,18 +252,30 @@ t.test('an order that was cut off is taken up again, with its key', async (t) =>
   t.match(await row(), { order_url: null, order_key: null })
 })
 
-t.test('a certificate whose file is gone is got again', async (t) => {
-  const { renew, directory, dataDir, isDue, listener } = await rig(t)
-  await renew()
-  rmSync(join(dataDir, 'certificates'), { recursive: true })
-  t.equal(await isDue(), true, 'as after a restore')
-  t.same((await renew()).issued, ['mail.test'])
-  rmSync(join(dataDir, 'certificates'), { recursive: true })
-  listener.port = 1
-  t.equal((await renew()).failed.length, 1)
-  t.equal(await isDue(), false, 'but a directory that refuses is not asked every minute for it')
-  t.equal(directory.orders.length, 3)
-})
+t.test(
+  'a certificate whose file is gone is there again, and got again without its row',
+  async (t) => {
+    const { renew, directory, dataDir, isDue, listener, certificate, store } = await rig(t)
+    await renew()
+    rmSync(join(dataDir, 'certificates'), { recursive: true })
+    t.equal(await isDue(), true, 'as after a restore')
+    t.same((await renew()).issued, [])
+    t.ok(certificate(), 'the database has it')
+    const forget = () =>
+      store.write((tx) =>
+        tx.updateTable('certificates').set({ sealed: null, hash: null }).execute(),
+      )
+    await forget()
+    rmSync(join(dataDir, 'certificates'), { recursive: true })
+    t.same((await renew()).issued, ['mail.test'])
+    await forget()
+    rmSync(join(dataDir, 'certificates'), { recursive: true })
+    listener.port = 1
+    t.equal((await renew()).failed.length, 1)
+    t.equal(await isDue(), false, 'but a directory that refuses is not asked every minute for it')
+    t.equal(directory.orders.length, 3)
+  },
+)
 
 t.test('what nobody wants any more is removed', async (t) => {
   const { renew, deps, certificate, row, isDue } = await rig(t, { names: 'mail.test,api.test' })

@@ -50,6 +50,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'topic list',
     'broadcast list',
     'broadcast report',
+    'broadcast rehearse',
     'picture list',
     'broadcast show',
     'automation list',
@@ -101,6 +102,8 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'man-page',
   ],
   adds: [
+    'node invite',
+    'node join',
     'init',
     'account create',
     'key create',
@@ -207,6 +210,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'inbox clear',
   ],
   moderate: [
+    'database contract',
     'domain rotate',
     'surge release',
     'surge fail',

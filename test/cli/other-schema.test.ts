@@ -54,8 +54,8 @@ t.test(
 
 t.test('an older release says which release wrote the database', async (t) => {
   const { db, env } = sandbox(t)
-  await db.run(`insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', 'then');
-    insert into releases (version, migration) values ('9.8.7', '9999-of-tomorrow')`)
+  await db.run(`insert into kysely_migration (name, timestamp) values ('9998-of-today', 'then'), ('9999-of-tomorrow', 'then');
+    insert into releases (version, migration) values ('9.8.6', '9998-of-today'), ('9.8.7', '9999-of-tomorrow')`)
   for (const command of others) {
     const { status, stderr } = await runCli(command, { env })
     t.equal(status, 1, command.join(' '))

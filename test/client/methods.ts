@@ -131,6 +131,9 @@ export const methods: Methods = {
   'POST /v1/broadcasts/{id}/resume': {
     ask: ({ broadcasts }, { ids }) => broadcasts.resume(first(ids)),
   },
+  'POST /v1/broadcasts/{id}/rehearse': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.rehearse(first(ids)),
+  },
   'POST /v1/broadcasts/{id}/duplicate': {
     ask: ({ broadcasts }, { ids }) => broadcasts.duplicate(first(ids)),
   },

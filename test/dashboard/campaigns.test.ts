@@ -2,10 +2,9 @@
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { layouts } from '../../src/blocks/index.js'
-import { findBroadcast, htmlOf, pauseBroadcast } from '../../src/broadcasts/index.js'
+import { findBroadcast, htmlOf, lastLeavesAt, pauseBroadcast } from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
-import { endAt } from '../../src/dashboard/campaigns/forecast.js'
 import { newUuid } from '../../src/store/index.js'
 import { setSwitches } from '../../src/tracking/index.js'
 import { insertCampaignRows } from '../support/campaign-rows.js'
@@ -649,7 +648,7 @@ t.test('a forecast goes by rate and hours', (t) => {
   const start = Date.parse('2026-11-30T16:00:00Z')
   const window = { from: '09:00', to: '17:00', zone: 'UTC' }
   const iso = (given: object) => {
-    const end = endAt(start, { people: 3_000, rate: 1_000, window: null, ...given })
+    const end = lastLeavesAt(start, { people: 3_000, rate: 1_000, window: null, ...given })
     return end === undefined ? undefined : new Date(end).toISOString()
   }
   t.equal(iso({}), '2026-11-30T19:00:00.000Z')

@@ -1,11 +1,15 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import t from 'tap'
 import { beginRun, endRun, keepHandled } from '../../src/calendar/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { jobCatalogue, loadConfig, readSchedule } from '../../src/config/index.js'
 import { checkOperator, judgeDisk } from '../../src/doctor/appliance.js'
+import { recordSettings, spfMechanisms } from '../../src/domains/index.js'
 import { FakeClock } from '../support/clock.js'
 import { doctorRig } from '../support/doctor.js'
+import { makeTempDir } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
 
 t.test('a healthy appliance is told so, check by check', async (t) => {
@@ -84,6 +88,29 @@ t.test('the EHLO name, its addresses and their names', async (t) => {
   t.match(await of({ heloName: 'six.test', sourceAddresses: ['2001:db8:0::1'] }), [
     { state: 'ok', found: 'six.test resolves to it' },
   ])
+  // Behind 1:1 NAT the address that the world sees is looked at, and is the one of SPF records.
+  resolver.set('nat.test', { a: ['198.51.100.7'] })
+  resolver.set('198.51.100.7', { ptr: ['nat.test'] })
+  const natted = {
+    heloName: 'nat.test',
+    sourceAddresses: ['127.0.0.1'],
+    seenAs: { '127.0.0.1': '198.51.100.7' },
+  }
+  t.match(
+    (await examine(natted)).filter(({ check }) => ['helo', 'ptr'].includes(check)),
+    [
+      { subject: '198.51.100.7', state: 'ok' },
+      { subject: '198.51.100.7', state: 'ok' },
+    ],
+  )
+  t.same(spfMechanisms({ ...recordSettings(loadConfig({ env: {} })), ...natted }), [
+    'ip4:198.51.100.7',
+  ])
+  const file = join(makeTempDir(t), 'posthorn.toml')
+  for (const table of ['"10.0.0.5" = "2001:db8::1"', 'host = "192.0.2.1"', '"10.0.0.5" = ""']) {
+    writeFileSync(file, `[outbound]\nseen_as = { ${table} }\n`)
+    t.throws(() => loadConfig({ file, env: {} }), /outbound\.seen_as: .+ expected a table/)
+  }
 })
 
 t.test('what a domain publishes', async (t) => {

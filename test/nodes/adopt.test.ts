@@ -252,3 +252,32 @@ t.test('what a node had in hand is one attempt more, and its timeline says why',
   await rig.becomes(began, 'delivered')
   await rig.becomes(waits, 'delivered')
 })
+
+t.test(
+  'a claim that is committed and whose answer is lost holds no mail for an hour',
+  async (t) => {
+    const rig = await outboundRig(t, { stopped: true })
+    const { store } = rig
+    const id = await rig.send({ to: 'a@one.test' })
+    const { byRow } = store
+    let lost = 0
+    // The connection ends between the commit and its answer.
+    Object.assign(store, {
+      byRow: async (work: Parameters<typeof byRow>[0]) => {
+        const done = await byRow(work)
+        const leased = await store.read
+          .selectFrom('queue')
+          .select('id')
+          .where('lease', 'is not', null)
+          .execute()
+        if (lost > 0 || leased.length === 0) return done
+        lost++
+        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' })
+      },
+    })
+    await rig.start()
+    await rig.becomes(id, 'delivered')
+    t.equal(lost, 1)
+    t.equal(rig.mx.messages.length, 1)
+  },
+)

@@ -107,6 +107,10 @@ t.test('plans, states, a suspension and a pause hold at once', async (t) => {
     status: 422,
     json: { field: 'plan' },
   })
+  t.match(await call('PATCH', atAccount, { marketingPlan: 'Gold' }), {
+    status: 422,
+    json: { field: 'marketingPlan' },
+  })
   t.match((await call('PATCH', atAccount, { billingState: 'expired' })).json, {
     billingState: 'expired',
   })

@@ -87,6 +87,7 @@ t.test(
       .map(({ route }) => route)
     t.same(without.sort(), [
       'POST /v1/automations/:id/simulate',
+      'POST /v1/broadcasts/:id/rehearse',
       'POST /v1/broadcasts/preview',
       'POST /v1/contacts/:listId',
       'POST /v1/emails/batch',

@@ -12,8 +12,10 @@ const skip = noPostgres ?? false
 const undo = `
   drop table broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
     handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates, node_addresses,
-    site_brakes, site_days, host_complaints;
+    site_brakes, site_days, host_complaints, node_invites, acme_challenges;
   alter table broadcasts drop column test_seen, drop column test_drawn;
+  alter table certificates drop column sealed, drop column hash;
+  alter table releases drop column contracted;
   alter table sessions drop column came_by;
   alter table api_keys drop column per_hour, drop column per_minute;
   alter table subscriptions drop column surge_id, drop column unbraked_until;

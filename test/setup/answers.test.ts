@@ -104,10 +104,15 @@ t.test('the short settings say what was answered, and nothing else than defaults
   })
   const both = load({ addresses: ['192.0.2.25', '2001:db8::25'], certificates: 'acme' })
   t.match(both, { inbound: { host: '::' }, http: { public: { host: '::' } } })
-  t.same(
-    load({}, ['10.0.0.5']).outbound.sourceAddresses,
-    [],
-    'behind NAT mail cannot leave from the address that the world sees',
+  t.match(
+    load({}, ['127.0.0.1', '10.0.0.5', 'fe80::1']).outbound,
+    { sourceAddresses: ['10.0.0.5'], seenAs: { '10.0.0.5': '192.0.2.25' } },
+    'behind 1:1 NAT mail leaves from the only other address',
+  )
+  t.match(
+    load({}, ['10.0.0.5', '172.17.0.1']).outbound,
+    { sourceAddresses: [], seenAs: {} },
+    'it is not guessed which of several',
   )
   t.match(load({}).outbound.warmUp, 'auto')
   t.match(load({ isKnownSender: true }).outbound.warmUp, 'off')
@@ -125,6 +130,10 @@ t.test('settings that a person has had a hand in are known, and compared', async
   const natted = settingsText(answers, { ownAddresses: ['10.0.0.5'], example: '/e.toml' })
   writeFileSync(file, natted)
   t.same(answersIn(loadConfig({ file, env: {} }), file), inSettings, 'behind NAT too')
+  t.same(settingsDifferences(loadConfig({ file, env: {} }), answers), [])
+  const unclear = { ownAddresses: ['10.0.0.5', '10.0.0.6'], example: '/e.toml' }
+  writeFileSync(file, settingsText(answers, unclear))
+  t.same(answersIn(loadConfig({ file, env: {} }), file), inSettings, 'and with several addresses')
   t.same(settingsDifferences(config, answers), [])
   t.same(settingsDifferences(config, { hostName: 'mx.shop.test', certificates: 'acme' }), [
     'outbound.helo_name is "mail.shop.test", not "mx.shop.test"',

@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { connect as tlsConnect } from 'node:tls'
 import type { Test } from 'tap'
 import {
+  answerTo,
   areCertificatesDue,
   openCertificates,
   renewCertificates,
@@ -45,7 +47,8 @@ export async function acmeRig(
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   const resolver = fakeResolver({ 'acme.test': { a: ['127.0.0.1'] } })
   for (const name of names.split(',')) resolver.set(name, { a: ['127.0.0.1'] })
-  const listener = await challengeListener(t, dataDir)
+  const store = await openTestStore(t, { dataDir, clock })
+  const listener = await challengeListener(t, (token) => answerTo(store.read, token))
   const directory = await acmeDirectory(t, {
     tls: tls.valid,
     host: 'acme.test',
@@ -60,7 +63,6 @@ export async function acmeRig(
       ...options.env,
     },
   })
-  const store = await openTestStore(t, { dataDir, clock })
   const stopping = new AbortController()
   const deps = {
     store,
@@ -103,16 +105,32 @@ export type AcmeRig = Awaited<ReturnType<typeof acmeRig>> & {
 }
 
 /** Port 80 of every name: what the public listener does with challenges, and nothing else. */
-export async function challengeListener(t: Pick<Test, 'teardown'>, dataDir: string) {
-  const certificates = openCertificates({ dataDir, log: silentLog, files: [], usual: '' })
+export async function challengeListener(
+  t: Pick<Test, 'teardown'>,
+  answer: (token: string) => Promise<string | undefined>,
+) {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(`${request.headers.host} ${request.url}`)
     const token = request.url?.split('/').at(-1) ?? ''
-    const answer = certificates.challenge(token)
-    response.writeHead(answer === undefined ? 404 : 200).end(answer)
+    void answer(token).then((found) => {
+      response.writeHead(found === undefined ? 404 : 200).end(found)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => server.close(resolve)))
   return { port: (server.address() as AddressInfo).port, asked }
+}
+
+/** The certificate that a client is offered for the name; undefined where nobody answers, or none is. */
+export function offeredAt(port: number, servername: string) {
+  return new Promise<{ serial: string; issuer: string; endsAt: number } | undefined>((resolve) => {
+    const socket = tlsConnect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false })
+    socket.once('error', () => resolve(undefined))
+    socket.once('secureConnect', () => {
+      const { serialNumber, issuer, valid_to } = socket.getPeerCertificate()
+      socket.destroy()
+      resolve({ serial: serialNumber, issuer: `${issuer.CN}`, endsAt: Date.parse(valid_to) })
+    })
+  })
 }

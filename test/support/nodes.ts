@@ -8,14 +8,17 @@ import type { Test } from 'tap'
 import { type ApplianceKey, openApplianceKey } from '../../src/config/index.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { shapedTo } from './outbound.js'
-import { startPostgres } from './postgres.js'
+import { type PostgresServer, startPostgres } from './postgres.js'
 import { cliEntry, freePorts, type Serving, serve } from './process.js'
 import { makeTempDir } from './store.js'
 
 /** Appliances over one PostgreSQL, each a process with a data directory of its own, and an MX for all that they send. */
 export interface NodesRig {
   mx: FakeMx
+  server: PostgresServer
   apiKey: string
+  /** The data directory of the node of this name; a copy of the first one's, where it is new. */
+  dirOf(name: string): string
   /** The appliance key of all of them. */
   key: ApplianceKey
   /** Starts the node of this name, or starts it again. */
@@ -75,9 +78,11 @@ export async function nodesRig(t: Test, script: MxScript = {}, settings = ''): P
   const envOf = (name: string) => ({ ...store, POSTHORN_NODE_NAME: name })
   return {
     mx,
+    server,
     apiKey,
     key: openApplianceKey(join(first, 'appliance.key')),
     ask,
+    dirOf,
     start: (name, env = {}) => serve(t, dirOf(name), { ...envOf(name), ...env }),
     async run(name, args, env = {}) {
       const words = [cliEntry, ...args, '--data', dirOf(name)]

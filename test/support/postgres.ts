@@ -83,6 +83,7 @@ export async function startPostgres(
   run('initdb', ['-D', data, '--locale=C', '-E', 'UTF8', '-A', 'trust', '-U', 'posthorn', '-N'])
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: dir }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
+  lines.push('max_connections = 400\n')
   // A crash of the server alone leaves to the system what it has written.
   lines.push(`port = ${port}\n`)
   lines.push(syncs ? "shared_buffers = '1GB'\n" : 'fsync = off\n')

@@ -20,6 +20,7 @@ import { type Log, silentLog } from '../../src/log/index.js'
 import { makeTurns, openStore, type Store } from '../../src/store/index.js'
 import { type Contract, contractOf } from './contract.js'
 import { databaseOf, databaseSettings, isPostgres } from './postgres.js'
+import { areTwo, copyKey, inTurnAt, nodeSettings } from './second-node.js'
 import { makeTempDir } from './store.js'
 import { makeDatabase, rsaPair } from './template.js'
 
@@ -114,36 +115,44 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   writeFileSync(file, stringify({ ...options.settings, dns: { static: options.dns ?? {} } }))
   // For the commands that the test runs by itself.
   Object.assign(process.env, databaseSettings(dataDir))
-  const config = loadConfig({
-    file,
-    env: {
-      POSTHORN_HTTP_PRIVATE_PORT: '0',
-      POSTHORN_HTTP_PUBLIC_PORT: '0',
-      POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
-      POSTHORN_HTTP_RATE_LIMIT_REQUESTS: '0',
-      POSTHORN_SANDBOX_SMTP_PORT: '0',
-      POSTHORN_INBOUND_HOST: '127.0.0.1',
-      POSTHORN_INBOUND_PORT: '0',
-      POSTHORN_OUTBOUND_ROUTE: 'sandbox',
-      POSTHORN_OUTBOUND_THREADS: '1',
-      // The threads' own logs go to stderr.
-      POSTHORN_LOG_LEVEL: 'error',
-      // A test's clock may run for days: what it does not ask for does not start.
-      ...databaseSettings(dataDir),
-      ...Object.fromEntries(jobNames.map((name) => [environmentName(['jobs', name]), 'off'])),
-      ...options.env,
-    },
-  })
+  const configOf = (node: string) =>
+    loadConfig({
+      file,
+      env: {
+        POSTHORN_HTTP_PRIVATE_PORT: '0',
+        POSTHORN_HTTP_PUBLIC_PORT: '0',
+        POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
+        POSTHORN_HTTP_RATE_LIMIT_REQUESTS: '0',
+        POSTHORN_SANDBOX_SMTP_PORT: '0',
+        POSTHORN_INBOUND_HOST: '127.0.0.1',
+        POSTHORN_INBOUND_PORT: '0',
+        POSTHORN_OUTBOUND_ROUTE: 'sandbox',
+        POSTHORN_OUTBOUND_THREADS: '1',
+        // The threads' own logs go to stderr.
+        POSTHORN_LOG_LEVEL: 'error',
+        // A test's clock may run for days: what it does not ask for does not start.
+        ...databaseSettings(dataDir),
+        ...nodeSettings(node),
+        ...Object.fromEntries(jobNames.map((name) => [environmentName(['jobs', name]), 'off'])),
+        ...options.env,
+      },
+    })
   const log = options.log ?? silentLog
-  const appliance = await startAppliance({
-    config,
-    configFile: file,
-    dataDir,
-    log,
-    clock,
-    isLate: options.isLate === true,
-  })
-  t.teardown(() => appliance.close())
+  const start = async (of: string, node: string) => {
+    const config = configOf(node)
+    const isLate = options.isLate === true
+    const made = await startAppliance({ config, configFile: file, dataDir: of, log, clock, isLate })
+    t.teardown(() => made.close())
+    return made
+  }
+  const appliance = await start(dataDir, 'mail1')
+  let url = appliance.privateUrl
+  if (areTwo) {
+    const other = makeTempDir(t)
+    copyKey(dataDir, other)
+    const second = await start(other, 'mail2')
+    url = await inTurnAt(t, [url, second.privateUrl])
+  }
 
   let contract: Contract | undefined
   const call = async (method: string, path: string, given: CallOptions = {}): Promise<Answer> => {
@@ -152,7 +161,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
     const json: Record<string, string> =
       given.body === undefined ? {} : { 'content-type': 'application/json' }
     const raw = typeof given.body === 'string' || given.body instanceof Buffer
-    const response = await fetch(appliance.privateUrl + path, {
+    const response = await fetch(url + path, {
       method,
       headers: { ...auth, ...json, ...given.headers },
       body:
@@ -163,14 +172,14 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
     if (path.startsWith('/v1/')) {
       const coding = given.headers?.['content-encoding'] ?? 'identity'
       const sent = raw ? parsed(decoded(given.body, coding)) : given.body
-      contract ??= await contractOf(appliance.privateUrl)
+      contract ??= await contractOf(url)
       contract.check({ method, path, sent, status, text, header: (name) => headers.get(name) })
     }
     return { status, headers, json: parsed(text), text }
   }
   const posthorn: Posthorn = {
     dataDir,
-    url: appliance.privateUrl,
+    url,
     publicUrl: appliance.publicUrl,
     apiKey,
     accountId: account.id,

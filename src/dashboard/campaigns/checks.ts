@@ -3,6 +3,7 @@ import { alikeVersions, type Broadcast, draftVersions, judgeDraft } from '../../
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
+import { rehearse } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import type { CampaignCheck } from './check.js'
@@ -55,12 +56,16 @@ export async function checksOf(
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
   checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))
+  const { store, clock, rehearsing } = deps
   const forecast = await forecastWords(read, draft, {
     people: reachable,
-    now: deps.clock.now(),
+    now: clock.now(),
     zone,
+    rehearse: () =>
+      rehearse({ store, clock, ...rehearsing }, accountId, draft.id, { alternatives: false }),
   })
-  if (forecast !== undefined) checks.push({ tone: 'none', says: forecast })
+  const rehearsal = { label: 'By provider', href: `${base}/campaigns/${draft.id}/rehearsal` }
+  if (forecast !== undefined) checks.push({ tone: 'none', says: forecast, mend: rehearsal })
   return { checks, reachable }
 }
 

@@ -1,6 +1,7 @@
 import type { BroadcastDeps } from '../../broadcasts/index.js'
 import type { GateOf } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
+import type { RehearsalDeps } from '../../rehearsals/index.js'
 import type { Switches } from '../../tracking/index.js'
 import type { FollowLinks } from '../sandbox/follow-links.js'
 import type { RenderedPages } from '../templates/rendered.js'
@@ -14,6 +15,8 @@ export interface CampaignPageDeps extends EmailDeps, Pick<BroadcastDeps, 'plans'
   followLinks: FollowLinks
   /** How mail is tracked where neither domain nor account says it; undefined: nobody out there could ask for a pixel. */
   tracking: Switches | undefined
+  /** With what a campaign is rehearsed. */
+  rehearsing: Omit<RehearsalDeps, 'store' | 'clock'>
   /** Why a stream's mail waits. */
   gateOf: GateOf
 }

@@ -3,30 +3,46 @@ import {
   type Broadcast,
   beginOf,
   draftVersions,
+  lastLeavesAt,
   type OwnTimes,
   ownTimesOf,
   paceOf,
   testSize,
   type VariantTest,
 } from '../../broadcasts/index.js'
-import { hourMs, openWindow } from '../../clock/index.js'
+import { hourMs } from '../../clock/index.js'
+import type { Rehearsal } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
-import { exactIn } from '../format.js'
+import { exactWithZone } from '../format.js'
 import { shown } from './words.js'
-
-// Where hours are few, further than anybody looks ahead.
-const mostWindows = 400
 
 /** When a draft will be done, at its own rate or as fast as the last one left; undefined: nothing tells. */
 export async function forecastWords(
   read: Read,
   draft: Broadcast,
-  { people, now, zone }: { people: number; now: number; zone: string },
+  {
+    people,
+    now,
+    zone,
+    rehearse,
+  }: {
+    people: number
+    now: number
+    zone: string
+    /** How it would go; asked for one that nothing but its sites holds up. */
+    rehearse?: () => Promise<Pick<Rehearsal, 'doneAt' | 'heldUp'>>
+  },
 ): Promise<string | undefined> {
-  const words = (at: number) => `${exactIn(at, zone)} (${zone})`
+  const words = (at: number) => exactWithZone(at, zone)
   const own = await ownTimesOf(read, draft)
   if (own !== undefined) return await ownTimeWords(read, draft, { own, people, now, words })
   const { rate, window } = paceOf(draft)
+  if (rate === null && draft.variant_test === null && rehearse !== undefined) {
+    const { doneAt, heldUp } = await rehearse()
+    const why = heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${heldUp.says}.`
+    if (doneAt === null) return `It would not be done within 30 days.${why}`
+    return `Done at about ${words(Date.parse(doneAt))}: ${counted(people, 'mail')}, as rehearsed.${why}`
+  }
   const usual = rate ?? (await lastRate(read, draft.account_id))
   if (usual === undefined) return undefined
   const start = Math.max(now, beginOf(draft) ?? 0)
@@ -36,7 +52,7 @@ export async function forecastWords(
   if (test !== undefined && draft.variant_test !== null && test.share < 100) {
     return testWords(start, { people, test, pace, by, words })
   }
-  const end = endAt(start, { people, ...pace })
+  const end = lastLeavesAt(start, { people, ...pace })
   if (end === undefined) return never
   return `Done at about ${words(end)}: ${counted(people, 'mail')}, ${by}.`
 }
@@ -93,37 +109,16 @@ function testWords(
 ): string {
   const { decideAfter } = test
   const tried = testSize(people, test)
-  const made = endAt(start, { people: tried, ...pace })
+  const made = lastLeavesAt(start, { people: tried, ...pace })
   if (made === undefined) return never
   const first = `Its test, ${shown(tried)} mails, has left at about ${words(made)}`
   if (decideAfter === 'by hand') {
     return `${first}, ${by}. The other ${shown(people - tried)} wait until you choose a version.`
   }
   const decided = made + decideAfter * hourMs
-  const end = endAt(decided, { people: people - tried, ...pace })
+  const end = lastLeavesAt(decided, { people: people - tried, ...pace })
   if (end === undefined) return never
   return `${first}; the version for the rest is chosen at about ${words(decided)}. Done at about ${words(end)}: ${shown(people)} mails in all, ${by}.`
-}
-
-/** When so many mails have left (ms), with the hours in which none may. */
-export function endAt(
-  start: number,
-  {
-    people,
-    rate,
-    window,
-  }: { people: number; rate: number } & Pick<ReturnType<typeof paceOf>, 'window'>,
-): number | undefined {
-  let left = (people / rate) * hourMs
-  let at = start
-  for (let seen = 0; seen < mostWindows; seen++) {
-    if (window === null) return at + left
-    const { opens, closes } = openWindow(window, window.zone, at)
-    if (opens + left <= closes) return opens + left
-    left -= closes - opens
-    at = closes
-  }
-  return undefined
 }
 
 // A shorter one says nothing of how fast a large one leaves.

@@ -1,11 +1,15 @@
 import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
-import { type Broadcast, type BroadcastReport, paceOf } from '../../broadcasts/index.js'
+import {
+  type Broadcast,
+  type BroadcastReport,
+  lastLeavesAt,
+  paceOf,
+} from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
 import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
 import { gateInWords, whyWaits } from '../emails/waiting.js'
-import { endAt } from './forecast.js'
 
 /** How far a campaign is that sends. */
 export interface SendingView {
@@ -117,7 +121,7 @@ function timeLeft(
   const most = own ?? Number.POSITIVE_INFINITY
   const rate = perHour > 0 ? Math.min(perHour, most) : most
   if (!Number.isFinite(rate)) return undefined
-  const end = endAt(now, { people, rate, window })
+  const end = lastLeavesAt(now, { people, rate, window })
   return end === undefined ? undefined : end - now
 }
 

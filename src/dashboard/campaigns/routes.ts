@@ -28,6 +28,7 @@ import { filesAfter, maxFilesBytes } from './files.js'
 import { CampaignForm, givenBy, maxBodyBytes, oneWritingMs } from './form.js'
 import { campaignsPage } from './list.js'
 import { campaignPage } from './one.js'
+import { rehearsalPage } from './rehearse.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
 import { versionContentPages } from './version-content.js'
@@ -43,6 +44,7 @@ const pageAfter: Readonly<Record<string, string>> = {
 export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.get('/campaigns', 'campaigns.read', (visit) => campaignsPage(deps, visit))
   pages.get('/campaigns/calendar', 'campaigns.read', (visit) => calendarPage(deps, visit))
+  pages.get('/campaigns/:id/rehearsal', 'campaigns.read', (visit) => rehearsalPage(deps, visit))
   draftPages(pages, deps)
   versionPages(pages, deps)
   versionContentPages(pages, deps)

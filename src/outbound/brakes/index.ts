@@ -6,6 +6,6 @@
  */
 export { type SiteUsual, usualOf, usualsSince } from './days.js'
 export { makeBrakes } from './in-force.js'
-export { brakeInWords } from './next-brake.js'
+export { type Brake, brakeInWords, nextBrake } from './next-brake.js'
 export { endBrakes, openBrakes } from './site-brake.js'
 export { watchBrakes } from './watch.js'

@@ -3,7 +3,9 @@ import {
   claim,
   firstDue,
   hold,
+  type LostClaim,
   leaseOf,
+  releaseLost,
   type StreamKey,
 } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
@@ -20,19 +22,46 @@ const restMs = 300_000
 const soonMs = 1_000
 
 /**
+ * Claims whose outcome nobody knows, as the way to the database was gone before it had answered: until what they may have
+ * leased is due again, it would wait for the end of its lease, an hour.
+ */
+export type LostClaims = LostClaim[]
+
+/** Before the next claim. Rejects while the storage fails, and then keeps what is left. */
+export async function takeBackLost(deps: Deps, lost: LostClaims): Promise<void> {
+  const { store, clock, log } = deps
+  for (let one = lost[0]; one !== undefined; one = lost[0]) {
+    const claim = one
+    const released = await store.byRow((tx) =>
+      releaseLost(tx, claim, { now: clock.now(), node: store.node.number }),
+    )
+    lost.shift()
+    if (released > 0)
+      log.warn({ released }, 'A claim was made whose answer was lost: its mail is due again')
+  }
+}
+
+/**
  * Claims for all of these streams at once; when that fails for a reason of some row, for each stream by
  * itself, so that the row keeps no other stream waiting, and holds it. Rejects while the storage fails
  * and nothing was claimed.
  */
-export async function claimApart(deps: Deps, wants: readonly Wanted[]): Promise<Claim[]> {
+export async function claimApart(
+  deps: Deps,
+  wants: readonly Wanted[],
+  lost: LostClaims,
+): Promise<Claim[]> {
   const { store, clock } = deps
+  const now = clock.now()
   try {
-    const now = clock.now()
     return await store.byRow((tx) => claim(tx, wants, { now, ...claimantOf(deps) }))
   } catch (error) {
-    if (isPassing(error)) throw error
+    if (isPassing(error)) {
+      lost.push({ streams: wants, lease: claimantOf(deps).lease, at: now })
+      throw error
+    }
   }
-  return await Promise.all(wants.map((want) => claimAlone(deps, want)))
+  return await Promise.all(wants.map((want) => claimAlone(deps, want, lost)))
 }
 
 const claimantOf = ({ store: { node }, thread }: Deps) => ({
@@ -41,7 +70,7 @@ const claimantOf = ({ store: { node }, thread }: Deps) => ({
 })
 
 /** Never rejects, as others may have claimed with it: their deliveries have to begin. */
-async function claimAlone(deps: Deps, want: Wanted): Promise<Claim> {
+async function claimAlone(deps: Deps, want: Wanted, lost: LostClaims): Promise<Claim> {
   const { store, clock } = deps
   const now = clock.now()
   const none = (again: number): Claim => ({ taken: [], exhausted: { nextDueAt: now + again } })
@@ -53,7 +82,10 @@ async function claimAlone(deps: Deps, want: Wanted): Promise<Claim> {
       )
       return claimed ?? none(0)
     } catch (error) {
-      if (isPassing(error)) return none(soonMs)
+      if (isPassing(error)) {
+        lost.push({ streams: [want], lease: claimantOf(deps).lease, at: now })
+        return none(soonMs)
+      }
       if (limit === 1) return none(await holdFirst(deps, want, error))
     }
   }

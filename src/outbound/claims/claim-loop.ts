@@ -5,7 +5,7 @@ import { isHeldUp } from '../../nodes/index.js'
 import { isPassing, wordsOfCause } from '../../store/index.js'
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
-import { claimApart } from './claim-apart.js'
+import { claimApart, type LostClaims, takeBackLost } from './claim-apart.js'
 import { type AskedRows, type HandOutParts, makeHandOut } from './hand-out.js'
 
 /**
@@ -51,6 +51,7 @@ export function makeClaimLoop(
 ): ClaimLoop {
   const { clock, log } = deps
   const { admission, ahead, runs } = parts
+  const lost: LostClaims = []
   let claiming = false
   let claimed = Promise.resolve()
   let stopped = false
@@ -88,7 +89,8 @@ export function makeClaimLoop(
     try {
       const now = clock.now()
       const limits = asked.map(({ stream, limit }) => ({ limit, ...keyOf(stream) }))
-      const claims = await claimApart(deps, limits)
+      await takeBackLost(deps, lost)
+      const claims = await claimApart(deps, limits, lost)
       for (const [i, one] of asked.entries()) handOut.claimed(one, claims[i], { now, stopped })
       const rows = claims.reduce((sum, { taken }) => sum + taken.length, 0)
       if (rows < fewRows) await rest()

@@ -19,8 +19,12 @@ const types: pg.CustomTypesConfig = {
 const settings = [
   // With the default of 4 for spinning disks the planner reads the logs whole instead of by their indexes.
   'random_page_cost=1.1',
-  // A transaction that hangs keeps vacuum from removing dead rows.
-  'idle_in_transaction_session_timeout=60000',
+  // A transaction that hangs keeps vacuum from removing dead rows, and its rows from who takes over: of a machine that is gone
+  // the server hears nothing at all.
+  'idle_in_transaction_session_timeout=20000',
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+  'tcp_keepalives_count=3',
   'synchronous_commit=on',
   'client_encoding=UTF8',
   // No statement is long enough to gain by being compiled.

@@ -20,6 +20,7 @@ import {
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
 import { type FilePages, type NumberedLog, type Runner, runHere } from '../running.js'
+import { isInFailed, isStale } from './errors.js'
 import { columnTypes } from './make-tables.js'
 import { storable } from './storable.js'
 import { type Queries, watchLogs } from './whole-logs.js'
@@ -158,10 +159,21 @@ class NamingConnection implements DatabaseConnection, Runner {
 
   async #run(text: string, parameters: readonly unknown[]) {
     const known = this.#known.get(text) ?? this.#note(text)
-    const result = await this.#queries.query({
-      text,
-      values: storable(parameters, known.json) as unknown[],
-      ...(known.name !== undefined && { name: known.name }),
+    const ask = ({ name, json }: Statement) =>
+      this.#queries.query({
+        text,
+        values: storable(parameters, json) as unknown[],
+        ...(name !== undefined && { name }),
+      })
+    const result = await ask(known).catch(async (stale: unknown) => {
+      if (!isStale(stale)) throw stale
+      // Others that wait for an answer to it may have named it anew already.
+      const now = this.#known.get(text)
+      const renamed = now === known || now === undefined ? this.#note(text) : now
+      return await ask(renamed).catch((error: unknown) => {
+        // The transaction is over, and runs again.
+        throw isInFailed(error) ? stale : error
+      })
     })
     if (known.changes !== undefined && (result.rowCount ?? 0) > 0) this.#onRows?.(known.changes)
     return result

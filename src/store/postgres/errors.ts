@@ -25,7 +25,22 @@ export class FencedError extends Error {
 
 /** The transaction lost against another one, and may succeed when it runs again. */
 export const isRetried = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && /^(40001|40P01|55P03)$/.test(String(error.code))
+  isStale(error) ||
+  (error instanceof Error && 'code' in error && /^(40001|40P01|55P03)$/.test(String(error.code)))
+
+/**
+ * Another release has added a column since the statement was parsed, which asks for all of a table: it is good under another
+ * name.
+ */
+export const isStale = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  error.code === '0A000' &&
+  /^cached plan must not change result type/.test(error.message)
+
+/** A statement of a transaction in which another one has failed. */
+export const isInFailed = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '25P02'
 
 /** Why a transaction runs again, for metrics. */
 export function causeOfRetry(error: unknown): 'serialization' | 'deadlock' | 'taken' {

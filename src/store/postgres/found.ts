@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import { exitStatus, messageOf, OperatorError } from '../../errors/index.js'
 import { databaseClock } from '../fragments.js'
-import { databaseCalled, type FoundDatabase } from '../place.js'
+import { databaseCalled, type FoundDatabase, type LivingNode } from '../place.js'
 import type { Tables } from '../schema/index.js'
-import { type SchemaState, stateOf } from '../schema-state.js'
+import { type KnownSchema, type SchemaState, stateOf } from '../schema-state.js'
 import { serverAdvice } from '../server-advice.js'
 import { withConnection } from './server.js'
 
@@ -18,46 +18,54 @@ export async function findPostgres(url: string): Promise<FoundDatabase> {
 }
 
 /** See `livingNodes` in `index.ts`: by the columns that the table has had from the beginning. */
-export async function livingNodes(url: string): Promise<string[]> {
+export async function livingNodes(url: string): Promise<LivingNode[]> {
   return await looking(url, async (db) => {
     if (!(await tablesOf(db)).includes('nodes')) return []
-    const rows = await db
-      .selectFrom('nodes')
-      .select('name')
-      .where('held_until', '>', databaseClock)
-      .execute()
-    return rows.map(({ name }) => name)
+    const alive = db.selectFrom('nodes').where('held_until', '>', databaseClock)
+    if (await hasColumn(db, 'nodes', 'schema'))
+      return await alive.select(['name', 'version', 'schema']).execute()
+    const rows = await alive.select(['name', 'version']).execute()
+    return rows.map((row) => ({ ...row, schema: '' }))
   })
 }
 
 /** How its schema stands to a release with the migrations `known`. */
-export async function readPostgresState(
-  url: string,
-  known: readonly string[],
-): Promise<SchemaState> {
+export async function readPostgresState(url: string, known: KnownSchema): Promise<SchemaState> {
   return await looking(url, async (db) => {
     const tables = await tablesOf(db)
-    if (!tables.includes('kysely_migration')) return stateOf([], known, undefined)
+    if (!tables.includes('kysely_migration'))
+      return stateOf({ executed: [], writtenBy: undefined }, known)
     const notes = db as unknown as Kysely<{ kysely_migration: { name: string } }>
     const executed = await notes
       .selectFrom('kysely_migration')
       .select('name')
       .orderBy('name')
       .execute()
-    const last = tables.includes('releases')
-      ? await db
-          .selectFrom('releases')
-          .select('version')
-          .orderBy('id', 'desc')
-          .limit(1)
-          .executeTakeFirst()
-      : undefined
-    return stateOf(
-      executed.map(({ name }) => name),
-      known,
-      last?.version,
-    )
+    const releases = tables.includes('releases')
+      ? await db.selectFrom('releases').select(['version', 'migration']).orderBy('id').execute()
+      : []
+    const contracts = (await hasColumn(db, 'releases', 'contracted'))
+      ? await db.selectFrom('releases').select('contracted').execute()
+      : []
+    const rolling = {
+      contracted:
+        contracts
+          .map(({ contracted }) => contracted)
+          .sort()
+          .at(-1) ?? '',
+      schemas: [...new Set(releases.map(({ migration }) => migration))].sort(),
+    }
+    const writtenBy = releases.at(-1)?.version
+    return stateOf({ executed: executed.map(({ name }) => name), writtenBy, rolling }, known)
   })
+}
+
+/** A release of before may have made the table without it. */
+async function hasColumn(db: Kysely<Tables>, table: string, column: string): Promise<boolean> {
+  const all = await db.introspection.getTables()
+  return all.some(
+    ({ name, columns }) => name === table && columns.some((one) => one.name === column),
+  )
 }
 
 const tablesOf = async (db: Kysely<Tables>) =>

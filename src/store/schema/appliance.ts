@@ -21,6 +21,8 @@ const releases = table('releases', {
   version: text(),
   /** The name of the last migration that it knew. */
   migration: text(),
+  /** The last migration that had taken something away by then; empty: none. */
+  contracted: text().default(''),
 })
 
 export const applianceTables = [appliance, releases] as const

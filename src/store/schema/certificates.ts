@@ -20,7 +20,7 @@ const acmeAccounts = table(
 
 export interface AcmeAccountRow extends RowOf<typeof acmeAccounts> {}
 
-/** A name that ACME gets a certificate for. Its file says how long the certificate is good. */
+/** A name that ACME gets a certificate for. */
 const certificates = table(
   'certificates',
   {
@@ -38,6 +38,9 @@ const certificates = table(
     /** The order under way, and the key that its certificate will be for (sealed): both outlive a kill. */
     order_url: text().orNull(),
     order_key: blob().orNull(),
+    /** The certificate with its key, sealed, which each node has as a file too; and a hash of that file. */
+    sealed: blob().orNull(),
+    hash: text().orNull(),
   },
   { isClustered: true },
 )
@@ -60,4 +63,16 @@ const certificateOrders = table(
 
 export interface CertificateOrderRow extends RowOf<typeof certificateOrders> {}
 
-export const certificatesTables = [acmeAccounts, certificates, certificateOrders] as const
+/** What proves to a directory that names are ours, at whichever node it asks. */
+const acmeChallenges = table(
+  'acme_challenges',
+  { token: text().primaryKey(), answer: text() },
+  { isClustered: true },
+)
+
+export const certificatesTables = [
+  acmeAccounts,
+  certificates,
+  certificateOrders,
+  acmeChallenges,
+] as const

@@ -1,4 +1,4 @@
-import { integer, type RowOf, table, text } from './table.js'
+import { blob, integer, type RowOf, table, text } from './table.js'
 
 /** The appliances over this database: one, unless it is on a server. Times are those of the database's clock. */
 const nodes = table('nodes', {
@@ -12,6 +12,8 @@ const nodes = table('nodes', {
   /** How many signs of life it has given. */
   beat: integer(),
   version: text(),
+  /** The last migration that its release knows. */
+  schema: text().default(''),
   /** A hash of the plans that it has read. */
   plans: text().default(''),
   /** 1: it works beside others that say so too; 0: it is to be the only one. */
@@ -27,6 +29,8 @@ const nodes = table('nodes', {
   clock_ahead_ms: integer().default(0),
   /** How many deliveries others have taken over since it is gone. */
   taken_over: integer().default(0),
+  /** Hashes of the operator's rule files that it goes by, as JSON. */
+  files: text().default('{}'),
   /** Where it hears the others' rings; empty: nowhere. */
   address: text().default(''),
   /** Another number: it is to look for what there is to do. */
@@ -64,6 +68,18 @@ const rates = table(
   },
 )
 
+/** What a machine is given that joins: sealed with a code that nobody has but who was told it. */
+const nodeInvites = table(
+  'node_invites',
+  {
+    /** Made of the code, which cannot be made of it. */
+    lookup: text().primaryKey(),
+    sealed: blob(),
+    until: integer(),
+  },
+  { isClustered: true },
+)
+
 /** Which nodes name an address that mail may leave from, and which of them it leaves from. */
 const nodeAddresses = table(
   'node_addresses',
@@ -77,4 +93,4 @@ const nodeAddresses = table(
   { primaryKey: ['address', 'node'] },
 )
 
-export const nodesTables = [nodes, duties, rates, nodeAddresses] as const
+export const nodesTables = [nodes, duties, rates, nodeAddresses, nodeInvites] as const

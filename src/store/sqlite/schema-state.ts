@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { type SchemaState, stateOf } from '../schema-state.js'
+import { type KnownSchema, type SchemaState, stateOf } from '../schema-state.js'
 import { openConnection } from './connection.js'
 import { databaseFile } from './files.js'
 
 /** Reads how the file stands to a release with the migrations `known`. Throws SQLite's error where it is no database. */
-export function readSchemaState(dataDir: string, known: readonly string[]): SchemaState {
+export function readSchemaState(dataDir: string, known: KnownSchema): SchemaState {
   const file = databaseFile(dataDir)
-  if (!existsSync(file)) return stateOf([], known, undefined)
+  if (!existsSync(file)) return stateOf({ executed: [], writtenBy: undefined }, known)
   const raw = openConnection(file, { busyTimeoutMs: 10_000 })
   try {
     const pluck = (sql: string) => raw.prepare<[], string>(sql).pluck().all()
@@ -19,7 +19,7 @@ export function readSchemaState(dataDir: string, known: readonly string[]): Sche
     const [writtenBy] = tables.includes('releases')
       ? pluck('select version from releases order by id desc limit 1')
       : []
-    return stateOf(executed, known, writtenBy)
+    return stateOf({ executed, writtenBy }, known)
   } finally {
     raw.close()
   }

@@ -74,6 +74,11 @@ export const place: PlacePages = {
       name: 'campaigns-version-content',
     },
     { path: `${full}/campaigns/${ids.campaign}/send`, as: 'owner', name: 'campaigns-send' },
+    {
+      path: `${full}/campaigns/${ids.campaign}/rehearsal`,
+      as: 'viewer',
+      name: 'campaigns-rehearsal',
+    },
     { path: `${full}/campaigns/${ids.scheduledCampaign}`, as: 'owner', name: 'campaigns-one' },
     {
       path: `${full}/campaigns/${ids.sendingCampaign}`,

@@ -1,0 +1,136 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { OperatorError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
+import { isTable, parseToml, type Table, writeToml } from '../toml/index.js'
+import { applianceKeyFile, ownRuleFiles, ruleFiles } from './files.js'
+
+/** What a machine needs to be one more node. */
+export interface NodeBundle {
+  applianceKey: string
+  /** The text of its file of settings. */
+  settings: string
+  /** The operator's rule files, by their names. */
+  files: Readonly<Record<string, string>>
+  /** Settings of the machine that invites, which are left for each to say of itself. */
+  left: readonly string[]
+}
+
+/**
+ * What each machine says of itself: its names, and where its own secrets lie. The addresses that mail leaves from may be
+ * those of all: each has its own of them. The database is named with its password, wherever that came from.
+ */
+const ownSettings = [
+  'node.name',
+  'node.address',
+  'store.password_file',
+  'outbound.helo_name',
+  'outbound.threads',
+]
+/** These only where they name one machine's address. */
+const listened = ['http.private.host', 'http.public.host', 'inbound.host']
+
+/** `settings` is the text of the file; `storeUrl` has the password in it. */
+export function bundleOf(
+  dataDir: string,
+  { settings, file, storeUrl }: { settings: string; file: string; storeUrl: string },
+): NodeBundle {
+  const table = parseToml(settings, file)
+  const left = [
+    ...ownSettings.filter((name) => takeOut(table, name) !== undefined),
+    ...listened.filter((name) => isOwnAddress(valueAt(table, name)) && takeOut(table, name)),
+  ].filter((name) => name !== 'store.password_file')
+  tableIn(table, 'store').url = storeUrl
+  tableIn(table, 'node').join = true
+  const files = ruleFiles.flatMap((name) => {
+    // The one beside the data wins over that of the machine.
+    const path = ownRuleFiles(dataDir, name).at(-1)
+    return path === undefined ? [] : [[name, readFileSync(path, 'utf8')] as const]
+  })
+  const applianceKey = readFileSync(applianceKeyFile(dataDir), 'utf8').trim()
+  return { applianceKey, settings: writeToml(table), files: Object.fromEntries(files), left }
+}
+
+/** Throws an OperatorError where it is none. */
+export function readBundle(text: string): NodeBundle {
+  const found: unknown = JSON.parse(text)
+  if (isJsonObject(found)) {
+    const { applianceKey, settings, files, left } = found
+    if (
+      typeof applianceKey === 'string' &&
+      typeof settings === 'string' &&
+      isJsonObject(files) &&
+      Array.isArray(left)
+    ) {
+      const known = ruleFiles.flatMap((name) => {
+        const content = files[name]
+        return typeof content === 'string' ? [[name, content] as const] : []
+      })
+      return { applianceKey, settings, files: Object.fromEntries(known), left: left.map(String) }
+    }
+  }
+  throw new OperatorError(
+    'The appliance that invites is of another version: give both the same one',
+  )
+}
+
+/** Refuses, before anything is asked for, a machine that has an appliance already. */
+export function refuseOccupied(dataDir: string, settingsFile: string): void {
+  const there = [
+    applianceKeyFile(dataDir),
+    join(dataDir, 'posthorn.db'),
+    settingsFile,
+    ...ruleFiles.map((name) => join(dataDir, name)),
+  ].find((file) => existsSync(file))
+  if (there === undefined) return
+  throw new OperatorError(
+    `${there} is there already, and nothing is written over: a machine joins with an empty data directory (--data), or move what is there away`,
+  )
+}
+
+/** Writes it into an empty data directory, for its owner alone; `name`: by which the other nodes are to know it. */
+export function placeBundle(
+  dataDir: string,
+  settingsFile: string,
+  { bundle, name }: { bundle: NodeBundle; name: string | undefined },
+): void {
+  const table = parseToml(bundle.settings, 'the settings of the code')
+  if (name !== undefined) tableIn(table, 'node').name = name
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const write = (file: string, text: string) =>
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600, flush: true })
+  write(
+    settingsFile,
+    `# Written by 'posthorn node join', and yours to change.\n${writeToml(table)}`,
+  )
+  for (const [name, text] of Object.entries(bundle.files)) write(join(dataDir, name), text)
+  // The key last: with it the directory is an appliance's.
+  write(applianceKeyFile(dataDir), `${bundle.applianceKey}\n`)
+}
+
+const isOwnAddress = (value: unknown) =>
+  typeof value === 'string' && isIP(value) !== 0 && !/^(0\.0\.0\.0|::|::1|127\..*)$/.test(value)
+
+function valueAt(table: Table, name: string): unknown {
+  return name.split('.').reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), table)
+}
+
+/** What stood there, which is there no more. */
+function takeOut(table: Table, name: string): unknown {
+  const path = name.split('.')
+  const last = path.pop() ?? ''
+  const at = path.length === 0 ? table : valueAt(table, path.join('.'))
+  if (!isTable(at)) return undefined
+  const value = at[last]
+  delete at[last]
+  return value
+}
+
+function tableIn(table: Table, name: string): Table {
+  const found = table[name]
+  if (isTable(found)) return found
+  const made: Table = {}
+  table[name] = made
+  return made
+}

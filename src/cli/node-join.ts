@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { configFile } from '../app/files.js'
+import { bundleOf, placeBundle, readBundle, refuseOccupied } from '../app/node-bundle.js'
+import { settings, settingsInForce } from '../config/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
+import { inviteMs, joinPath, keepInvite, makeInviteCode, readInviteCode } from '../nodes/index.js'
+import type { CommandRow } from './command-row.js'
+import { withStore } from './database.js'
+import { jsonTime, remark, say, sayJson, sayNext } from './output.js'
+import { becomeOwner, type CommandPlace, databaseOf, placeOf, settingsOf } from './place.js'
+
+/** `posthorn node invite` and `join`: how a further machine becomes a node. */
+export const nodeJoinRows: readonly CommandRow[] = [
+  {
+    usage: 'invite',
+    about: 'make a code by which one more machine joins, good once and for an hour',
+    options: [
+      new Option(
+        '--at <url>',
+        'where that machine reaches a running appliance (default: http.public.url)',
+      ),
+    ],
+    help: `Examples:
+  $ posthorn node invite
+  $ posthorn node invite --at http://10.0.0.1:8080
+
+Who has the code is given the appliance key, the database with its password and the settings that are no machine's own,
+sealed with it: hand it on as you would these. The private and the public listener of each node answer it.`,
+    run: runInvite,
+  },
+  {
+    usage: 'join <code>',
+    about: 'make this machine one of the nodes, by a code that one of them has given',
+    options: [
+      new Option('--name <name>', 'by which the others are to know it (default: the host name)'),
+    ],
+    help: `Example:
+  $ sudo posthorn node join 'CODE'
+
+Writes the key and the settings into an empty data directory, for its owner alone, and nothing over what is there.
+'-' reads the code from standard input, so that no list of processes shows it.`,
+    run: runJoin,
+  },
+]
+
+async function runInvite(options: { at?: string }, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const config = settingsOf(place)
+  const { url } = databaseOf(place)
+  if (url === undefined)
+    throw new OperatorError(
+      "The database is a file, which one appliance alone has: 'posthorn database copy' brings it to a PostgreSQL",
+    )
+  if (!config.node.join)
+    throw new OperatorError(
+      'node.join is false, so this appliance is to be alone: set it to true, restart, and invite then',
+    )
+  const at = addressOf(options.at ?? config.http.public.url)
+  // Before the process becomes the data directory's owner: the settings may be root's alone.
+  const file = place.configFile
+  const text = file === undefined ? '' : readFileSync(file, 'utf8')
+  const invite = makeInviteCode(at)
+  const { left, until } = await withStore(place, async ({ store, clock }) => {
+    const bundle = bundleOf(place.dataDir, { settings: text, file: file ?? '', storeUrl: url })
+    await store.write((tx) => keepInvite(tx, invite, JSON.stringify(bundle)))
+    return { left: bundle.left, until: clock.now() + inviteMs }
+  })
+  const ofEnvironment = variablesOf(place)
+  if (place.json)
+    return sayJson({ code: invite.code, until: jsonTime(until), left, notHandedOn: ofEnvironment })
+  say(invite.code)
+  sayNext(
+    `\nNext, on the other machine, within an hour:\n  sudo posthorn node join '${invite.code}'`,
+  )
+  if (ofEnvironment.length > 0)
+    remark(`Not handed on, as they are of this process's environment: ${ofEnvironment.join(', ')}`)
+  if (/@(localhost|127\.|\[::1\])/.test(`@${new URL(url).hostname}`))
+    remark(
+      'The database is named by an address of this machine itself (store.url), which another machine does not reach',
+    )
+}
+
+/** The database goes along with its password, whoever says it; so does that the node joins. */
+const handedOn = ['store.url', 'store.password_file', 'node.join', 'node.name']
+
+function variablesOf(place: CommandPlace): string[] {
+  const { configFile: file } = place
+  const source = { env: process.env, ...(file === undefined ? {} : { file }) }
+  return settingsInForce(settings, settingsOf(place), source).flatMap(({ name, variable }) =>
+    variable === undefined || handedOn.includes(name) ? [] : [variable],
+  )
+}
+
+function addressOf(text: string): string {
+  if (text === '')
+    throw new OperatorError(
+      'http.public.url is empty: say by --at where the other machine reaches an appliance, such as --at http://10.0.0.1:8080',
+    )
+  try {
+    const { origin, protocol } = new URL(text)
+    if (protocol === 'http:' || protocol === 'https:') return origin
+  } catch {
+    // Said below.
+  }
+  throw new OperatorError(`--at: ${text} is no address such as http://10.0.0.1:8080`)
+}
+
+const askedMs = 15_000
+
+async function runJoin(
+  given: string,
+  { name }: { name?: string },
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { dataDir } = place
+  const settingsFile = configFile(dataDir)
+  if (place.configNamed)
+    throw new OperatorError(
+      `The settings are written to ${settingsFile}: run this without --config and POSTHORN_CONFIG, which name others`,
+    )
+  const invite = readInviteCode(given === '-' ? readFileSync(0, 'utf8') : given)
+  if (name !== undefined && 'expected' in settings.node.name.read(name))
+    throw new OperatorError(
+      '--name: it must be of small letters, digits, hyphens and dots, such as "mail2"',
+    )
+  becomeOwner(place)
+  // Before the code is used up.
+  refuseOccupied(dataDir, settingsFile)
+  const { nodeNameOf } = await import('../config/index.js')
+  const called = nodeNameOf({ name: name ?? '' })
+  const bundle = readBundle(invite.unseal(await ask(invite, called)))
+  placeBundle(dataDir, settingsFile, { bundle, name })
+  const problem = await whyNotReached(place, settingsFile)
+  const { left } = bundle
+  if (place.json) return sayJson({ dataDir, configFile: settingsFile, node: called, left, problem })
+  say(`Key and settings are written: ${dataDir}, ${settingsFile}`)
+  if (problem !== null) remark(`The database does not answer from here yet: ${problem}`)
+  sayNext(`
+Next:${left.length === 0 ? '' : `\n  set in ${settingsFile} what is this machine's own: ${left.join(', ')}`}
+  posthorn config check
+  posthorn serve                run the appliance, or: systemctl enable --now posthorn
+  posthorn node list            all of them`)
+}
+
+async function ask({ at, lookup }: { at: string; lookup: string }, name: string): Promise<Buffer> {
+  let response: Response
+  try {
+    response = await fetch(at + joinPath, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ lookup, name }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(askedMs),
+    })
+  } catch (error) {
+    throw new OperatorError(
+      `${at} cannot be asked from here: ${messageOf(error)}. 'posthorn node invite --at URL' names another address of an appliance that runs`,
+    )
+  }
+  const answer: unknown = await response.json().catch(() => undefined)
+  const said = (name: string) =>
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined
+  const sealed = said('sealed')
+  if (response.ok && typeof sealed === 'string') return Buffer.from(sealed, 'base64')
+  if (response.status === 404 && said('code') === 'not_found')
+    throw new OperatorError(
+      `${said('error')}. 'posthorn node invite' makes another; if nobody of yours has used this one, change the password of the database: who used it has that, and the appliance key`,
+    )
+  throw new OperatorError(`${at} does not hand it out: it answers with ${response.status}`)
+}
+
+/** Null: it is there, and of this key. */
+async function whyNotReached(place: CommandPlace, settingsFile: string): Promise<string | null> {
+  try {
+    const { openOwnKey } = await import('../app/own-database.js')
+    await openOwnKey(databaseOf({ ...place, configFile: settingsFile }))
+    return null
+  } catch (error) {
+    return messageOf(error)
+  }
+}

@@ -1,0 +1,58 @@
+import { shownCount } from '../../amounts/index.js'
+import { findBroadcast } from '../../broadcasts/index.js'
+import { rehearse } from '../../rehearsals/index.js'
+import { exactIn } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Visit } from '../shell/visit.js'
+import type { CampaignPageDeps } from './deps.js'
+import { campaignName } from './words.js'
+
+interface RehearsalView {
+  page: string
+  name: string
+  id: string
+  people: string
+  begins: string
+  done: string
+  heldUp: string | undefined
+  sites: { name: string; people: string; mostly: string; done: string; says: string }[]
+  more: number
+  others: { begins: string; pool: string; done: string }[]
+}
+
+// A page stays below its bytes; the API's answer has all.
+const mostSites = 30
+
+/** When a campaign would be done, by provider, and what would change that. Throws what `rehearse` throws. */
+export async function rehearsalPage(deps: CampaignPageDeps, visit: Visit): Promise<PageAnswer> {
+  const { account, base, params, person } = visit
+  const zone = person.timeZone ?? 'UTC'
+  const found = await findBroadcast(deps.store.read, account.id, params.id ?? '')
+  const { store, clock, rehearsing } = deps
+  const of = await rehearse({ store, clock, ...rehearsing }, account.id, found.id)
+  const at = (iso: string | null) =>
+    iso === null ? 'Not within 30 days' : `${exactIn(Date.parse(iso), zone)}`
+  const view: RehearsalView = {
+    id: found.id,
+    page: `${base}/campaigns/${found.id}`,
+    name: campaignName(found),
+    people: shownCount(of.recipientCount),
+    begins: `${at(of.startsAt)} (${zone})`,
+    done: at(of.doneAt),
+    heldUp: of.heldUp === null ? undefined : `${of.heldUp.site}: ${of.heldUp.says}`,
+    sites: of.sites.slice(0, mostSites).map((one) => ({
+      name: one.site,
+      people: shownCount(one.recipients),
+      mostly: at(one.mostlyDoneAt),
+      done: at(one.doneAt),
+      says: one.says || '–',
+    })),
+    more: Math.max(0, of.sites.length - mostSites),
+    others: of.alternatives.map(({ startsAt, pool, doneAt }) => ({
+      begins: at(startsAt),
+      pool: pool ?? 'The usual one',
+      done: at(doneAt),
+    })),
+  }
+  return page('campaigns/rehearse', view, { title: `Rehearsal of ${view.name}` })
+}

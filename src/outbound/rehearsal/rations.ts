@@ -1,0 +1,41 @@
+import { dayMs, dayNumber } from '../../clock/index.js'
+import type { WarmUp } from '../shaping/index.js'
+import { bulkLimit, rampInWords, rampLimit, type SourceState, today } from '../shaping/index.js'
+
+/** The rations of all sources, as the days of the run go by. */
+export interface Rations {
+  /** Of a source, for mails that each stand for several. */
+  of(source: string, each: number): WarmUp
+}
+
+/** As `warm-up.ts` over the rows of `sources`, by the same ramp: but of one place that knows at once what is left. */
+export function makeRations(states: ReadonlyMap<string, SourceState | undefined>): Rations {
+  const now = new Map(states)
+  const limitAt = (source: string, at: number) => {
+    const state = today(now.get(source), at)
+    now.set(source, state)
+    return { state, limit: rampLimit(state.rampDay) }
+  }
+  return {
+    of(source, each) {
+      let told = ''
+      let seenAt = 0
+      return {
+        wait(_of, at) {
+          seenAt = at
+          const { state, limit } = limitAt(source, at)
+          if (state.sent + each <= bulkLimit(limit)) return 0
+          told = `${rampInWords(state.rampDay)}, whose ${limit} mails are used (outbound.warm_up)`
+          return (dayNumber(at) + 1) * dayMs - at
+        },
+        why: () => told,
+        take() {
+          const { state } = limitAt(source, seenAt)
+          now.set(source, { ...state, sent: state.sent + each })
+          return { left: 0 }
+        },
+        giveBack() {},
+      }
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import TinyQueue from 'tinyqueue'
+import { nextTurn } from '../../bounded/index.js'
+import { queueClass } from '../../store/index.js'
+import { keptFrom } from '../shaping/index.js'
+import type { RehearsalPlan, Rehearsed } from './course.js'
+import { type Group, openGroup, type Unit } from './group.js'
+import { makeRations } from './rations.js'
+
+// Further nobody plans, and a campaign's mail is given up before.
+const aheadMs = 30 * 86_400_000
+/** So many mails of all are let go one by one; where there are more, one stands for several. */
+const mostUnits = 40_000
+const leastUnits = 300
+// Some milliseconds' worth.
+const perSlice = 500
+
+interface Due {
+  at: number
+  wake: () => void
+}
+
+/**
+ * Lets the campaign leave, in the time of a clock of its own. A mail that stands for `each` takes that many times as long and as
+ * much of each rate and ration, so that nothing else changes. In slices, between which others have their turn.
+ */
+export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
+  const due = new TinyQueue<Due>([], (a, b) => a.at - b.at)
+  let now = plan.startsAt
+  const clock = { now: () => now, after: () => () => {} }
+  const mostBulk = plan.maxConnections - keptFrom(queueClass.campaign, plan.maxConnections)
+  const rations = plan.warmUp === undefined ? undefined : makeRations(plan.warmUp)
+  const total = plan.sites.reduce((sum, { mails }) => sum + mails, 0)
+  const most = Math.max(leastUnits, Math.floor(mostUnits / Math.max(1, plan.sites.length)))
+  const freeAt = Array.from({ length: plan.threads }, () => plan.startsAt)
+  const lines = freeAt.map(() => new Set<Group>())
+  const ownPace = `this machine sends ${plan.perSecond} mails a second and thread`
+  const waiting = new Set<Group>()
+  let inFlight = 0
+
+  const groups = plan.sites.map((site) => {
+    const each = Math.max(1, Math.ceil(Math.max(site.mails, site.ahead + site.beside) / most))
+    // Mails of all sites are made in turn: the nth of a site is about the same part of all.
+    const leavesAt = (n: number) => plan.leavesAt(Math.floor(((n + 1) / site.mails) * total) - 1)
+    const { opensAt, retries } = plan
+    return openGroup(site, { each, clock, rations, leavesAt, opensAt, retries })
+  })
+  const at = (time: number, wake: () => void) => due.push({ at: time, wake })
+
+  const end = (group: Group, unit: Unit, finish: ReturnType<Group['start']>) => {
+    inFlight--
+    finish()
+    group.ended(unit, now)
+    pump(group)
+    for (const other of [...waiting]) {
+      if (inFlight >= mostBulk) break
+      waiting.delete(other)
+      pump(other)
+    }
+  }
+  const pump = (group: Group) => {
+    group.goesOn(now)
+    for (;;) {
+      const next = group.next(now)
+      if (next === undefined) return
+      if ('waitsUntil' in next) {
+        group.waits(next.gate, next.why, now)
+        return wakeAt(group, next.waitsUntil)
+      }
+      const free = freeAt[group.thread] ?? now
+      if (free > now) {
+        group.waits('appliance', ownPace, now)
+        return standAt(group)
+      }
+      if (inFlight >= mostBulk) {
+        group.waits('connections', `${plan.maxConnections} connections in all`, now)
+        waiting.add(group)
+        return
+      }
+      const held = group.heldBy()
+      if (held !== undefined) {
+        group.waits(held.gate, group.wordsOf(held), now)
+        if (held.until !== null) wakeAt(group, held.until)
+        return
+      }
+      const finish = group.start(next)
+      inFlight++
+      freeAt[group.thread] = Math.max(now, free) + (group.each * 1_000) / plan.perSecond
+      at(now + group.attemptMs, () => end(group, next, finish))
+    }
+  }
+  /** Waits for the thread, in line with others: one of them is woken when it is free. */
+  const standAt = (group: Group) => {
+    const line = lines[group.thread]
+    if (line === undefined || line.has(group)) return
+    line.add(group)
+    if (line.size === 1) wakeLine(group.thread)
+  }
+  const wakeLine = (thread: number) => {
+    at(freeAt[thread] ?? now, () => {
+      const [first] = lines[thread] ?? []
+      if (first === undefined) return
+      lines[thread]?.delete(first)
+      pump(first)
+      if ((lines[thread]?.size ?? 0) > 0) wakeLine(thread)
+    })
+  }
+  const wakeAt = (group: Group, time: number) => {
+    const when = Math.max(time, now + 1)
+    // One wake at a time: a later one is set when this one has found that it is too soon.
+    if (group.wakesAt !== undefined && group.wakesAt <= when && group.wakesAt > now) return
+    group.wakesAt = when
+    at(when, () => {
+      if (group.wakesAt === when) group.wakesAt = undefined
+      pump(group)
+    })
+  }
+
+  for (const group of groups) {
+    group.onBrakeStep = (time, step) => at(time, step)
+    group.begin()
+    pump(group)
+  }
+  let looked = 0
+  for (let first = due.pop(); first !== undefined; first = due.pop()) {
+    if (first.at > plan.startsAt + aheadMs) break
+    now = Math.max(now, first.at)
+    first.wake()
+    if (++looked % perSlice === 0) await nextTurn()
+    if (looked % perSlice === 0 && groups.every((group) => group.isDone())) break
+  }
+  const sites = groups.map((group) => group.course(now))
+  const ends = sites.map(({ doneAt }) => doneAt)
+  const doneAt = ends.reduce<number | null>(
+    (last, one) => (last === null || one === null ? null : Math.max(last, one)),
+    plan.startsAt,
+  )
+  return { doneAt, sites }
+}

@@ -1,0 +1,146 @@
+import { counted } from '../amounts/index.js'
+import type { Broadcast } from '../broadcasts/index.js'
+import { dayNumber } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { RehearsalPlan, RehearsedSite, SiteUsual } from '../outbound/index.js'
+import { queueClass, type Read } from '../store/index.js'
+import { type AudienceSite, otherDomains } from './sites.js'
+import { waitingFor } from './waiting.js'
+
+/** All that a run goes by but its time and its pool. */
+export interface RehearsalFacts {
+  sites: readonly (Omit<RehearsedSite, 'sources' | 'held'> & { lanes: readonly string[] })[]
+  learned: Awaited<ReturnType<typeof readAll>>['learned']
+  brakes: Awaited<ReturnType<typeof readAll>>['brakes']
+  orders: Awaited<ReturnType<typeof readAll>>['orders']
+  warmUp: RehearsalPlan['warmUp']
+  outbound: Config['outbound']
+  accountId: string
+}
+
+// What an attempt takes where nobody knows, and where the site is known too little.
+const unknownMs = 800
+const leastTried = 50
+// As two threads of a small machine do it (`notes/performance.md`): signed twice, 10 KB.
+const perSecond = 500
+const usualDays = 14
+
+/** Reads what is known of the sites, and of what is there before the campaign. */
+export async function readFacts(
+  read: Read,
+  draft: Broadcast,
+  of: {
+    people: number
+    sites: readonly AudienceSite[]
+    node: number
+    outbound: Config['outbound']
+    now: number
+  },
+): Promise<RehearsalFacts> {
+  const { people, sites: found, node, outbound, now } = of
+  const { shardOf, shareOf, usualsSince } = await import('../outbound/index.js')
+  const usuals = await usualsSince(read, dayNumber(now) - usualDays)
+  const usualMs = attemptMsOf(sumOf([...usuals.values()]), unknownMs)
+  const { threads } = outbound
+  const accountId = draft.account_id
+  const sites: RehearsalFacts['sites'][number][] = []
+  for (const { name, policy, shares } of found) {
+    const isOthers = name.key === otherDomains
+    const usual = usuals.get(name.key)
+    const byThread = new Map<number, [string, number][]>()
+    for (const one of shares) {
+      const thread = shardOf(one[0], threads)
+      byThread.set(thread, [...(byThread.get(thread) ?? []), one])
+    }
+    for (const [thread, domains] of byThread) {
+      const mails = Math.round(domains.reduce((sum, [, share]) => sum + share, 0) * people)
+      if (mails === 0) continue
+      const lanes = isOthers ? [] : domains.map(([domain]) => domain)
+      sites.push({
+        key: name.key,
+        thread,
+        mails,
+        lanes,
+        ...(await waitingFor(read, { accountId, node, lanes })),
+        policy: shareOf(policy, { thread, threads }),
+        says: {
+          rate: `${counted(policy.messagesPerMinute, 'message')} a minute from each address (${policy.from.messagesPerMinute})`,
+          connections: `${counted(policy.connections, 'connection')} at once from each address (${policy.from.connections})`,
+        },
+        attemptMs: usual === undefined ? usualMs : attemptMsOf(usual, usualMs),
+        deferred:
+          usual === undefined || usual.tried < leastTried ? 0 : usual.deferred / usual.tried,
+      })
+    }
+  }
+  return { sites, outbound, accountId, ...(await readAll(read, outbound, now)) }
+}
+
+const attemptMsOf = ({ tried, busy_ms }: SiteUsual, otherwise: number) =>
+  tried < leastTried || busy_ms === 0 ? otherwise : Math.max(1, busy_ms / tried)
+
+function sumOf(usuals: readonly SiteUsual[]): SiteUsual {
+  const sum = { tried: 0, delivered: 0, deferred: 0, blocked: 0, complained: 0, busy_ms: 0 }
+  for (const one of usuals) {
+    sum.tried += one.tried
+    sum.busy_ms += one.busy_ms
+  }
+  return sum
+}
+
+/** What is in force at any site, and how warm our addresses are. */
+async function readAll(read: Read, outbound: Config['outbound'], now: number) {
+  const { listSources, openBrakes, openOrders, readLearned } = await import('../outbound/index.js')
+  const isWarmed = outbound.warmUp !== 'off'
+  return {
+    learned: await readLearned(read),
+    brakes: await openBrakes(read),
+    orders: await openOrders(read, now),
+    warmUp: isWarmed
+      ? new Map((await listSources(read)).map(({ address, ...state }) => [address, state]))
+      : undefined,
+  }
+}
+
+/** The plan of one run: from that pool (undefined: the usual one), at that time. */
+export async function planOf(
+  facts: RehearsalFacts,
+  run: Pick<RehearsalPlan, 'startsAt' | 'leavesAt' | 'opensAt'> & { pool?: string | undefined },
+): Promise<RehearsalPlan> {
+  const { makeEgressPools, orderInWords } = await import('../outbound/index.js')
+  const { outbound, accountId, learned, brakes, orders, warmUp } = facts
+  const { pool: named, startsAt, leavesAt, opensAt } = run
+  const poolOf = makeEgressPools(outbound)
+  const sites = facts.sites.map(({ lanes, ...site }): RehearsedSite => {
+    const meant = orders.filter(
+      ({ site: of, account_id: account, class: klass }) =>
+        (of === site.key || lanes.includes(of)) &&
+        (account === null || account === accountId) &&
+        (klass === null || klass === queueClass.campaign),
+    )
+    const moved = meant.find(({ kind }) => kind === 'pool')?.pool ?? undefined
+    const pool = poolOf.named(named ?? moved ?? '') ?? poolOf(accountId, queueClass.campaign)
+    const hold = meant.find(({ kind }) => kind === 'hold')
+    const sources = pool.turns.map(({ name }) => ({
+      name,
+      learned: learned.find(
+        (row) => row.site === site.key && row.source === name && row.thread === site.thread,
+      )?.learned,
+      brake:
+        brakes.find((row) => row.site === site.key && row.source === name) ??
+        brakes.find((row) => row.site === site.key && row.source === ''),
+    }))
+    return { sources, held: hold && { until: hold.until, why: orderInWords(hold) }, ...site }
+  })
+  return {
+    startsAt,
+    leavesAt,
+    opensAt,
+    sites,
+    warmUp,
+    maxConnections: outbound.maxConnections,
+    threads: outbound.threads,
+    perSecond,
+    retries: outbound.retry.campaign.schedule,
+  }
+}

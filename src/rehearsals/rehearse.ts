@@ -1,0 +1,159 @@
+import {
+  audienceOf,
+  type Broadcast,
+  beginOf,
+  findBroadcast,
+  reachableNow,
+} from '../broadcasts/index.js'
+import { type Clock, hourMs, isoTime } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { Resolver } from '../dns/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Gate, SiteCourse } from '../outbound/index.js'
+import type { Store } from '../store/index.js'
+import { domainShares } from './audience-domains.js'
+import { leavingOf } from './leaving.js'
+import { planOf, type RehearsalFacts, readFacts } from './plan.js'
+import { sitesOfDomains } from './sites.js'
+
+/** What a rehearsal works with. */
+export interface RehearsalDeps {
+  store: Pick<Store, 'read' | 'node'>
+  clock: Clock
+  outbound: Config['outbound']
+  shapingFiles: () => readonly string[]
+  openResolver: () => Resolver
+}
+
+/** What holds mail up, and where. */
+export interface HeldUp {
+  site: string
+  gate: Gate
+  says: string
+}
+
+/** How a campaign would go, as the API and the command answer it; times are ISO 8601. */
+export interface Rehearsal {
+  id: string
+  recipientCount: number
+  startsAt: string
+  /** Null: not within 30 days. */
+  doneAt: string | null
+  /** What holds it up most: at the site that is done last. */
+  heldUp: HeldUp | null
+  sites: {
+    site: string
+    recipients: number
+    /** When nine of ten have arrived, and when all that will have. */
+    mostlyDoneAt: string | null
+    doneAt: string | null
+    gate: Gate | null
+    says: string
+  }[]
+  /** The same at another hour, or from another pool of addresses. */
+  alternatives: { startsAt: string; pool: string | null; doneAt: string | null }[]
+}
+
+const laterHours = [1, 6, 12, 24]
+const mostPools = 5
+
+/**
+ * Rehearses a campaign that has not been sent yet: nothing is written. Throws a 404, a 409 for one that is on its way or over,
+ * and a 400 where it has no audience. `alternatives`: what would change is looked for as well.
+ */
+export async function rehearse(
+  deps: RehearsalDeps,
+  accountId: string,
+  id: string,
+  { alternatives = true }: { alternatives?: boolean } = {},
+): Promise<Rehearsal> {
+  const { store, clock, outbound } = deps
+  const { read } = store
+  const draft = await findBroadcast(read, accountId, id)
+  refuseUnlessAhead(draft)
+  const { reachable: people } = await reachableNow(read, audienceOf(draft))
+  const now = clock.now()
+  const startsAt = Math.max(now, beginOf(draft) ?? 0)
+  const { loadReadableShaping } = await import('../outbound/index.js')
+  const { data } = loadReadableShaping(deps.shapingFiles())
+  const shares = await domainShares(read, accountId, audienceOf(draft).whom)
+  const found = { clock, resolver: deps.openResolver(), outbound, data }
+  const sites = await sitesOfDomains(found, shares)
+  const facts = await readFacts(read, draft, {
+    people,
+    sites,
+    outbound,
+    node: store.node.number,
+    now,
+  })
+  const run = async (at: number, pool?: string) =>
+    await runOnce(facts, { pool, startsAt: at, ...(await leaving(at)) })
+  const leaving = (at: number) => leavingOf(read, draft, { people, startsAt: at })
+  const { doneAt, courses } = await run(startsAt)
+  const others: Rehearsal['alternatives'] = []
+  if (alternatives) {
+    for (const hours of laterHours) {
+      const at = startsAt + hours * hourMs
+      others.push({ startsAt: isoTime(at), pool: null, doneAt: isoTime((await run(at)).doneAt) })
+    }
+    for (const pool of Object.keys(outbound.pools).slice(0, mostPools)) {
+      const { doneAt: done } = await run(startsAt, pool)
+      others.push({ startsAt: isoTime(startsAt), pool, doneAt: isoTime(done) })
+    }
+  }
+  const shown = courses.map((course) => shownSite(course))
+  const last = shown[0]
+  return {
+    id: draft.id,
+    recipientCount: people,
+    startsAt: isoTime(startsAt),
+    doneAt: isoTime(doneAt),
+    heldUp: last?.gate == null ? null : { site: last.site, gate: last.gate, says: last.says },
+    sites: shown,
+    alternatives: others,
+  }
+}
+
+function refuseUnlessAhead({ status }: Broadcast): void {
+  if (status === 'draft' || status === 'scheduled') return
+  throw new ApiError(
+    'conflict',
+    `Only a campaign that is a draft or scheduled can be rehearsed; this one is ${status}`,
+  )
+}
+
+/** One run; the sites that are done last come first, those of several threads as one. */
+async function runOnce(facts: RehearsalFacts, run: Parameters<typeof planOf>[1]) {
+  const { runRehearsal } = await import('../outbound/index.js')
+  const plan = await planOf(facts, run)
+  const { doneAt, sites } = await runRehearsal(plan)
+  const bySite = new Map<string, SiteCourse>()
+  for (const one of sites) {
+    const known = bySite.get(one.key)
+    bySite.set(one.key, known === undefined ? one : together(known, one))
+  }
+  const courses = [...bySite.values()].sort((a, b) => endOf(b) - endOf(a))
+  return { doneAt, courses }
+}
+
+const endOf = ({ doneAt }: SiteCourse) => doneAt ?? Number.POSITIVE_INFINITY
+
+/** Two threads' parts of a site: it is done when both are, and is held by what holds the later one. */
+function together(a: SiteCourse, b: SiteCourse): SiteCourse {
+  const later = endOf(a) >= endOf(b) ? a : b
+  const mostlyAt =
+    a.mostlyAt === null || b.mostlyAt === null ? null : Math.max(a.mostlyAt, b.mostlyAt)
+  return { ...later, mails: a.mails + b.mails, mostlyAt }
+}
+
+function shownSite({ key, mails, doneAt, mostlyAt, held }: SiteCourse): Rehearsal['sites'][number] {
+  const [first] = held
+  return {
+    site: key,
+    recipients: mails,
+    mostlyDoneAt: isoTime(mostlyAt),
+    doneAt: isoTime(doneAt),
+    gate: first?.gate ?? null,
+    says: first?.why ?? '',
+  }
+}

@@ -1,0 +1,89 @@
+import { someAtOnce } from '../bounded/index.js'
+import type { Clock } from '../clock/index.js'
+import type { Config } from '../config/index.js'
+import type { Resolver } from '../dns/index.js'
+import type { Policy, ShapingData, SiteName } from '../outbound/index.js'
+
+/** A site of the audience, with the recipients' domains there. */
+export interface AudienceSite {
+  name: SiteName
+  policy: Policy
+  /** By domain: which part of all recipients. */
+  shares: Map<string, number>
+}
+
+// The largest domains are looked up; all others together are few at each.
+const mostDomains = 80
+const atOnce = 20
+// An answer is waited for as long: what is not known by then is taken for a site of its own.
+const lookUpMs = 900
+
+/** What the domains that are not looked up count as. */
+export const otherDomains = 'other domains'
+
+interface SitesDeps {
+  clock: Clock
+  resolver: Resolver
+  outbound: Config['outbound']
+  data: ShapingData
+}
+
+/** At which sites an audience is. */
+export async function sitesOfDomains(
+  { clock, resolver, outbound, data }: SitesDeps,
+  shares: ReadonlyMap<string, number>,
+): Promise<AudienceSite[]> {
+  const { routeOfDomain, siteOf, policyFor } = await import('../outbound/index.js')
+  const sorted = [...shares].sort(([, a], [, b]) => b - a)
+  const large = sorted.slice(0, mostDomains)
+  const names = new Map<string, SiteName>()
+  const late = new AbortController()
+  const lookUps = someAtOnce(large, { atOnce, signal: late.signal }, async ([domain]) => {
+    const route = await routeOfDomain(resolver, domain, outbound)
+    if (route.kind === 'hosts') names.set(domain, siteOf(data, route.mx, domain))
+  })
+  await new Promise<void>((resolve) => {
+    const cancel = clock.after(lookUpMs, resolve)
+    void lookUps.finally(() => {
+      cancel()
+      resolve()
+    })
+  })
+  late.abort()
+  const sites = new Map<string, AudienceSite>()
+  for (const [domain, share] of large) {
+    const own = { key: domain, provider: undefined, mx: undefined, domain: undefined }
+    const name = names.get(domain) ?? own
+    const site = sites.get(name.key) ?? { name, policy: policyFor(data, name), shares: new Map() }
+    site.shares.set(domain, share)
+    sites.set(name.key, site)
+  }
+  const rest = sorted.slice(mostDomains)
+  if (rest.length > 0) sites.set(otherDomains, othersOf(rest, { policyFor, data, outbound }))
+  return [...sites.values()]
+}
+
+/** All small ones as one, which has as many times the connections and the rate of one. */
+function othersOf(
+  rest: readonly (readonly [string, number])[],
+  {
+    policyFor,
+    data,
+    outbound,
+  }: {
+    policyFor: (data: ShapingData, name: SiteName) => Policy
+    data: ShapingData
+    outbound: Config['outbound']
+  },
+): AudienceSite {
+  const name = { key: otherDomains, provider: undefined, mx: undefined, domain: undefined }
+  const one = policyFor(data, name)
+  const connections = Math.min(outbound.maxConnections, one.initialConnections * rest.length)
+  const policy = {
+    ...one,
+    connections,
+    initialConnections: connections,
+    messagesPerMinute: one.messagesPerMinute * rest.length,
+  }
+  return { name, policy, shares: new Map(rest) }
+}

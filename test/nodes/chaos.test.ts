@@ -1,0 +1,152 @@
+// Issue 46: nodes over one PostgreSQL while they are killed, stopped, cut off, drained and started, and the server crashes.
+import t, { type Test } from 'tap'
+import { type Chaos, type Fault, faults, openChaos } from '../support/chaos.js'
+import { becomes } from '../support/nodes.js'
+import { noPostgres } from '../support/postgres.js'
+import { thoroughly } from '../support/thorough.js'
+
+t.setTimeout(900_000)
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+t.test(`whatever comes upon nodes, SEED=${seed}`, { skip: noPostgres ?? false }, async (t) => {
+  const chaos = await openChaos(t, {
+    ...thoroughly({ nodes: 3 }, { nodes: 4 }),
+    injectors: 2,
+    seed,
+  })
+  try {
+    await run(t, chaos)
+  } finally {
+    chaos.end()
+  }
+})
+
+async function run(t: Test, chaos: Chaos): Promise<void> {
+  const { strike, names, random } = chaos
+  const schedule = thoroughly<Fault[]>(['kill', 'database', 'cut'], scheduleOf(random, 14))
+  for (const fault of schedule) {
+    const name = names[Math.floor(random() * names.length)] ?? ''
+    await sleep(thoroughly(500, 1_000 + random() * 3_000))
+    const before = chaos.mayRepeat()
+    await strike(fault, name)
+    t.comment(
+      `${fault} ${name}: ${chaos.mayRepeat() - before} in hand, ${chaos.accepted.length} taken`,
+    )
+  }
+  await sleep(1_000)
+  await chaos.settle()
+  await judge(t, chaos)
+}
+
+/** Each kind at least once, the others as they come. */
+function scheduleOf(random: () => number, length: number): Fault[] {
+  const drawn = Array.from({ length }, () => faults[Math.floor(random() * faults.length)] ?? 'kill')
+  return [...faults, ...drawn]
+    .slice(0, length)
+    .map((fault) => ({ fault, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ fault }) => fault)
+}
+
+async function judge(t: Test, chaos: Chaos): Promise<void> {
+  const { rig, accepted, receiver, mayRepeat } = chaos
+  const { ask, mx } = rig
+  const count = async (what: string) =>
+    (await ask<{ n: number }>(`select count(*)::int as n from ${what}`))[0]?.n ?? 0
+  const total = accepted.length
+  t.ok(total > 50, `${total} mails`)
+  // However slow this machine is just now: what waits becomes less.
+  let seen = { waiting: Number.POSITIVE_INFINITY, at: performance.now() }
+  await becomes(
+    async () => {
+      const waiting = await count('queue')
+      if (waiting < seen.waiting) seen = { waiting, at: performance.now() }
+      if (performance.now() - seen.at > 60_000) throw new Error(`${waiting} wait for a minute`)
+      return waiting
+    },
+    (n) => n === 0,
+    600_000,
+  ).catch(async (error: unknown) => {
+    const rows = await ask(
+      'select queue.*, extract(epoch from now()) * 1000 as now, (select json_agg(e) from events e where e.email_id = queue.email_id) as events from queue limit 5',
+    )
+    t.comment(JSON.stringify(rows))
+    for (const line of chaos.troubles()) t.comment(line)
+    t.comment(
+      `${mx.messages.length} came, ${mx.sessions.filter(({ closed }) => !closed).length} sessions`,
+    )
+    throw error
+  })
+
+  const arrived = new Map<string, Set<string>>()
+  let copies = 0
+  for (const { to, raw } of mx.messages) {
+    const id = /^message-id: *(\S+)/im.exec(raw.toString('latin1'))?.[1] ?? ''
+    for (const one of to) {
+      copies++
+      arrived.set(one, (arrived.get(one) ?? new Set()).add(id))
+    }
+  }
+  const lost = accepted.filter((to) => !arrived.has(to))
+  t.same(lost, [], 'each that was answered with 200 arrived')
+  t.same(
+    [...arrived.keys()].filter((to) => !accepted.includes(to)),
+    [],
+    'and no other one',
+  )
+  t.same(
+    [...arrived].filter(([, ids]) => ids.size > 1),
+    [],
+    'a key is one mail, with one Message-ID',
+  )
+  const repeats = copies - total
+  t.comment(`${total} mails, ${repeats} came twice, ${mayRepeat()} were in hand at faults`)
+  t.ok(repeats <= mayRepeat(), `${repeats} came twice, of ${mayRepeat()} that were in hand`)
+
+  t.equal(await count('emails'), total)
+  t.equal(await count("emails where status = 'delivered'"), total)
+  t.equal(await count("deliveries where status = 'delivered'"), total, 'the log has each once')
+  t.equal(await count('inbound_spool'), 0)
+  const [used] = await ask<{ n: number }>(
+    'select mails::int as n from usage where length(period) = 10 order by mails desc limit 1',
+  )
+  t.equal(used?.n, total, 'each is counted once')
+  // Rolled up by whoever has that duty, behind the logs.
+  await becomes(
+    () =>
+      ask<{ accepted: number; delivered: number }>(
+        "select coalesce(sum(accepted), 0)::int as accepted, coalesce(sum(delivered), 0)::int as delivered from figures where breakdown = 'broadcast'",
+      ),
+    ([row]) => row?.accepted === total && row.delivered === total,
+    60_000,
+  )
+
+  const told = () => {
+    const events = new Map<string, string[]>()
+    for (const { json } of receiver.received) {
+      const known = events.get(json.emailId) ?? []
+      if (!known.includes(json.event)) known.push(json.event)
+      events.set(json.emailId, known)
+    }
+    return events
+  }
+  await becomes(
+    async () => [...told().values()].filter((events) => events.length === 2).length,
+    (n) => n === total,
+    90_000,
+  )
+  t.same(
+    [...told().values()].filter((events) => events.join() !== 'email.sent,email.delivered'),
+    [],
+    'webhooks came in the order of a mail',
+  )
+  await becomes(
+    () =>
+      ask<{ n: number }>(
+        'select count(*)::int as n from duties join nodes using (epoch) where gone_at is null',
+      ),
+    ([row]) => row?.n === 7,
+    30_000,
+  )
+}
