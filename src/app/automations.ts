@@ -18,7 +18,7 @@ import type { Chore } from './housekeeping.js'
 
 // Runs that fall due sooner than the next look have an alarm of their own.
 const lookMs = 5_000
-// Whoever has unpaused an account looks whether its mail leaves.
+// An operator who has unpaused an account looks whether its mail leaves.
 const wakeMs = 2_000
 // Between writes others have their turn.
 const restMs = 20

@@ -75,8 +75,8 @@ async function show({ store, config, certificates, meter }: Deps): Promise<void>
 }
 
 /**
- * Has the listeners read their certificates again when the files have changed, as whoever renews them may not
- * send SIGHUP. Half a pair (the new certificate with the old key) is waited for.
+ * Has the listeners read their certificates again when the files have changed, as the program that renews
+ * them may not send SIGHUP. Half a pair (the new certificate with the old key) is waited for.
  */
 export function renewedCertificates(config: Config, log: Log, reload: () => void): Chore[] {
   const pairs = certificateFiles(config)

@@ -6,8 +6,8 @@ import type { Store } from '../store/index.js'
 
 // Often enough that little is left at a time, seldom enough that a busy page is copied for many writes.
 const everyMs = 250
-// Where a copy took longer than `muchMs` there was much to copy, and the next comes sooner: whoever commits may have to
-// wait for the sync of it. Beside an import of 800,000 rows the slowest hundredth of 100 sends/s took 52 and 33 ms with
+// Where a copy took longer than `muchMs` there was much to copy, and the next comes sooner: a commit may have to wait
+// for its sync. Beside an import of 800,000 rows the slowest hundredth of 100 sends/s took 52 and 33 ms with
 // 250 ms between all copies, 30 and 26 so; with 80 between all of them a mail cost as much CPU (25 Nov 2026).
 const muchMs = 20
 const soonMs = 80

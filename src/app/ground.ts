@@ -132,7 +132,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const store = await openStore({ ...database, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
   await rememberKey(store, ring, database)
-  const key = await endRotation({ store, key: ring, database, clock, log })
+  const key = await endRotation({ store, key: ring, database, clock, log, node: comer.name })
   // It has none before it was given one.
   if (comer.joins && isOnServer) noteOthers(turns, othersBits([]))
   const ownNode: Ground['ownNode'] = {
@@ -187,6 +187,7 @@ async function endRotation({
   ...deps
 }: Pick<Ground, 'store' | 'key' | 'clock' | 'log'> & {
   database: DatabasePlace
+  node: string
 }): Promise<ApplianceKey> {
   if (deps.key.checks.length === 1) return deps.key
   const { finishRotation } = await import('./reseal.js')

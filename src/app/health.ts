@@ -42,7 +42,7 @@ const foundForMs = 5_000
 const answerMs = 1_000
 // Longer than any transaction of ours, shorter than what clients wait for.
 const stuckMs = 2_000
-// Nothing of ours, nor a slow disk, takes so long: whoever has the turn to write does not give it back.
+// Nothing of ours, nor a slow disk, takes so long: the thread whose turn it is to write does not give it back.
 const hungMs = 120_000
 const gaugesEveryMs = 15_000
 

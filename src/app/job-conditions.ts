@@ -78,6 +78,6 @@ function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
   return [{ ...of, severity: 'daily', stage: `${problems.length} problems`, text }]
 }
 
-// Whoever has backups made elsewhere can silence these alone.
+// An operator who has backups made elsewhere can silence these alone.
 const kindOf = (name: JobName): NoticeKind =>
   name === 'backup' || name === 'backup-check' ? 'backup' : 'job'

@@ -453,7 +453,7 @@ export async function openPublicServer(
     },
     { alsoPlain: true },
   )
-  // Whoever looks up an address from a mail comes here; they learn nothing of who sends by it.
+  // Somebody who looks up an address from a mail comes here; they learn nothing of who sends by it.
   server.pages.get('/', async () =>
     standalonePage('A mail server', [
       'Links in mail lead here: to choose what you get, to unsubscribe, and to the pages that a mail points at.',

@@ -145,7 +145,18 @@ const perSlice = 200
  * rotation. Throws an `OperatorError` where the key of the database would change under another node that is alive.
  */
 export async function finishRotation(
-  { store, key, database }: { store: Store; key: ApplianceKey; database: DatabasePlace },
+  {
+    store,
+    key,
+    database,
+    node,
+  }: {
+    store: Store
+    key: ApplianceKey
+    database: DatabasePlace
+    /** The name of the one that starts, which has the database already. */
+    node?: string | undefined
+  },
   onSlice: () => void = () => {},
 ): Promise<Resealed> {
   const done: Resealed = { resealed: 0, unreadable: {} }
@@ -153,7 +164,7 @@ export async function finishRotation(
   const own = keyCheckOf(key)
   const known = await store.read.selectFrom('appliance').select('key_check').executeTakeFirst()
   if (known !== undefined && known.key_check !== own) {
-    await refuseOthers(database)
+    await refuseOthers(database, node)
     // First: another node, which has the old key alone, does not start from now on.
     await store.write((tx) => tx.updateTable('appliance').set({ key_check: own }).execute())
   }
@@ -205,8 +216,9 @@ function opened(key: ApplianceKey, sealed: Buffer, purpose: string): string | un
 }
 
 /** The others have the old key in their memory, and seal by it. Throws an `OperatorError`. */
-export async function refuseOthers(database: DatabasePlace): Promise<void> {
-  const alive = database.url === undefined ? [] : await livingNodes(database)
+export async function refuseOthers(database: DatabasePlace, own = ''): Promise<void> {
+  const living = database.url === undefined ? [] : await livingNodes(database)
+  const alive = living.map(({ name }) => name).filter((name) => name !== own)
   if (alive.length === 0) return
   throw new OperatorError(
     `The appliance key is one for all nodes, and ${alive.join(', ')} would go on with the old one: stop all nodes first (one that was killed is taken for alive for 10 seconds), rotate at one of them, and copy its appliance.key to the others before they start`,

@@ -14,7 +14,7 @@ import {
 } from '../surges/index.js'
 import type { Chore } from './housekeeping.js'
 
-/** In the sandbox nothing leaves, and whoever tries it out sends what they like. */
+/** In the sandbox nothing leaves, and people who try it out send what they like. */
 export const surgeSettings = ({ protection, outbound }: Config): SurgeSettings =>
   outbound.route === 'sandbox' ? { ...protection.surges, minimum: 0 } : protection.surges
 

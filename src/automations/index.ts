@@ -129,7 +129,6 @@ export {
   type BegunDay,
   begunByDay,
   countHeld,
-  countLive,
   endingWords,
   endReasons,
   findAnyRun,
@@ -139,6 +138,8 @@ export {
   type HeldRuns,
   holdOverdueRuns,
   holdRestoredRuns,
+  latelyCountLive,
+  latelyWaitsOf,
   listRuns,
   liveFigures,
   overdueReason,
@@ -155,7 +156,6 @@ export {
   stepsOfPeriod,
   stepsOfVersion,
   type Waits,
-  waitsOf,
 } from './runs/index.js'
 export { liveAsked, ofPerson, runsFilterOf } from './runs-asked.js'
 export {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-// `posthorn key list | head -1`: whoever reads may stop reading.
+// `posthorn key list | head -1`: the reader may stop reading.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })

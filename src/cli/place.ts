@@ -118,7 +118,7 @@ export function becomeOwner(place: CommandPlace): void {
 
 let became: { name: string; dataDir: string } | undefined
 
-/** As whom root's command works since `becomeOwner`, for whoever explains what this user may not do. */
+/** As whom root's command works since `becomeOwner`: messages about what it may not do name that user. */
 export const userInRootsPlace = () => became
 
 /** The name of the user that this process is now. */

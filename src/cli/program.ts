@@ -36,7 +36,7 @@ ${Object.entries(exitMeanings)
   .map(([status, meaning]) => `  ${status.padEnd(5)}${meaning}`)
   .join('\n')}`
 
-/** The program without its sub-commands. With `json` its errors are left to whoever catches them. */
+/** The program without its sub-commands. With `json` its errors are left to the caller. */
 export function makeProgram({ json }: { json: boolean }): Command {
   return (
     new Command('posthorn')

@@ -109,7 +109,7 @@ function stopSignal(): Promise<void> {
         resolve()
       })
     }
-    // Whoever forked us (the quickstart) is gone, however it died: nobody else would stop us.
+    // The process that forked us (the quickstart) is gone, however it died: nobody else would stop us.
     process.once('disconnect', resolve)
     process.channel?.unref()
   })

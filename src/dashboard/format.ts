@@ -29,6 +29,9 @@ function formatsIn(timeZone: string) {
 /** A time in ms since 1970 as a clock in the zone has it: `1 Dec 2026, 09:00:00`. */
 export const exactIn = (timeMs: number, zone: string) => formatsIn(zone).time.format(timeMs)
 
+/** The same with its zone: `1 Dec 2026, 09:00:00 (Africa/Lagos)`. */
+export const exactWithZone = (timeMs: number, zone: string) => `${exactIn(timeMs, zone)} (${zone})`
+
 /** What people call a zone: `Lagos`. */
 export const placeOf = (zone: string) => zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone
 

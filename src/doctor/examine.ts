@@ -8,6 +8,7 @@ import { judgeDns } from './dns.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
+import { checkLogInProvider } from './log-in-provider.js'
 import { checkNodes } from './nodes.js'
 import { checkOutboundPort } from './outbound-port.js'
 import { checkReports } from './reports.js'
@@ -45,6 +46,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     disk: () => checkDisk(deps),
     backup: () => checkBackups(deps),
     operator: () => checkOperator(deps),
+    'log-in-provider': () => checkLogInProvider(deps),
     blocklist: async () => checkBlocklists(deps, await sources),
   }
   const found = await Promise.all(
@@ -100,7 +102,16 @@ function bounded(
 }
 
 // These matter to an appliance whose mail stays inside, too.
-const localChecks = ['backup', 'clock', 'disk', 'report', 'jobs', 'operator', 'runtime']
+const localChecks = [
+  'backup',
+  'clock',
+  'disk',
+  'report',
+  'jobs',
+  'operator',
+  'log-in-provider',
+  'runtime',
+]
 
 /** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {

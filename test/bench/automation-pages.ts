@@ -14,15 +14,16 @@ import { addContact } from '../../src/contacts/index.js'
 import { flowView } from '../../src/dashboard/automations/flow.js'
 import { flowGraph } from '../../src/dashboard/automations/graph.js'
 import { layoutOf } from '../../src/dashboard/automations/layout.js'
-import { delay, openEngine, send, trigger } from '../support/automation-rig.js'
-import { endedRow, waitingRow } from '../support/run-rows.js'
+import { delay, send, trigger } from '../support/automation-rig.js'
+import { openAutomationShell } from '../support/automation-shell.js'
+import { endedRow, runId, waitingRow } from '../support/run-rows.js'
 import { loadAverage, quantile, rsaSignatures } from './rig.js'
 
 t.setTimeout(1_200_000)
 const runs = Number(process.argv[2] ?? 1_000_000)
 const steps = [trigger(), ...Array.from({ length: 99 }, (_, n) => delay(`d${n}`, 'P1D'))]
 await t.test('pages about automations', async (t) => {
-  const rig = await openEngine(t)
+  const rig = await openAutomationShell(t)
   const id = await rig.enabled(steps)
   const { id: first } = await rig.store.read
     .selectFrom('automation_steps')
@@ -90,6 +91,8 @@ await t.test('pages about automations', async (t) => {
   await timed('flow of 100 steps, kept', 200, () => view(anew))
   const { drawing, steps: outlined } = await view()
   t.comment(`drawing ${drawing.text.length} bytes, ${outlined.length} steps`)
+  await timed('the whole page of the flow over HTTP, kept', 200, () => rig.page(`/${id}`))
+  await timed('the page of its people over HTTP', 200, () => rig.page(`/${id}/runs`))
   const asked = { limit: 25 }
   const filters: Record<string, RunsFilter> = {
     'a rare reason': { statuses: ['exited'], reason: 'complained' },
@@ -109,6 +112,20 @@ await t.test('pages about automations', async (t) => {
   await timed('flow of those who began in a period (the latest 5,000)', 5, () =>
     stepsOfPeriod(read, id, { version: 1, from: 0x019b00000000 - 1 }),
   )
+
+  // An account that has used up its mails: all who are at every other step wait for that.
+  await rig.store.write((tx) =>
+    tx
+      .updateTable('automation_live')
+      .set({ blocked: 'quota' })
+      .where('automation_id', '=', id)
+      .where('id', '<', runId(runs))
+      .execute(),
+  )
+  await timed('the page of the flow, half of them blocked, the first time', 1, () =>
+    rig.page(`/${id}`),
+  )
+  await timed('the same again, and again', 200, () => rig.page(`/${id}`))
 
   // Walking for real people, as the page does it for a list: waits and mails in turn.
   const people = 100

@@ -7,7 +7,7 @@ interface RunsOf {
 /** The id of a run by its number: they rise with it. */
 export const runId = (n: number): string => `019b0000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
-/** A live run by its number, as it is stored: it waits at a step, and for ever. */
+/** A live run by its number, as it is stored: it waits at a step, as good as for ever. */
 export const waitingRow = <More extends object>(of: RunsOf, n: number, more: More) => ({
   ...of,
   version: 1,
@@ -17,7 +17,8 @@ export const waitingRow = <More extends object>(of: RunsOf, n: number, more: Mor
   step_id: 1,
   seq: 1,
   status: 'waiting' as const,
-  due_at: 9e15,
+  // In the year 2096.
+  due_at: 4e12,
   trigger_event: n,
   entered_at: 1,
   attempts: 0,

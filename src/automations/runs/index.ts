@@ -5,7 +5,7 @@
 
 export { meetAudience } from './audience.js'
 export { type BegunDay, begunByDay } from './begun-by-day.js'
-export { countLive } from './count-live.js'
+export { countLive, latelyCountLive } from './count-live.js'
 export { inLastHour, refusalOf } from './entry.js'
 export { endingWords, explainRun } from './explain.js'
 export {
@@ -47,6 +47,7 @@ export { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
 export { findAnyRun, findRun, listRuns, type Run, type RunsAsked } from './runs.js'
 export {
   automationStanding,
+  latelyWaitsOf,
   liveFigures,
   type Waits,
   waitsOf,

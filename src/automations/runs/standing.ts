@@ -1,7 +1,8 @@
 import { nextTurn } from '../../bounded/index.js'
 import { prepared, type Read, unindexed } from '../../store/index.js'
 import { type Automation, type BlockedReason, readDefinition } from '../definition/index.js'
-import { type CountedSlice, counted, countInSlices, liveIds, perSlice } from './count-in-slices.js'
+import { type CountedSlice, counted, countInSlices, liveIds } from './count-in-slices.js'
+import { type LatelyCounted, makeCountLately } from './count-lately.js'
 import { blockedReason } from './hold.js'
 import { presentAtSteps, type StepStanding } from './present.js'
 
@@ -54,12 +55,30 @@ async function draftSteps(read: Read, id: string, version: number): Promise<Step
   }))
 }
 
+// So many rows are read while a page waits: some milliseconds. An account that is stopped may have a million of them.
+const few = 5_000
+const waitsLately = makeCountLately<Waits[]>({ many: few, patience: few })
+
+/** The same for a page, which does not wait for very many: with `isAll` false there are at least so many. */
+export const latelyWaitsOf = (
+  read: Read,
+  automation: Pick<Automation, 'id' | 'account_id'>,
+  now: number,
+): Promise<LatelyCounted<Waits[]>> =>
+  waitsLately(automation.id, { now, nothing: [] }, (soFar) => waitsOf(read, automation, soFar))
+
 /** Why live runs of an automation wait that could go on by their time, and how many. */
 export async function waitsOf(
   read: Read,
   { id, account_id: accountId }: Pick<Automation, 'id' | 'account_id'>,
+  soFar: (waits: Waits[], rows: number) => void = () => {},
 ): Promise<Waits[]> {
   const waits = new Map<string, Waits>()
+  let rows = 0
+  const told = (some: number) => {
+    rows += some
+    soFar([...waits.values()], rows)
+  }
   const note = (kind: Waits['kind'], reason: string) => {
     const known = waits.get(`${kind} ${reason}`)
     waits.set(`${kind} ${reason}`, { kind, reason, runs: 1 + (known?.runs ?? 0) })
@@ -67,6 +86,7 @@ export async function waitsOf(
   await inSlices(
     (after) => heldOf(read, { id, after }),
     ({ held_reason }) => note('held', held_reason ?? ''),
+    told,
   )
   await inSlices(
     (after) => blockedOf(read, { accountId, after }),
@@ -74,20 +94,26 @@ export async function waitsOf(
       const reason = blockedReason(blocked)
       if (automation_id === id && held_at === null && reason !== undefined) note('blocked', reason)
     },
+    told,
   )
   return [...waits.values()]
 }
+
+// A millisecond or two of the thread: each row is read.
+const perLook = 1_000
 
 /** Each row of a long list, with turns for others in between. */
 async function inSlices<Row extends { id: string }>(
   slice: (after: string) => Promise<Row[]>,
   each: (row: Row) => void,
+  told: (rows: number) => void,
 ): Promise<void> {
   for (let after = ''; ; ) {
     const rows = await slice(after)
     for (const row of rows) each(row)
+    told(rows.length)
     const last = rows.at(-1)
-    if (last === undefined || rows.length < perSlice) return
+    if (last === undefined || rows.length < perLook) return
     after = last.id
     await nextTurn()
   }
@@ -102,7 +128,7 @@ const heldOf = prepared<{ id: string; after: string }, { id: string; held_reason
       .where(unindexed('automation_id'), '=', id)
       .where('id', '>', after)
       .orderBy('id')
-      .limit(perSlice),
+      .limit(perLook),
 )
 
 const blockedOf = prepared<
@@ -116,7 +142,7 @@ const blockedOf = prepared<
     .where('blocked', 'is not', null)
     .where('id', '>', after)
     .orderBy('id')
-    .limit(perSlice),
+    .limit(perLook),
 )
 
 /** The live runs of all accounts: by status, and how many are blocked or held, by `reason`. */

@@ -3,11 +3,11 @@ import {
   draftsAmong,
   findAutomation,
   findBackfill,
+  latelyWaitsOf,
   type PeriodSteps,
   readDefinition,
   stepsOfPeriod,
   versionsShown,
-  waitsOf,
 } from '../../automations/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -55,7 +55,7 @@ export async function showAutomation(
   const { definition, frozenAt } = await readDefinition(read, found.id, number)
   const [book, waits, start, drafts] = await Promise.all([
     wordBook(read, account.id, [definition]),
-    waitsOf(read, found),
+    latelyWaitsOf(read, found, now),
     findBackfill(read, found.id),
     draftsAmong(read, account.id, [found.id]),
   ])
@@ -69,7 +69,7 @@ export async function showAutomation(
   const view: AutomationView = {
     ...frame,
     figures: figuresOf(found),
-    waits: waits.map(({ kind, reason, runs }) => blockedWords(kind, reason, runs)),
+    waits: waits.value.map((one) => blockedWords(one, waits.isAll)),
     start:
       start === undefined || start.ended_at !== null
         ? undefined

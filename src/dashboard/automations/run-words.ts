@@ -1,12 +1,16 @@
+import { counted } from '../../amounts/index.js'
 import type { Compiled, Run } from '../../automations/index.js'
-import { exactIn, plural } from '../format.js'
+import { exactWithZone } from '../format.js'
 import { inQuotes } from '../shell/names.js'
 import { blockWords, leavingWords } from './result-words.js'
 import { edgeWords } from './words.js'
 
 /** Why people wait who could go on by their time. */
-export function blockedWords(kind: 'held' | 'blocked', reason: string, runs: number): string {
-  const who = `${plural(runs, 'person').replace(/persons$/, 'people')} ${runs === 1 ? 'is' : 'are'}`
+export function blockedWords(
+  { kind, reason, runs }: { kind: 'held' | 'blocked'; reason: string; runs: number },
+  isAll: boolean,
+): string {
+  const who = `${isAll ? '' : 'At least '}${counted(runs, 'person is', 'people are')}`
   return kind === 'held' ? `${who} held: ${reason}.` : `${who} waiting: ${blockWords(reason)}.`
 }
 
@@ -27,7 +31,7 @@ export function runSentence(run: Run, around: RunSurroundings): string {
   const at = currentStep === null ? 'a step' : inQuotes(title(currentStep))
   if (status !== 'running' && status !== 'waiting') {
     const why = reason === null ? '' : `: ${leavingWords(reason)}`
-    return `${ends[status]} at ${at} on ${exactIn(updatedAt, zone)}${why}`
+    return `${ends[status]} at ${at} on ${exactWithZone(updatedAt, zone)}${why}`
   }
   const paused =
     around.isPaused && waitingFor?.kind !== 'held' ? ' The automation is paused meanwhile.' : ''
@@ -35,11 +39,11 @@ export function runSentence(run: Run, around: RunSurroundings): string {
   const { kind, until, event = '', reason: held = '' } = waitingFor
   if (kind === 'held' || until === null) return `Held at ${at}: ${held}`
   if (kind !== 'delay' && kind !== 'event') {
-    const next = until <= now ? 'now' : `on ${exactIn(until, zone)}`
+    const next = until <= now ? 'now' : `on ${exactWithZone(until, zone)}`
     return `Waits at ${at}: ${blockWords(kind)}. It is looked at again ${next}`
   }
   if (until <= now) return `Goes on now at ${at}.${paused}`
-  const when = exactIn(until, zone)
+  const when = exactWithZone(until, zone)
   if (kind === 'delay')
     return `Waits until ${when}, then: ${after(around, currentStep, 'default')}${paused}`
   const way = edgeWords('timeout')

@@ -1,9 +1,9 @@
 import { counted } from '../../amounts/index.js'
 import {
   type Automation,
-  countLive,
   findAutomation,
   findRuns,
+  latelyCountLive,
   type Run,
   readDefinition,
   takeOutsUnderWay,
@@ -106,10 +106,10 @@ const nobodyWords = (
 async function countFitting(
   { store: { read } }: AutomationPageDeps,
   found: Automation,
-  { query }: Visit,
+  { query, now }: Visit,
 ): Promise<number> {
   const { filter } = await chosenLive(read, found, query)
-  return await countLive(read, found, filter)
+  return await latelyCountLive(read, found, filter, now)
 }
 
 /** A sentence for each of some runs, in the words of their own versions. */

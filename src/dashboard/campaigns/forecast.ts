@@ -13,7 +13,7 @@ import {
 import { hourMs } from '../../clock/index.js'
 import type { Rehearsal } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
-import { exactIn } from '../format.js'
+import { exactWithZone } from '../format.js'
 import { shown } from './words.js'
 
 /** When a draft will be done, at its own rate or as fast as the last one left; undefined: nothing tells. */
@@ -33,7 +33,7 @@ export async function forecastWords(
     rehearse?: () => Promise<Pick<Rehearsal, 'doneAt' | 'heldUp'>>
   },
 ): Promise<string | undefined> {
-  const words = (at: number) => `${exactIn(at, zone)} (${zone})`
+  const words = (at: number) => exactWithZone(at, zone)
   const own = await ownTimesOf(read, draft)
   if (own !== undefined) return await ownTimeWords(read, draft, { own, people, now, words })
   const { rate, window } = paceOf(draft)

@@ -8,7 +8,7 @@ import {
   publicReason,
   waitsForDecision,
 } from '../../broadcasts/index.js'
-import { exactIn, type Moment, moment } from '../format.js'
+import { exactIn, exactWithZone, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
@@ -137,7 +137,7 @@ async function archiveView(
 }
 
 function leavesAt({ local_zone }: Broadcast, at: number, zone: string): string {
-  if (local_zone === null) return `${exactIn(at, zone)} (${zone})`
+  if (local_zone === null) return exactWithZone(at, zone)
   return `${exactIn(at, local_zone)}, by each recipient’s own clock`
 }
 

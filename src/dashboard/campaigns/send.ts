@@ -10,7 +10,7 @@ import {
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
-import { exactIn } from '../format.js'
+import { exactWithZone } from '../format.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -109,7 +109,7 @@ async function showChecks(
     checks: checkList(checks),
     people: reachable === undefined ? undefined : shown(reachable),
     typesNumber: isTypedFor(reachable ?? 0),
-    when: at > now ? `at ${exactIn(at, zone)} (${zone})` : 'a minute after you have sent it',
+    when: at > now ? `at ${exactWithZone(at, zone)}` : 'a minute after you have sent it',
     faults,
   }
   return page('campaigns/send', view, { title: `Send ${name}` })

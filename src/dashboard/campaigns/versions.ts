@@ -1,7 +1,7 @@
 import { shownCount } from '../../amounts/index.js'
 import { type Broadcast, campaignVersions, waitsForDecision } from '../../broadcasts/index.js'
 import type { Read } from '../../store/index.js'
-import { exactIn } from '../format.js'
+import { exactWithZone } from '../format.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
@@ -74,7 +74,7 @@ function decisionWords(
   { winner, decided_by, decided_at, decide_at, status, expanded }: Broadcast,
   { test: { share, by }, zone }: { test: TestWords; zone: string },
 ): string {
-  const when = (at: number | null) => (at === null ? '' : `${exactIn(at, zone)} (${zone})`)
+  const when = (at: number | null) => (at === null ? '' : exactWithZone(at, zone))
   if (winner !== null)
     return `Version ${winner} went to the rest from ${when(decided_at)} on: ${whyChosen[decided_by ?? 'account']}.`
   if (share === 100) return 'All of the audience is in the test: there is no rest.'

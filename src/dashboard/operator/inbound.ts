@@ -22,7 +22,7 @@ export function inboundPages(pages: OperatorPages, deps: OperatorPageDeps): void
   pages.get('/inbound/:id', 'operator.read', (visit) => mailPage(deps, visit))
   pages.get('/inbound/:id/source', 'operator.read', async ({ params }) => {
     const { id, raw } = await mailOf(deps, params.id)
-    // Saved and never shown: whoever sent it wrote the HTML in it.
+    // Saved and never shown: its sender, who may be anybody, wrote the HTML in it.
     return file(raw, 'message/rfc822', { saveAs: `mail-${id}.eml` })
   })
   pages.post(

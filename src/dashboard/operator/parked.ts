@@ -29,7 +29,7 @@ export function parkedPages(pages: OperatorPages, deps: OperatorPageDeps): void 
   pages.get('/parked/:id/source', 'operator.read', async ({ params }) => {
     const raw = await readParkedReport(read, idIn(params.id))
     if (raw === undefined) throw notThere()
-    // Saved and never shown: whoever sent it wrote the HTML in it.
+    // Saved and never shown: its sender, who may be anybody, wrote the HTML in it.
     return file(raw, 'message/rfc822', { saveAs: `report-${params.id}.eml` })
   })
   for (const name of ['retry', 'discard'] as const) {

@@ -29,7 +29,7 @@ const perPage = 50
 export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { store, clock } = deps
   const again = (visit: OperatorVisit, faults: Faults) => usersPage(deps, visit, faults)
-  // `sudo`: whoever finds an operator's browser open makes nobody else an operator.
+  // `sudo`: somebody who finds an operator's browser open makes nobody else an operator.
   const writes = { action: 'operator.write', sudo: true, again } as const
   const oneAgain = (visit: OperatorVisit, faults: Faults) => userPage(deps, visit, faults)
   const changesOne = { action: 'operator.write', sudo: true, again: oneAgain } as const
@@ -45,7 +45,7 @@ export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
       title: `Invitation for ${email.trim()}`,
       says: 'Whoever opens it becomes an operator. It is good for 7 days.',
       back: { label: 'Users', href: '/operator/users' },
-      // The log has the address and not the link, which whoever reads the log could open.
+      // The log has the address and not the link, which a reader of the log could open.
       audit: { action: 'user.invite', target: email.trim(), detail: { role: 'operator' } },
     })
   })

@@ -1,67 +1,18 @@
 // Issue 47: an automation is edited and put in force, people who wait are moved, it is paused for ten days and goes on: after
 // each of these the numbers on the pages are those of the rows.
 import t, { type Test } from 'tap'
-import { acceptEvents, finishReleases, makeTakeOuts } from '../../../src/automations/index.js'
-import { automationEditPages } from '../../../src/dashboard/automation-edit/routes.js'
-import { automationPages } from '../../../src/dashboard/automations/routes.js'
-import { makeRenderedPages } from '../../../src/dashboard/templates/rendered.js'
-import { joinBacklog, makeBacklogMemory } from '../../../src/deliveries/index.js'
+import { finishReleases } from '../../../src/automations/index.js'
 import { silentLog } from '../../../src/log/index.js'
-import { dayMs, delay, openEngine, passing, send, trigger } from '../../support/automation-rig.js'
+import { dayMs, delay, passing, send, trigger } from '../../support/automation-rig.js'
+import { openAutomationShell } from '../../support/automation-shell.js'
 import { fieldsOf } from '../../support/editor-fields.js'
 import { thoroughly } from '../../support/thorough.js'
-import { startShell } from '../shell/start.js'
 
 const people = thoroughly(300, 10_000)
 const shown = (count: number) => count.toLocaleString('en-GB')
 const named = <Step extends object>(step: Step, name: string) => ({ ...step, name })
 
-/** The engine and the pages over one store and one clock. */
-async function openPages(t: Test) {
-  const rig = await openEngine(t)
-  const { store, clock, accountId } = rig
-  const deps = {
-    ...rig.deps,
-    ...rig.accepting,
-    maxQueued: Number.MAX_SAFE_INTEGER,
-    takeOuts: makeTakeOuts({ store, clock, log: silentLog }),
-    backlog: joinBacklog(makeBacklogMemory()),
-  }
-  const shell = await startShell(
-    t,
-    ({ account }) => {
-      automationPages(account, deps)
-      automationEditPages(account, { ...deps, rendered: makeRenderedPages() })
-    },
-    { clock, accountId },
-  )
-  const base = `/a/${accountId}/automations`
-  return {
-    ...rig,
-    base,
-    page: async (path: string) => {
-      const { status, text } = await shell.get(base + path, 'owner')
-      if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
-      return text.replace(/<wbr>/g, '')
-    },
-    press: async (path: string, fields: Record<string, string> = {}) => {
-      const body = new URLSearchParams(fields).toString()
-      const got = await passing(clock, shell.post(base + path, body))
-      if (got.status !== 303) throw new Error(`${path}: ${got.status} ${got.text}`)
-    },
-    begin: async () => {
-      const billing = await rig.billing()
-      for (let from = 0; from < people; from += 100) {
-        const some = Array.from({ length: Math.min(100, people - from) }, (_, n) => from + n)
-        const events = some.map((n) => ({ event: 'signup', email: `p${n}@example.com` }))
-        await acceptEvents(rig.accepting, billing, events)
-      }
-    },
-    work: () => rig.work({ maxQueued: Number.MAX_SAFE_INTEGER }),
-  }
-}
-
-type Pages = Awaited<ReturnType<typeof openPages>>
+type Pages = Awaited<ReturnType<typeof openAutomationShell>>
 
 /** Compares what the pages say with the rows: who is where, how many began, left and came through, what was sent. */
 async function agree(t: Test, { page, store: { read } }: Pages, id: string, when: string) {
@@ -146,7 +97,7 @@ async function agree(t: Test, { page, store: { read } }: Pages, id: string, when
 }
 
 t.test('the numbers on the pages are those of the rows', async (t) => {
-  const rig = await openPages(t)
+  const rig = await openAutomationShell(t)
   const { page, press, clock, store } = rig
   const id = await rig.enabled([
     named(trigger(), 'start'),
@@ -155,7 +106,7 @@ t.test('the numbers on the pages are those of the rows', async (t) => {
     named(send('later'), 'later'),
     named(delay('last', 'P30D'), 'last'),
   ])
-  await rig.begin()
+  await rig.begin(people)
   await rig.work()
   await agree(t, rig, id, 'begun')
 
