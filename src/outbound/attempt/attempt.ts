@@ -2,7 +2,7 @@ import type { Claimed, Settlement } from '../../deliveries/index.js'
 import { openSigner } from '../../dkim/index.js'
 import { internalFault } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
-import { isTestId, lookUpTogether } from '../../store/index.js'
+import { isPassing, isTestId, lookUpTogether, wordsOfCause } from '../../store/index.js'
 import type { ComposingRoom, DeliverySlot } from '../admission/index.js'
 import { type ConnectionSlots, type Connections, openConnections } from '../connections/index.js'
 import { MailFault } from '../content/index.js'
@@ -32,8 +32,13 @@ export interface Attempts {
 
 /** What came of an attempt. */
 export interface Attempted {
-  /** Undefined: our stop broke it off before any server had an answer; the mail counts as not tried. */
+  /**
+   * Undefined: our stop broke it off before any server had an answer, or the storage could not be read just then; the mail
+   * counts as not tried.
+   */
   settlement: Settlement | undefined
+  /** When that one may be tried again, where it is not at once. */
+  restMs?: number
   /** Why the mail itself can never leave as it is stored: it is not settled but held, with this. */
   fault?: string | undefined
   /** What it tells about the site; undefined when it never got there. */
@@ -48,6 +53,9 @@ export interface AttemptParts extends DetourOptions {
   /** Undefined: no reports about TLS are made. */
   tlsCount: TlsCount | undefined
 }
+
+// As a read that fails may go on failing while rows can be claimed.
+const awayMs = 5_000
 
 // Mails whose departure is judged in one query, all of one turn of the event loop: a millisecond of
 // looking up.
@@ -102,9 +110,13 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
     close: signer.close,
     async attempt(claimed, slot) {
       const startedAt = clock.now()
-      const result = await tryOnce(claimed, slot).catch((error: unknown) =>
-        resultOfError(error, claimed, log),
-      )
+      let isAway = false
+      const result = await tryOnce(claimed, slot).catch((error: unknown) => {
+        isAway = isPassing(error)
+        return resultOfError(error, claimed, log)
+      })
+      // The mail is not to blame, and leaves when the storage is back: not by the times of a mail that was put off.
+      if (isAway) return { settlement: undefined, site: undefined, restMs: awayMs }
       const { site, fault } = result
       // What a server may have, or has spoken of, is not as it was.
       const isToldNothing = result.kind === 'deferred' && !result.doubt && !site?.reply
@@ -206,6 +218,10 @@ function resultOfError(error: unknown, claimed: Claimed, log: Log): AttemptResul
       cause: lastCause ?? undefined,
       fault: error.message,
     }
+  }
+  if (isPassing(error)) {
+    log.warn({ cause: wordsOfCause(error), deliveryId: claimed.id }, 'The mail could not be read')
+    return { kind: 'deferred', reply: internalFault, class: 'unknown' }
   }
   // A bug, not the world: the mail keeps its place in the queue and somebody is told.
   log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')

@@ -92,10 +92,13 @@ export function makeRuns(
 
   const attempt = async (stream: Stream, delivery: Claimed, slot: DeliverySlot) => {
     const attempted = await attempts.attempt(delivery, slot)
-    const { settlement, fault } = attempted
+    const { settlement, fault, restMs } = attempted
     freeSlot(stream, slot, attempted)
     if (settlement === undefined) {
-      await ahead.giveBackBegun(stream, [delivery]).finally(() => leave(delivery.id))
+      // Not tried, and perhaps not to be tried at once.
+      const dueAt =
+        restMs === undefined ? delivery.dueAt : Math.max(delivery.dueAt, clock.now() + restMs)
+      await ahead.giveBackBegun(stream, [{ ...delivery, dueAt }]).finally(() => leave(delivery.id))
       return
     }
     recorder.record({ settlement, fault, done: (how) => written(stream, settlement, how) })
