@@ -3,7 +3,7 @@ import { noteAudit } from '../audit/index.js'
 import type { Clock } from '../clock/index.js'
 import type { HttpServerOptions } from '../http/index.js'
 import type { Log } from '../log/index.js'
-import type { Store } from '../store/index.js'
+import { prepared, type Store } from '../store/index.js'
 import { operations } from './operations.js'
 
 type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
@@ -33,11 +33,7 @@ export function makeApiAudit({
       const detail = { key: keyId, ...Object.fromEntries(below) }
       try {
         await store.write(async (tx) => {
-          const key = await tx
-            .selectFrom('api_keys')
-            .select(['name', 'last4'])
-            .where('id', '=', keyId)
-            .executeTakeFirst()
+          const [key] = await keyNamed(tx, { keyId })
           const name = key === undefined ? keyId : `${key.name} (…${key.last4})`
           const actor = { kind: 'api', userId: null, name, clientAddressKey } as const
           const change = { actor, accountId, action, target: target ?? null, detail }
@@ -50,6 +46,10 @@ export function makeApiAudit({
     }
   }
 }
+
+const keyNamed = prepared<{ keyId: string }, { name: string; last4: string }>((db, { keyId }) =>
+  db.selectFrom('api_keys').select(['name', 'last4']).where('id', '=', keyId),
+)
 
 /** It was asked what would happen, and nothing was changed. */
 const isTrial = (answer: unknown): boolean =>

@@ -1,4 +1,4 @@
-import type { AuditLogRow, Tx } from '../store/index.js'
+import { type AuditLogRow, preparedInsert, type Tx } from '../store/index.js'
 
 /** Who acts, by which way. */
 export interface Actor {
@@ -30,21 +30,20 @@ const longestDetail = 8_000
 /** Notes a change, in the transaction that makes it. */
 export async function noteAudit(tx: Tx, change: Change): Promise<void> {
   const { actor, accountId, action, target = null, detail = {}, at } = change
-  await tx
-    .insertInto('audit_log')
-    .values({
-      at,
-      account_id: accountId,
-      user_id: actor.userId,
-      actor: actor.kind,
-      name: actor.name.slice(0, longest),
-      action: action.slice(0, longest),
-      target: target?.slice(0, longest) ?? null,
-      detail: detailJson(detail),
-      address_key: actor.clientAddressKey,
-    })
-    .execute()
+  await insert(tx, {
+    at,
+    account_id: accountId,
+    user_id: actor.userId,
+    actor: actor.kind,
+    name: actor.name.slice(0, longest),
+    action: action.slice(0, longest),
+    target: target?.slice(0, longest) ?? null,
+    detail: detailJson(detail),
+    address_key: actor.clientAddressKey,
+  })
 }
+
+const insert = preparedInsert('audit_log')
 
 /** As JSON. Where that is too long, long texts and lists in it are cut, the longest first, and say so. */
 function detailJson(detail: Readonly<Record<string, unknown>>): string {

@@ -1,4 +1,4 @@
-import { idsIn, preparedInsert, type Read, type Tx } from '../store/index.js'
+import { idsIn, prepared, preparedInsert, type Read, type Tx } from '../store/index.js'
 
 const consentKinds = [
   'added',
@@ -73,19 +73,25 @@ export async function consentHistory(
   accountId: string,
   email: string,
 ): Promise<ConsentEvent[]> {
-  const rows = await read
-    .selectFrom('consent')
-    .select(['at', 'kind', 'detail'])
-    .where('account_id', '=', accountId)
-    .where('address', '=', email.toLowerCase())
-    .orderBy('id')
-    .execute()
+  const rows = await recordOf(read, { accountId, address: email.toLowerCase() })
   return rows.map(({ at, kind, detail }) => ({
     at,
     kind: kindOf(kind),
     detail: JSON.parse(detail),
   }))
 }
+
+const recordOf = prepared<
+  { accountId: string; address: string },
+  { at: number; kind: string; detail: string }
+>((db, { accountId, address }) =>
+  db
+    .selectFrom('consent')
+    .select(['at', 'kind', 'detail'])
+    .where('account_id', '=', accountId)
+    .where('address', '=', address)
+    .orderBy('id'),
+)
 
 /** What people wrote last about why they left, by address; of those who wrote something. */
 export async function wordsOfLeaving(

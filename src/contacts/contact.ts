@@ -5,6 +5,7 @@ import { addressKey, parseMailbox } from '../mime/index.js'
 import {
   type ContactRow,
   idsIn,
+  prepared,
   type Read,
   storedObject,
   type Tx,
@@ -157,13 +158,33 @@ export async function updateContact(
 ): Promise<void> {
   const changes = changesOf(given, known)
   if (Object.keys(changes).length === 0) return
-  await tx
-    .updateTable('contacts')
-    .set({ ...changes, ...(at !== undefined && { changed_at: at }) })
-    .where('id', '=', known.id)
-    .execute()
+  await writeColumns(tx, known.id, { ...changes, ...(at !== undefined && { changed_at: at }) })
   await markChanged(tx, accountId, [known.id])
 }
+
+type ContactColumns = Partial<Omit<ContactRow, 'id' | 'account_id'>>
+
+/** Writes these columns of a contact alone: those that an index has cost more. */
+async function writeColumns(tx: Tx, id: string, columns: ContactColumns): Promise<void> {
+  const names = Object.keys(columns) as (keyof ContactColumns)[]
+  const key = names.join()
+  const write = writers.get(key) ?? writerOf(names)
+  writers.set(key, write)
+  await write(tx, { ...columns, id })
+}
+
+type ColumnWriter = ReturnType<typeof writerOf>
+
+/** Prepared once for each set of columns, of which there are few. */
+const writers = new Map<string, ColumnWriter>()
+
+const writerOf = (names: readonly (keyof ContactColumns)[]) =>
+  prepared<ContactColumns & { id: string }, unknown>((db, values) =>
+    db
+      .updateTable('contacts')
+      .set(Object.fromEntries(names.map((name) => [name, values[name]])))
+      .where('id', '=', values.id),
+  )
 
 /** By address, in any case. */
 export async function findContact(
@@ -235,7 +256,7 @@ const nobody: Known = { firstName: null, lastName: null, metadata: {} }
 function changesOf(
   { firstName, lastName, phone, metadata }: Omit<NewContact, 'email'>,
   known: Known,
-): Partial<Omit<ContactRow, 'id' | 'account_id'>> {
+): ContactColumns {
   const merged = metadata && mergedMetadata(known.metadata, metadata)
   if (metadata !== undefined && merged === undefined) {
     const message = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`

@@ -1,5 +1,5 @@
 import { isoTime } from '../clock/index.js'
-import type { Read } from '../store/index.js'
+import { type ContactEngagementRow, prepared, type Read } from '../store/index.js'
 
 /** What became of an account's mail with a contact: mails that servers took, and what people, not machines, did with them. */
 export interface ContactEngagement {
@@ -13,11 +13,7 @@ export interface ContactEngagement {
 
 /** Of a contact's id. It lags behind the log of mail by a second or so (`stats/`). */
 export async function engagementOf(read: Read, contactId: string): Promise<ContactEngagement> {
-  const row = await read
-    .selectFrom('contact_engagement')
-    .selectAll()
-    .where('contact_id', '=', contactId)
-    .executeTakeFirst()
+  const [row] = await rowOf(read, { contactId })
   return {
     sent: row?.sent ?? 0,
     opened: row?.opened ?? 0,
@@ -27,6 +23,10 @@ export async function engagementOf(read: Read, contactId: string): Promise<Conta
     lastClickedAt: row?.last_clicked_at ?? null,
   }
 }
+
+const rowOf = prepared<{ contactId: string }, ContactEngagementRow>((db, { contactId }) =>
+  db.selectFrom('contact_engagement').selectAll().where('contact_id', '=', contactId),
+)
 
 /** As the API and commands show it. */
 export const shownEngagement = ({

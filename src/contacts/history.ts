@@ -1,6 +1,6 @@
 import { type ConsentEvent, consentHistory, recordConsent } from '../consent/index.js'
 import { addressKey } from '../mime/index.js'
-import { idsIn, type Read, type Tx } from '../store/index.js'
+import { idsIn, prepared, type Read, type Tx } from '../store/index.js'
 
 /** An address's consent record, oldest first, whether it is a contact now or not. */
 export async function contactHistory(
@@ -8,10 +8,7 @@ export async function contactHistory(
   accountId: string,
   email: string,
 ): Promise<ConsentEvent[]> {
-  const imported = await origins(read)
-    .where('contacts.account_id', '=', accountId)
-    .where('contacts.address', '=', addressKey(email))
-    .execute()
+  const imported = await originsOf(read, { accountId, address: addressKey(email) })
   const events = [...imported.map(toEvent), ...(await consentHistory(read, accountId, email))]
   return events.sort((a, b) => a.at - b.at)
 }
@@ -48,14 +45,23 @@ const origins = (read: Read) =>
       'contact_imports.agreed',
     ])
 
-/** An import as the consent record tells it. */
-function toEvent(row: {
+interface Origin {
   list_id: string
   added_at: number
   line: number | null
   file: string
   agreed: string | null
-}): ConsentEvent {
+}
+
+const originsOf = prepared<{ accountId: string; address: string }, Origin>(
+  (db, { accountId, address }) =>
+    origins(db)
+      .where('contacts.account_id', '=', accountId)
+      .where('contacts.address', '=', address),
+)
+
+/** An import as the consent record tells it. */
+function toEvent(row: Origin): ConsentEvent {
   const { list_id: listId, added_at: at, line, file, agreed } = row
   const more = { ...(line !== null && { line }), ...(agreed !== null && { note: agreed }) }
   return { at, kind: 'imported', detail: { listId, file, ...more } }

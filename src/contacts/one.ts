@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/index.js'
-import { idsIn, type Read, type Tx } from '../store/index.js'
+import { type ContactRow, idsOf, prepared, type Read, type Tx } from '../store/index.js'
 import { type Contact, contactsOf, toContact, updateContact } from './contact.js'
 import type { ContactDeps } from './list.js'
 
@@ -24,25 +24,22 @@ export interface ListOfContact {
 
 /** An account's contact by its id. Throws a 404. */
 export async function requireContact(read: Read, accountId: string, id: string): Promise<Contact> {
-  const row = await contactsOf(read, accountId)
-    .where('contacts.id', '=', id.toLowerCase())
-    .executeTakeFirst()
+  const [row] = await contactById(read, { accountId, id: id.toLowerCase() })
   if (row === undefined) throw new ApiError('not_found', 'The account has no contact with this id')
   return toContact(row)
 }
+
+const contactById = prepared<
+  { accountId: string; id: string },
+  ContactRow & { unsubscribed_at: number | null }
+>((db, { accountId, id }) => contactsOf(db, accountId).where('contacts.id', '=', id))
 
 /** The lists that each of these contacts is on, by their names; of contacts that are the account's. */
 export async function listsOfContacts(
   read: Read,
   ids: readonly string[],
 ): Promise<Map<string, ListOfContact[]>> {
-  const rows = await read
-    .selectFrom('list_members')
-    .innerJoin('contact_lists', 'contact_lists.id', 'list_members.list_id')
-    .select(['contact_id', 'contact_lists.id', 'name', 'added_at'])
-    .where('contact_id', 'in', idsIn(ids, 'text'))
-    .where('deleted_at', 'is', null)
-    .execute()
+  const rows = await listsAmong(read, { ids: JSON.stringify(ids) })
   const lists = new Map<string, ListOfContact[]>(ids.map((id) => [id, []]))
   for (const { contact_id, id, name, added_at: addedAt } of rows) {
     lists.get(contact_id)?.push({ id, name, addedAt })
@@ -50,6 +47,18 @@ export async function listsOfContacts(
   for (const some of lists.values()) some.sort((a, b) => a.name.localeCompare(b.name))
   return lists
 }
+
+const listsAmong = prepared<
+  { ids: string },
+  { contact_id: string; id: string; name: string; added_at: number }
+>((db, { ids }) =>
+  db
+    .selectFrom('list_members')
+    .innerJoin('contact_lists', 'contact_lists.id', 'list_members.list_id')
+    .select(['contact_id', 'contact_lists.id', 'name', 'added_at'])
+    .where('contact_id', 'in', idsOf(ids, 'text'))
+    .where('deleted_at', 'is', null),
+)
 
 /** Changes what is given and nothing else. Throws a 404. `alongside` is written with it. */
 export async function changeContact(

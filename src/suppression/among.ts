@@ -59,10 +59,15 @@ export async function suppressionsAmong(
   const reasons = new Map<string, Set<SuppressionReason>>()
   for (let start = 0; start < addresses.length; start += perQuery) {
     const keys = JSON.stringify(addresses.slice(start, start + perQuery).map(addressKey))
-    const rows = await suppressions(read, accountId, keys).select('reason').execute()
+    const rows = await reasonsAmong(read, { accountId, keys })
     for (const { address, reason } of rows) {
       reasons.set(address, (reasons.get(address) ?? new Set()).add(reason))
     }
   }
   return reasons
 }
+
+const reasonsAmong = prepared<
+  { accountId: string; keys: string },
+  { address: string; reason: SuppressionReason }
+>((db, { accountId, keys }) => suppressions(db, accountId, keys).select('reason'))

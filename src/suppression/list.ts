@@ -1,5 +1,5 @@
 import { addressKey } from '../mime/index.js'
-import type { Read, SuppressionRow } from '../store/index.js'
+import { prepared, type Read, type SuppressionRow } from '../store/index.js'
 import type { Suppression, SuppressionReason } from './suppress.js'
 
 /** Everything recorded about one address. */
@@ -8,15 +8,19 @@ export async function suppressionsOf(
   accountId: string,
   email: string,
 ): Promise<Suppression[]> {
-  const rows = await read
-    .selectFrom('suppressions')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('address', '=', addressKey(email))
-    .orderBy('reason')
-    .execute()
+  const rows = await recordsOf(read, { accountId, address: addressKey(email) })
   return rows.map(toSuppression)
 }
+
+const recordsOf = prepared<{ accountId: string; address: string }, SuppressionRow>(
+  (db, { accountId, address }) =>
+    db
+      .selectFrom('suppressions')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('address', '=', address)
+      .orderBy('reason'),
+)
 
 /** Which page of the records. */
 export interface ListOptions {

@@ -1,7 +1,7 @@
 import { markAddresses } from '../changes/index.js'
 import { recordConsent } from '../consent/index.js'
 import { addressKey } from '../mime/index.js'
-import { idsIn, type Read, type Tx } from '../store/index.js'
+import { idsIn, prepared, type Read, type Tx } from '../store/index.js'
 import { findAnyTopic } from './topic.js'
 
 /** One address that does not want mail about one topic any more. */
@@ -109,14 +109,20 @@ export async function optOutsOf(
   accountId: string,
   address: string,
 ): Promise<Map<string, number>> {
-  const rows = await read
+  const rows = await leftBy(read, { accountId, key: addressKey(address) })
+  return new Map(rows.map((row) => [row.topic_id, row.opted_out_at]))
+}
+
+const leftBy = prepared<
+  { accountId: string; key: string },
+  { topic_id: string; opted_out_at: number }
+>((db, { accountId, key }) =>
+  db
     .selectFrom('topic_opt_outs')
     .select(['topic_id', 'opted_out_at'])
     .where('account_id', '=', accountId)
-    .where('address', '=', addressKey(address))
-    .execute()
-  return new Map(rows.map((row) => [row.topic_id, row.opted_out_at]))
-}
+    .where('address', '=', key),
+)
 
 /** Whether the account has a topic that is not archived and that an address has not left. */
 export async function getsSomeTopic(

@@ -3,7 +3,7 @@ import { type Plans, refuseBeyondCeiling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
-import { idsIn, type Read, type Store, type TopicRow, type Tx } from '../store/index.js'
+import { idsIn, prepared, type Read, type Store, type TopicRow, type Tx } from '../store/index.js'
 import type * as operations from './contract.js'
 
 export interface Topic {
@@ -147,16 +147,25 @@ export async function listTopics(
   options: { archived?: boolean; limit?: number; offset?: number } = {},
 ): Promise<Topic[]> {
   const { archived, limit, offset } = options
-  let query = read
+  // Asked of everybody whose mail is told of.
+  if (!archived && limit === undefined) return (await inUse(read, { accountId })).map(toTopic)
+  let query = inOrder(read, accountId)
+  if (!archived) query = query.where('archived', '=', 0)
+  if (limit !== undefined) query = query.limit(limit).offset(offset ?? 0)
+  return (await query.execute()).map(toTopic)
+}
+
+const inOrder = (read: Read, accountId: string) =>
+  read
     .selectFrom('topics')
     .selectAll()
     .where('account_id', '=', accountId)
     .orderBy('position')
     .orderBy('name_key')
-  if (!archived) query = query.where('archived', '=', 0)
-  if (limit !== undefined) query = query.limit(limit).offset(offset ?? 0)
-  return (await query.execute()).map(toTopic)
-}
+
+const inUse = prepared<{ accountId: string }, Selectable<TopicRow>>((db, { accountId }) =>
+  inOrder(db, accountId).where('archived', '=', 0),
+)
 
 /** Those of some ids that the account has, archived ones too, in the order of the preference centre. */
 export async function topicsAmong(

@@ -50,7 +50,7 @@ export interface ServeOptions {
   /** More than node's own, such as --cpu-prof. */
   nodeArgs?: readonly string[]
   /** Another built checkout than this one. */
-  tree?: string
+  tree?: string | undefined
 }
 
 /** `posthorn serve`, delivering to the sink on this machine without warm-up or rate. */
@@ -172,9 +172,10 @@ export async function sourceStraight(port: number, n: number): Promise<number> {
   return n / ((performance.now() - began) / 1_000)
 }
 
-/** User and system time of a process with all its threads (proc(5), fields 14 and 15). */
-export function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+/** User and system time of a process with all its threads, or of one of them (proc(5), fields 14 and 15). */
+export function cpuSeconds(pid: number, thread?: number): number {
+  const of = thread === undefined ? pid : `${pid}/task/${thread}`
+  const fields = readFileSync(`/proc/${of}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
