@@ -217,7 +217,7 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
   // A few words without a picture have no pixel: nobody knows who opened them.
   for (const page of [`${draft.path}/report`, `${draft.path}/report/people?who=not_opened`]) {
     const { text } = await owner.get(page)
-    t.match(text, /Opens of this campaign were not measured/)
+    t.match(text, /Opens of this campaign were not measured: its mail has no picture/)
     t.notMatch(text, /Send again to who has not opened/)
   }
   for (const to of ['again', 'segment']) {
@@ -231,7 +231,9 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
   await setBody(html)
   t.match((await owner.get(`${draft.path}/report`)).text, /Send again to who has not opened/)
   await setSwitches({ store }, { accountId }, { opens: false })
-  t.match((await owner.get(`${draft.path}/report`)).text, /were not measured/)
+  const untold = (await owner.get(`${draft.path}/report`)).text
+  t.match(untold, /were not measured: opens are not tracked\./)
+  t.match(untold, /Opened<\/a> not measured<\/dt><dd><b>–<\/b>/, 'no share of nothing')
   await setSwitches({ store }, { accountId }, { opens: null })
   const people = await owner.get(`${draft.path}/report/people?who=not_opened`)
   t.match(people.text, /Send again to who has not opened/)

@@ -11,7 +11,7 @@ import { contentChecks } from './content-checks.js'
 import { fillingWords } from './counted-now.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
-import { opensMeasured } from './opens-measured.js'
+import { opensMeasured, whyUnmeasured } from './opens-measured.js'
 import { peopleChecks } from './people-checks.js'
 import { contentsOf, ofVersions } from './version-checks.js'
 import { countWords } from './words.js'
@@ -52,6 +52,12 @@ export async function checksOf(
     checks: made === undefined ? [] : await contentChecks(read, seen, made, { mend, followed }),
   }))
   checks.push(...ofVersions(await Promise.all(looked)))
+  const unseen = contents.some(({ made }) => made !== undefined)
+    ? await whyUnmeasured(deps, draft)
+    : undefined
+  if (unseen !== undefined) {
+    checks.push({ tone: 'doubt', says: `Opens will not be counted: ${unseen}.`, mend: edit })
+  }
   if (reachable === undefined) return { checks, reachable }
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
