@@ -82,22 +82,26 @@ t.test('what holds a campaign up, and for how long', async (t) => {
     'a tenth comes again',
   )
 
-  const brake = {
-    ...({
-      percent: 0,
-      began_at: 0,
-      since: 0,
-      until: 30 * minute,
-      waits: 1,
-      per_minute: 60,
-    } as const),
-    ...({
-      step_ms: 15 * minute,
-      wait_ms: 30 * minute,
-      cause: 'blocked',
-      why: 'it blocked',
-    } as const),
+  const byMachine = await courses(
+    plan([site({ attemptMs: 100 }), site({ key: 'b', attemptMs: 100 })], { perSecond: 10 }),
+  )
+  for (const { doneAt, held } of byMachine) {
+    t.ok(near(doneAt, 20_000), `${doneAt}`)
+    t.equal(held[0]?.gate, 'appliance')
   }
+
+  const brake = {
+    percent: 0,
+    began_at: 0,
+    since: 0,
+    until: 30 * minute,
+    waits: 1,
+    per_minute: 60,
+    step_ms: 15 * minute,
+    wait_ms: 30 * minute,
+    cause: 'blocked',
+    why: 'it blocked',
+  } as const
   const braked = site({ mails: 600, sources: [{ name: 'default', learned: undefined, brake }] })
   const [waits] = await courses(plan([braked]))
   // It waits for 30 minutes; a tenth for 15 lets 90 go, a quarter 225, and half of it 285 of 450.
