@@ -116,6 +116,7 @@ t.test('a simulation over a list counts', async (t) => {
   t.same(json, {
     contacts: 12,
     started: 12,
+    refused: {},
     steps: { start: { started: 12 }, pro: { met: 4, not_met: 8 } },
     ends: { completed: 12 },
     cut: false,

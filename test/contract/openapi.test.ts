@@ -154,6 +154,7 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/broadcasts/${nobody}/cancel`]: undefined,
   [`POST /v1/broadcasts/${nobody}/cancel-rest`]: undefined,
   [`POST /v1/broadcasts/${nobody}/take-back`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/rehearse`]: undefined,
   [`POST /v1/broadcasts/${nobody}/variants/B/choose`]: undefined,
   'POST /v1/events/send': { event: 'signup', email: 'ann@example.com' },
   'POST /v1/events/batch': { events: [{ event: 'signup', email: 'ann@example.com' }] },
@@ -798,7 +799,9 @@ t.test('campaigns', async (t) => {
   requests[changing] = { subject: 'y' }
   await answers(t, changing, {}, 200)
   await answers(t, `${now}/duplicate`, {}, 200)
+  await answers(t, `${now}/rehearse`, {}, 200)
   for (const draft of [later, now]) await answers(t, `${draft}/send`, {}, 200)
+  await answers(t, `${now}/rehearse`, {}, 409, 'conflict')
   await answers(t, now.replace('POST', 'PATCH'), { body: { subject: 'y' } }, 409, 'conflict')
   for (const step of ['pause', 'resume']) await answers(t, `${later}/${step}`, {}, 200)
   await answers(t, `${later}/resume`, {}, 409, 'conflict')
