@@ -48,7 +48,10 @@ export async function openFront(ground: Ground, back: WayBack) {
     overTls: publicOverTls(ground, httpsPeers, certificates),
   })
   back.add(() => server.close(config.http.shutdownGrace))
-  publicUrl ||= urlOf(config.http.public.host, server.port)
+  const { host, port } = config.http.public
+  // Behind proxies it listens on a socket, and its port opens with the thread in front.
+  const publicPort = httpsPeers.publicPlain === undefined ? server.port : port
+  publicUrl ||= urlOf(host, publicPort)
   return {
     certificates,
     httpsPeers,
@@ -64,7 +67,7 @@ export async function openFront(ground: Ground, back: WayBack) {
     },
     /** Who opens and clicks without reading, by the last good file. */
     agents: () => agents,
-    publicPort: server.port,
+    publicPort,
     publicUrl,
     /** From now on another thread records the hits, as far as it takes them. */
     recordBy(record: (hits: string) => Promise<boolean>) {

@@ -124,7 +124,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       openArchive: front.openArchive,
       ringOthers: (due) => work.nodes.tell({ due }),
       gateOf,
-      overTls: privateOverTls(options.dataDir, front.httpsPeers),
+      overTls: privateOverTls(ground, front.httpsPeers),
       running: {
         overview,
         gateOf,

@@ -345,7 +345,8 @@ function dashboardDeps(
 /** Whether others than this machine reach the pages. Behind a proxy all come from the loopback interface. */
 function othersReachPages({ http }: Config): boolean {
   const isLoopback = /^(localhost|127\.|::1$)/.test(http.private.host)
-  return !isLoopback || http.trustedProxies.length > 0 || http.private.tls.enabled
+  const proxies = http.trustedProxies.length + http.proxyProtocolFrom.length
+  return !isLoopback || proxies > 0 || http.private.tls.enabled
 }
 
 /** What pages about mail need beside what accepts it. */

@@ -6,9 +6,10 @@ import type { ThreadStanding } from '../outbound/index.js'
 import type { TrackingAgents } from '../tracking/index.js'
 import type { MailRules } from './mail-rules.js'
 
-export type HttpsListener = 'public' | 'private'
+/** `publicPlain`: beside `public`, which has TLS, where proxies speak for the clients. */
+export type HttpsListener = 'public' | 'publicPlain' | 'private'
 
-/** By HTTP listener, of those that have TLS: where their clients are looked up. */
+/** By HTTP listener, of those that have TLS or are behind proxies: where their clients are looked up. */
 export type HttpsPeers = Readonly<Partial<Record<HttpsListener, SharedArrayBuffer>>>
 
 /** What every worker thread is started with; plain data, because it is cloned. */
@@ -33,7 +34,7 @@ export interface ThreadData {
   listenPort?: number
   /** The ports of a thread that listens at several, by name; one that is missing is that of the settings. */
   listenPorts?: ThreadPorts
-  /** Given to the thread that ends TLS alone. */
+  /** Given to the thread in front of the HTTP listeners alone. */
   httpsPeers?: HttpsPeers
   /** Where the sandbox inbox listens, for the outbound threads. */
   sandboxPort?: number

@@ -10,12 +10,12 @@ export function tellWhere(
   privateServer: { readonly port: number },
 ) {
   const { inboundPort, submissionPorts, httpsPorts, sandboxPort } = crew
-  const { host } = config.http.private
-  // With TLS it listens on a socket, and has no port of its own to ask for.
+  const { host, tls } = config.http.private
+  // With TLS, or behind proxies, it listens on a socket, and has no port of its own to ask for.
   const privateUrl =
     httpsPorts.private === undefined
       ? urlOf(host, privateServer.port)
-      : urlOf(host, httpsPorts.private, 'https')
+      : urlOf(host, httpsPorts.private, tls.enabled ? 'https' : 'http')
   const smtp = Object.entries({ inbound: inboundPort, ...submissionPorts })
   overview.listensAt([
     { name: 'API', at: privateUrl },
@@ -37,7 +37,7 @@ export function tellWhere(
   return {
     privateUrl,
     publicUrl,
-    publicPort,
+    publicPort: httpsPorts.publicPlain ?? publicPort,
     submissionPorts,
     httpsPorts,
     ...(sandboxPort === undefined ? {} : { sandboxSmtpPort: sandboxPort }),

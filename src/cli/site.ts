@@ -160,7 +160,11 @@ async function runList(
   if (brakes.length > 0) {
     sayTable(
       ['SITE', 'FROM', 'CAMPAIGN MAIL'],
-      brakes.map((one) => [one.site, one.source || 'all addresses', brakeInWords(one)]),
+      brakes.map((one) => [
+        one.site,
+        one.source === '' ? 'all pools' : `pool ${one.source}`,
+        brakeInWords(one),
+      ]),
       '',
     )
     say()
@@ -186,7 +190,7 @@ const classOf = ({ class: of }: SiteOrder) =>
 
 const brakeForMachines = (one: SiteBrakeRow) => ({
   site: one.site,
-  source: one.source === '' ? null : one.source,
+  pool: one.source === '' ? null : one.source,
   percent: one.percent,
   cause: one.cause,
   why: one.why,

@@ -107,6 +107,7 @@ export const settings = {
       each: isNetwork,
       expected: 'a list of IP addresses and networks, such as "10.0.0.0/8"',
     }),
+    proxyProtocolFrom: networks(),
     shutdownNotice: duration('0s', '0s', '30s'),
     shutdownGrace: duration('10s', '0s', '5m'),
   },
@@ -220,6 +221,7 @@ export const settings = {
     maxWaiting: integer(100_000, 1, 10_000_000),
     maxWaitingMib: integer(2_048, 16, 1_048_576),
     maxConnections: integer(500, 1, 20_000),
+    proxyProtocolFrom: networks(),
     connectionsPerAddress: integer(20, 1, 20_000),
     connectionsPerNetwork: integer(50, 1, 20_000),
     // RFC 5321 §4.5.3.2.7: a server waits at least five minutes for the next command.
@@ -243,6 +245,7 @@ export const settings = {
     },
     trusted: trustedNetworks,
     maxConnections: integer(500, 1, 20_000),
+    proxyProtocolFrom: networks(),
     connectionsPerAddress: integer(100, 1, 20_000),
     connectionsPerNetwork: integer(250, 1, 20_000),
     maxArrivingMib: integer(1_024, 16, 1_048_576),

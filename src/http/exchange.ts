@@ -6,7 +6,7 @@ import type { ServerContext } from './context.js'
 import { announcesBody, declaredBytes, type Head, hostOf, type NativeResponse } from './guard.js'
 import { IncomingBody, noBytes } from './incoming-body.js'
 import type { EndTurn } from './large-bodies.js'
-import { addressOverTls } from './over-tls.js'
+import { type ClientInFront, clientInFront } from './over-tls.js'
 import { checkHeaders, noHeaders, type Outgoing, statusLine } from './reply.js'
 
 /** Larger bodies are offered piece by piece, so that a slow reader costs one copy and no more. */
@@ -30,8 +30,8 @@ export class Exchange {
   #body: IncomingBody | undefined
   #endTurn: EndTurn | undefined
   #remoteAddress: string | undefined
-  /** Undefined: it came without TLS. Null: over TLS, and nobody knows from whom. */
-  readonly #overTls: string | null | undefined
+  /** Undefined: it came by TCP. Null: from a listener in front, and nobody knows from whom. */
+  readonly #inFront: ClientInFront | null | undefined
   #gone: AbortController | undefined
   #left: (() => void) | undefined
 
@@ -39,7 +39,7 @@ export class Exchange {
     this.#native = native
     this.head = head
     this.#context = context
-    this.#overTls = context.overTls && addressOverTls(context.overTls, native)
+    this.#inFront = context.overTls && clientInFront(context.overTls, native)
     context.work.begin()
   }
 
@@ -62,7 +62,8 @@ export class Exchange {
 
   /** How it came: `unknown` must not be served. */
   get cameBy(): 'tcp' | 'tls' | 'unknown' {
-    return this.#overTls === undefined ? 'tcp' : this.#overTls === null ? 'unknown' : 'tls'
+    if (this.#inFront === null) return 'unknown'
+    return this.#inFront?.tls === true ? 'tls' : 'tcp'
   }
 
   /** Asked for only when somebody wants it: it costs a system call. Empty if the client has gone. */
@@ -75,7 +76,10 @@ export class Exchange {
   }
 
   get #peer(): string {
-    return this.#overTls ?? Buffer.from(this.#native.getRemoteAddressAsText()).toString('latin1')
+    return (
+      this.#inFront?.address ??
+      Buffer.from(this.#native.getRemoteAddressAsText()).toString('latin1')
+    )
   }
 
   /** The client speaks TLS: with us, or with a proxy of ours that says so. */

@@ -5,15 +5,15 @@ import { type Head, hostOf, type NativeResponse } from './guard.js'
 import type { Outgoing } from './reply.js'
 
 /**
- * The way in of those whose TLS has ended before: a Unix socket, on which each connection begins with a PROXY
- * header (version 2) that has a token in place of the client's address.
+ * The way in of those whose TLS has ended before, or whom a proxy of the operator's speaks for: a Unix socket, on which each
+ * connection begins with a PROXY header (version 2) that has a token in place of the client's address.
  */
 export interface OverTls {
   /** The socket's path; only we may enter its folder. */
   socket: string
   /** The client that a token stands for; undefined for a token that was not given to any. */
-  addressOf(token: ArrayBuffer): string | undefined
-  /** Nobody is served who comes without TLS. */
+  clientOf(token: ArrayBuffer): ClientInFront | undefined
+  /** Nobody is served who comes past the socket. */
   only: boolean
   /**
    * Where somebody is sent on to who asks for a page without TLS: `https://host:port`; undefined where they
@@ -22,6 +22,13 @@ export interface OverTls {
   originOf?(host: string): string | undefined
   /** Headers of every answer that leaves by TLS to who asked for this host. Default: none. */
   headersOf?(host: string): Record<string, string>
+}
+
+/** A client as the listener in front has seen it. */
+export interface ClientInFront {
+  address: string
+  /** Its TLS has ended there. */
+  tls: boolean
 }
 
 // What the kernel has room for (unix(7)); uWS cuts longer ones off without a word.
@@ -41,16 +48,16 @@ export function prepareSocket({ socket }: OverTls): void {
 }
 
 /**
- * The address of a client whose TLS has ended; undefined for one that came without. Null: nobody can say whose
+ * A client that came by the socket; undefined for one that came by TCP. Null: nobody can say whose
  * request it is, as a client put a PROXY header of its own before it, which uWS takes before every one.
  */
-export function addressOverTls(
-  { addressOf }: OverTls,
+export function clientInFront(
+  { clientOf }: OverTls,
   native: NativeResponse,
-): string | null | undefined {
+): ClientInFront | null | undefined {
   // A TCP connection has an address of its own, whatever a header says.
   if (native.getRemoteAddress().byteLength > 0) return undefined
-  return addressOf(native.getProxiedRemoteAddress()) ?? null
+  return clientOf(native.getProxiedRemoteAddress()) ?? null
 }
 
 /** For who asks without TLS what can be had with it. */

@@ -1,56 +1,28 @@
 import { constants } from 'node:crypto'
-import { connect, createServer, type Socket } from 'node:net'
-import { createSecureContext, createServer as createTlsServer, type TLSSocket } from 'node:tls'
-import { type Clock, isRecent } from '../clock/index.js'
-import { messageOf, OperatorError } from '../errors/index.js'
-import type { Log } from '../log/index.js'
-import { type Certificate, type ConnectionGate, makeGate } from '../smtpd/index.js'
-import { openSeats } from './peers.js'
+import { createServer, type Socket } from 'node:net'
+import { createSecureContext, createServer as createTlsServer } from 'node:tls'
+import { messageOf } from '../errors/index.js'
+import type { Certificate } from '../smtpd/index.js'
+import { type FrontOptions, makeFrontDoor, type OpenFront, openPort } from './front-door.js'
 import { isHandshake, refusePlain } from './plain.js'
 
-export interface TlsListenerOptions {
-  clock: Clock
-  log: Log
-  /** In the log and in messages: `http.public.tls`. */
-  name: string
-  host: string
-  /** 0 takes a free one. */
-  port: number
-  /** The Unix socket of the server behind, which need not be there yet. */
-  upstream: string
-  /** Where the server behind looks clients up; it has a row for each that may be connected. */
-  peers: SharedArrayBuffer
+export interface TlsListenerOptions extends FrontOptions {
   /**
    * What clients are offered that give this name, or none; the same object as long as it is the same
    * certificate. Undefined: they are refused, as there is none at all.
    */
   certificateFor(serverName: string | undefined): Certificate | undefined
-  /** At once, from the first byte of TCP on. */
-  maxConnections: number
-  /** Called for clients that did not get as far as to the server behind. */
-  onRefused?: (cause: RefusedCause) => void
 }
 
-export type RefusedCause = 'crowded' | 'silent' | 'plain' | 'handshake' | 'upstream'
-
-export interface TlsListener {
-  readonly port: number
-  readonly connections: number
+export interface TlsListener extends OpenFront {
   /** Connections from now on are offered what there is now; those that are open go on as they are. */
   renew(): void
-  /** Takes no new connection, and closes those that are open. */
-  close(): Promise<void>
 }
 
 // Which share of all connections may be in their handshake, which takes 59 KB (22 Nov 2026).
 const handshakesShare = 1 / 4
 // From accepting a connection on.
 const handshakeMs = 10_000
-// For reading the rest of what the server behind has sent before it closed.
-const lingerMs = 10_000
-// The gate's patience where there is room; uWS's own is far shorter, but for handlers that take their time.
-const idleMs = 600_000
-
 // https://wiki.mozilla.org/Security/Server_Side_TLS, 'intermediate', without DHE, which costs much and which no
 // client needs that knows TLS 1.2.
 const terms = {
@@ -70,17 +42,8 @@ const terms = {
 
 /** Ends TLS, and hands the bytes in it to the server behind. Throws an `OperatorError` if it can't listen. */
 export async function openTlsListener(options: TlsListenerOptions): Promise<TlsListener> {
-  const { clock, log, name, host, certificateFor, maxConnections, onRefused = () => {} } = options
-  const gate = makeGate({
-    connections: maxConnections,
-    // A proxy of the operator's or of a mailbox provider may be most of the clients.
-    perAddress: Math.ceil(maxConnections / 2),
-    perNetwork: Math.ceil(maxConnections / 2),
-    idleMs,
-    now: () => clock.now(),
-    // A download may take as long as it likes, and a connection may be used again as often.
-    limit: () => () => {},
-  })
+  const { clock, log, name, certificateFor, maxConnections, onRefused = () => {} } = options
+  const { admit, handOver, ...front } = makeFrontDoor(options)
   const { tls, renew } = makeTlsServer(certificateFor)
   tls.on('tlsClientError', (error) => {
     log.debug({ listener: name, cause: messageOf(error) }, 'A TLS handshake failed')
@@ -89,64 +52,49 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
   const handshakes = makeHandshakes(Math.floor(maxConnections * handshakesShare), () =>
     onRefused('crowded'),
   )
-  const takeSeat = openSeats(options.peers)
   tls.on('secureConnection', (client) => {
-    handshakes.end(nameOf(client))
-    const seat = takeSeat(client.remoteAddress?.replace(/%.*/, '') ?? '')
-    // One row for each that the gate lets in: only who has left already has none.
-    if (seat === undefined) return void client.destroy()
-    const inner = connect({ path: options.upstream })
-    inner.once('error', () => inner.bytesRead === 0 && onRefused('upstream'))
-    inner.write(seat.preamble)
-    client.once('close', seat.leave)
-    join(client, inner, { clock, gate })
+    const raw = handshakes.end(nameOf(client))
+    // It has been given up meanwhile.
+    if (raw === undefined) return void client.destroy()
+    handOver(client, raw)
   })
 
-  const server = createServer({ noDelay: true }, (raw) => {
-    raw.on('error', () => {})
-    if (!gate.admit(raw)) {
-      onRefused('crowded')
-      return void raw.destroy()
-    }
-    // Taken now: a socket that is closed tells its peer's address no more.
-    const client = nameOf(raw)
-    const cancel = clock.after(handshakeMs, () => {
-      onRefused('silent')
-      raw.destroy()
-    })
-    const end = () => {
-      cancel()
-      handshakes.forget(client)
-    }
-    raw.once('close', end)
-    // Until then it has cost no memory of a TLS session.
-    raw.once('readable', () => {
-      const first: Buffer | null = raw.read()
-      if (first === null) return
-      if (!isHandshake(first)) {
-        onRefused('plain')
-        return refusePlain(raw, first)
+  const server = createServer({ noDelay: true }, (incoming) => {
+    // As the kernel knows it, and the socket over it that TLS makes. Taken now: a socket that is closed tells nothing more.
+    const client = nameOf(incoming)
+    admit(incoming, (raw) => {
+      const cancel = clock.after(handshakeMs, () => {
+        onRefused('silent')
+        raw.destroy()
+      })
+      const end = () => {
+        cancel()
+        handshakes.forget(client)
       }
-      handshakes.begin(client, raw, end)
-      raw.unshift(first)
-      tls.emit('connection', raw)
+      raw.once('close', end)
+      // Until then it has cost no memory of a TLS session.
+      raw.once('readable', () => {
+        const first: Buffer | null = raw.read()
+        if (first === null) return
+        if (!isHandshake(first)) {
+          onRefused('plain')
+          return refusePlain(raw, first)
+        }
+        handshakes.begin(client, raw, end)
+        raw.unshift(first)
+        tls.emit('connection', raw)
+      })
     })
   })
-  await listen(server, options)
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : options.port
-  log.info({ host, port, listener: name }, 'Listens for TLS')
+  const port = await openPort(server, options)
+  log.info({ host: options.host, port, listener: name }, 'Listens for TLS')
   return {
     port,
     get connections() {
-      return gate.connections
+      return front.connections()
     },
     renew,
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      gate.closeAll()
-      await closed
-    },
+    close: () => front.close(server),
   }
 }
 
@@ -187,50 +135,14 @@ function makeHandshakes(most: number, onCrowded: () => void) {
       oldest.raw.destroy()
       oldest.end()
     },
-    end: (client: string) => underWay.get(client)?.end(),
+    /** The socket below, whose handshake it was. */
+    end(client: string): Socket | undefined {
+      const ended = underWay.get(client)
+      ended?.end()
+      return ended?.raw
+    },
     forget: (client: string) => underWay.delete(client),
   }
 }
 
 const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
-
-function listen(
-  server: ReturnType<typeof createServer>,
-  { name, host, port }: Pick<TlsListenerOptions, 'name' | 'host' | 'port'>,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const where = `${host}:${port} for ${name}`
-      reject(new OperatorError(`Cannot listen on ${where}: ${cause.message}`, { cause }))
-    })
-    server.listen({ host, port, backlog: 1_024 }, resolve)
-  })
-}
-
-/** What the one says the other hears, at the pace of who is slower, until one of them ends. */
-function join(
-  client: TLSSocket,
-  inner: Socket,
-  { clock, gate }: { clock: Clock; gate: ConnectionGate },
-): void {
-  const { remoteAddress, remotePort } = client
-  let toldAt = Number.NEGATIVE_INFINITY
-  const advance = () => {
-    const now = clock.now()
-    // To tell costs more than a small answer does.
-    if (isRecent(toldAt, now, 1_000)) return
-    toldAt = now
-    gate.advanced({ remoteAddress, remotePort })
-  }
-  client.on('data', advance).pipe(inner)
-  inner.on('data', advance).pipe(client)
-  client.on('error', () => inner.destroy())
-  client.once('close', () => inner.destroy())
-  inner.on('error', () => client.destroy())
-  inner.once('close', () => {
-    // `pipe` has ended it, or an error has destroyed it; but it may not read what is on its way.
-    const cancel = clock.after(lingerMs, () => client.destroy())
-    if (client.destroyed) cancel()
-    else client.once('close', cancel)
-  })
-}

@@ -7,11 +7,13 @@ import {
   type CertificateFor,
   guardListener,
   makeGate,
+  makeProxyDoor,
   offerNow,
   type Refusal,
   refuseFor,
   sniOptions,
   takeBarePaths,
+  tellPeers,
 } from '../smtpd/index.js'
 import type { RcptDecision } from './mailboxes.js'
 import type { Spool } from './spool.js'
@@ -43,6 +45,8 @@ export interface ListenerConfig {
   connectionsPerNetwork: number
   idleTimeout: number
   sessionTimeout: number
+  /** Who has to begin with a PROXY header; the client is whom it names. */
+  proxyProtocolFrom: readonly string[]
 }
 
 export interface InboundListener {
@@ -104,6 +108,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
   })
   offerNow(server, deps.certificateFor)
   takeBarePaths(server)
+  tellPeers(server)
   boundSessions(server, {
     refused: maxRefusedCommands,
     replies: maxReplies,
@@ -113,7 +118,8 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
   server.on('error', (error) => log.debug({ error }, 'Inbound connection failed'))
 
   const { server: net } = server
-  guardListener(net, gate, (reply) => deps.meter.count(refusals, { reply }))
+  const door = makeProxyDoor({ from: config.proxyProtocolFrom, clock, log, listener: 'inbound' })
+  guardListener(net, { gate, door }, (reply) => deps.meter.count(refusals, { reply }))
   try {
     await new Promise<void>((resolve, reject) => {
       net.once('error', reject)
@@ -141,6 +147,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
     },
     renew: () => offerNow(server, deps.certificateFor),
     async close() {
+      door.close()
       await new Promise<void>((resolve) => server.close(resolve))
       gate.closeAll()
     },

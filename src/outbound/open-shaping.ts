@@ -4,7 +4,7 @@ import { threadsOf } from '../nodes/index.js'
 import { makeBrakes, watchBrakes } from './brakes/index.js'
 import type { OutboundDeps } from './deps.js'
 import type { Egress } from './egress/index.js'
-import { insideSites } from './routing/index.js'
+import { insideSites, makePoolNames } from './routing/index.js'
 import {
   claimRation,
   forgetLearned,
@@ -59,7 +59,8 @@ export async function openShaping(
     ...row,
     thread: isOwn(row.thread) ? row.thread - of.first : -1,
   }))
-  const brakes = await makeBrakes(deps)
+  const poolOf = makePoolNames(config, deps.unnamedSource)
+  const brakes = await makeBrakes(deps, poolOf)
   const shaping = makeShaping({
     data: deps.shaping,
     unshaped: insideSites.map(({ key }) => key),
@@ -101,7 +102,7 @@ export async function openShaping(
   return {
     shaping,
     watch() {
-      watched = watchBrakes(deps, { shaping, brakes, onChange: onBrake })
+      watched = watchBrakes(deps, { shaping, brakes, poolOf, onChange: onBrake })
     },
     async close() {
       await watched?.close()

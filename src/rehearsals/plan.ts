@@ -127,7 +127,7 @@ export async function planOf(
         (row) => row.site === site.key && row.source === name && row.thread === site.thread,
       )?.learned,
       brake:
-        brakes.find((row) => row.site === site.key && row.source === name) ??
+        brakes.find((row) => row.site === site.key && row.source === pool.name) ??
         brakes.find((row) => row.site === site.key && row.source === ''),
     }))
     return { sources, held: hold && { until: hold.until, why: orderInWords(hold) }, ...site }

@@ -1,5 +1,6 @@
 import type { Server, Socket } from 'node:net'
 import type { SMTPServer } from 'smtp-server'
+import { type ProxyDoor, speakFor } from './behind-proxies.js'
 import type { ConnectionGate } from './gate.js'
 import { type SessionConnection, wrapSessions } from './session-bounds.js'
 
@@ -16,15 +17,18 @@ export class Refusal extends Error {
   }
 }
 
-/** smtp-server counts no addresses and knows no end of a session: both are seen to before it. */
+/**
+ * smtp-server counts no addresses and knows no end of a session: both are seen to before it, by the addresses that the door
+ * tells.
+ */
 export function guardListener(
   net: Server,
-  gate: ConnectionGate,
+  { gate, door }: { gate: ConnectionGate; door: ProxyDoor },
   refused: (reply: string, socket: Socket) => void,
 ): void {
   const serve = net.listeners('connection') as ((socket: Socket) => void)[]
   net.removeAllListeners('connection')
-  net.on('connection', (socket: Socket) => {
+  const admit = (socket: Socket) => {
     if (gate.admit(socket)) {
       for (const take of serve) take.call(net, socket)
       return
@@ -33,7 +37,13 @@ export function guardListener(
     socket.on('error', () => {})
     socket.write('421 4.7.0 Too many connections, try again later\r\n')
     socket.destroySoon()
-  })
+  }
+  net.on('connection', (socket: Socket) =>
+    door(socket, (known, peer) => {
+      if (peer !== undefined) speakFor(known, peer)
+      admit(known)
+    }),
+  )
 }
 
 /**

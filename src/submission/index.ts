@@ -113,6 +113,7 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
     certificateFor: certificates.forName,
     name: outbound.heloName,
     idleTimeout: config.idleTimeout,
+    proxyProtocolFrom: config.proxyProtocolFrom,
     maxMessageBytes,
   }
   const listeners = new Map<ListenerName, SubmissionListener>()

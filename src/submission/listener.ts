@@ -12,12 +12,14 @@ import {
   type ConnectionGate,
   coded,
   guardListener,
+  makeProxyDoor,
   offerNow,
   type Refusal,
   refuseFor,
   type SessionConnection,
   sniOptions,
   takeBarePaths,
+  tellPeers,
   wrapSessions,
 } from '../smtpd/index.js'
 import { type ListenerName, makeTranscript, type SessionCourse } from './session.js'
@@ -36,6 +38,8 @@ export interface SubmissionListenerDeps
   /** How it greets. */
   name: string
   idleTimeout: number
+  /** Who has to begin with a PROXY header; the client is whom it names. */
+  proxyProtocolFrom: readonly string[]
   /** As it is on the wire; what SIZE says. */
   maxMessageBytes: number
 }
@@ -88,6 +92,7 @@ export async function openListener(
     follow(connection, () => courseOf(connection.session), mayLogIn)
   })
   takeBarePaths(server)
+  tellPeers(server)
   // Around the other, as it has to see what a reply is to.
   boundSessions(server, {
     refused: maxRefusedCommands,
@@ -98,7 +103,9 @@ export async function openListener(
   server.on('error', (error) => log.debug({ error }, 'Submission connection failed'))
 
   const { server: net } = server
-  guardListener(net, deps.gate, (reply) => meter.count(refusals, { reply }))
+  const { clock, gate, proxyProtocolFrom: from } = deps
+  const door = makeProxyDoor({ from, clock, log, listener: `submission.${listener}` })
+  guardListener(net, { gate, door }, (reply) => meter.count(refusals, { reply }))
   try {
     await new Promise<void>((resolve, reject) => {
       net.once('error', reject)
@@ -119,7 +126,10 @@ export async function openListener(
   return {
     port: opened,
     renew: () => offerNow(server, deps.certificateFor),
-    close: () => new Promise<void>((resolve) => server.close(resolve)),
+    close() {
+      door.close()
+      return new Promise<void>((resolve) => server.close(resolve))
+    },
     ended: courses.allEnded,
   }
 }

@@ -31,13 +31,21 @@ export async function startSecured(
   { clock = systemClock, maxConnections = 100 }: { clock?: Clock; maxConnections?: number } = {},
 ): Promise<Secured> {
   const peers = makePeerTable(maxConnections)
+  const lookUp = makePeerLookup(peers)
   const socket = join(makeTempDir(t), 'tls.sock')
   const server = await openHttpServer<never>({
     host: '127.0.0.1',
     port: 0,
     log: silentLog,
     clock: systemClock,
-    overTls: { socket, addressOf: makePeerLookup(peers), only: false },
+    overTls: {
+      socket,
+      clientOf(token) {
+        const address = lookUp(token)
+        return address === undefined ? undefined : { address, tls: true }
+      },
+      only: false,
+    },
   })
   addPages(server.pages)
   await server.listen()

@@ -1,12 +1,13 @@
 // Issue 'what operators and developers ask', 8: campaign mail goes slower to a site that has had enough, and comes back by itself.
 import t, { type Test } from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import type { Config } from '../../src/config/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { endBrakes, openBrakes } from '../../src/outbound/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
-import type { Act } from '../support/fake-mx-script.js'
+import type { Act, MxSession } from '../support/fake-mx-script.js'
 import { leased, type OutboundRig, outboundRig } from '../support/outbound.js'
 
 const minuteMs = 60_000
@@ -17,18 +18,23 @@ const block =
 interface World {
   rig: OutboundRig
   clock: FakeClock
-  /** What the provider says to each mail; undefined: it takes it. */
-  says: (words: string | undefined) => void
-  /** How many mails the provider was offered. */
-  offered: () => number
+  /** What the provider says to each mail, from one address or from all; undefined: it takes it. */
+  says: (words: string | undefined, to?: string) => void
+  /** How many mails the provider was offered, by one address or by all. */
+  offered: (by?: string) => number
   pass: (minutes: number, stepMs?: number) => Promise<void>
 }
 
 /** A provider that may block, another site, and a campaign to both. */
-async function world(t: Test, campaign: number): Promise<World> {
+async function world(
+  t: Test,
+  campaign: number,
+  config: Partial<Config['outbound']> = {},
+): Promise<World> {
   const clock = new FakeClock()
   const rig = await outboundRig(t, {
     clock,
+    config,
     stopped: true,
     shaping: `[providers.grand]\nmx = ["mx.grand.test"]\nmessages_per_minute = 12\n
 [providers.other]\nmx = ["mx.other.test"]\nmessages_per_minute = 12\n`,
@@ -41,15 +47,16 @@ async function world(t: Test, campaign: number): Promise<World> {
   })
   const plans = loadPlans(packageFile('config/plans.toml'))
   await rig.store.write((tx) => setMarketingPlan(tx, rig.accountId, plans.marketing.at(-1) ?? null))
-  let words: string | undefined
-  let offered = 0
+  let said: { words: string | undefined; to: string | undefined } | undefined
+  const offers: string[] = []
   const { port } = rig.mx
   await fakeMx(t, {
     host: hosts.grand,
     port,
-    mail: (): Act => {
-      offered++
-      return words ?? '250 ok'
+    mail: (_, { remoteAddress }: MxSession): Act => {
+      offers.push(remoteAddress)
+      const isMeant = said?.to === undefined || said.to === remoteAddress
+      return (isMeant ? said?.words : undefined) ?? '250 ok'
     },
   })
   await fakeMx(t, { host: hosts.other, port })
@@ -61,10 +68,10 @@ async function world(t: Test, campaign: number): Promise<World> {
   return {
     rig,
     clock,
-    says: (given) => {
-      words = given
+    says: (words, to) => {
+      said = { words, to }
     },
-    offered: () => offered,
+    offered: (by) => offers.filter((from) => by === undefined || from === by).length,
     async pass(minutes, stepMs = 10_000) {
       for (let left = minutes * minuteMs; left > 0; left -= stepMs) {
         await clock.advance(stepMs)
@@ -122,7 +129,7 @@ t.test('a provider that blocks for two hours', async (t) => {
   t.ok(offered() - before < 20, `${offered() - before} mails were offered before it was on`)
   await passUntil(here, 0, 15)
   t.equal(await percent(rig), 0, 'it got no better: campaigns wait')
-  t.match(await told(rig), [/To grand from default campaign mail waits until/])
+  t.match(await told(rig), [/To grand from the pool default campaign mail waits until/])
 
   // A restart, or a kill, ends no brake: it is a row.
   await rig.stop(0)
@@ -146,6 +153,29 @@ t.test('a provider that blocks for two hours', async (t) => {
   t.ok((states.delivered ?? 0) > all - 15, `${JSON.stringify(states)} of ${all}`)
   t.same(await told(rig), [])
 })
+
+t.test(
+  'a provider that blocks one address of a pool does not get the rest by the others',
+  async (t) => {
+    const [first = '', second = ''] = ['127.0.2.1', '127.0.2.2']
+    const sources = [first, second].map((address) => ({ addresses: [address], weight: 1 }))
+    const pools = { bulk: { sources, classes: ['campaign'], accounts: [] } }
+    const here = await world(t, 150, { pools })
+    const { rig, says, offered, pass } = here
+    await pass(4)
+    t.equal(await percent(rig), undefined)
+    const usual = offered(second) / 4
+    says(block, first)
+    await passUntil(here, 10, 6)
+    t.match(await openBrakes(rig.store.read), [{ site: 'grand', source: 'bulk', percent: 10 }])
+    t.match(await told(rig), [/^To grand from the pool bulk campaign mail goes at a tenth/])
+    const before = offered(second)
+    await pass(5)
+    const slowed = (offered(second) - before) / 5
+    t.match(gate(here), { gate: 'brake' })
+    t.ok(slowed < usual / 2, `${slowed} a minute by the other address, where it had ${usual}`)
+  },
+)
 
 t.test(
   'complaints slow down campaigns to their site, from all addresses, until an operator says',

@@ -28,13 +28,15 @@ export class Talk {
     return talk
   }
 
-  /** The same with the greeting, from another of this machine's addresses (127.0.0.2, …). */
+  /** The same with the greeting, from another of this machine's addresses (127.0.0.2, …); `first`: what is sent at once. */
   static async greeted(
     t: { teardown(close: () => unknown): void },
     port: number,
     localAddress = '127.0.0.1',
+    first: Buffer | undefined = undefined,
   ): Promise<{ talk: Talk; greeting: string }> {
     const socket = createConnection({ port, host: '127.0.0.1', localAddress })
+    if (first !== undefined) socket.write(first)
     t.teardown(() => socket.destroy())
     const talk = new Talk(socket)
     return { talk, greeting: await talk.reply() }

@@ -81,7 +81,7 @@ export async function listPage(
     },
     brakes: (await outbound.openBrakes(store.read)).map((one) => ({
       site: one.site,
-      source: one.source || 'all addresses',
+      source: one.source === '' ? 'all pools' : `the pool ${one.source}`,
       says: outbound.brakeInWords(one),
     })),
     orders: (await outbound.openOrders(store.read, now)).map((one) => ({

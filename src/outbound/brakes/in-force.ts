@@ -8,25 +8,32 @@ import { openBrakes } from './site-brake.js'
 export interface BrakesInForce {
   of(site: string, source: string): SiteBrake | undefined
   rows(): readonly SiteBrakeRow[]
-  /** `source`: empty for all of them. */
-  row(site: string, source: string): SiteBrakeRow | undefined
+  /** `pool`: empty for all of them. */
+  row(site: string, pool: string): SiteBrakeRow | undefined
+  /** The one that mail from a source has to keep to: that of its pool, or of all. */
+  rowFor(site: string, source: string): SiteBrakeRow | undefined
   /** Campaign mails a minute of this thread before a brake comes on, by `siteKey`. */
   readonly paces: Map<string, number>
   /** Reads them anew. True: others are on than before, or one is in another state. */
   refresh(): Promise<boolean>
 }
 
-/** Reads the brakes that are on, for sites that come into use from now on. */
-export async function makeBrakes({
-  store,
-  threads,
-}: Pick<OutboundDeps, 'store' | 'threads'>): Promise<BrakesInForce> {
+/**
+ * Reads the brakes that are on, for sites that come into use from now on. `poolOf`: a provider that blocks one address of a
+ * pool is to have no more of the campaign by the next one, so all of them keep to what one has met.
+ */
+export async function makeBrakes(
+  { store, threads }: Pick<OutboundDeps, 'store' | 'threads'>,
+  poolOf: (source: string) => string,
+): Promise<BrakesInForce> {
   let rows: readonly SiteBrakeRow[] = await openBrakes(store.read)
   let byKey = indexed(rows)
   const paces = new Map<string, number>()
+  const rowFor = (site: string, source: string) =>
+    byKey.get(siteKey(site, poolOf(source))) ?? byKey.get(siteKey(site, ''))
   const of = (site: string, source: string): SiteBrake | undefined => {
     if (byKey.size === 0) return undefined
-    const row = byKey.get(siteKey(site, source)) ?? byKey.get(siteKey(site, ''))
+    const row = rowFor(site, source)
     if (row === undefined) return undefined
     // Each thread slows down what it had; one that had nothing, or has been started since, gets an equal part.
     const usual = paces.get(siteKey(site, source)) ?? row.per_minute / threads
@@ -37,7 +44,8 @@ export async function makeBrakes({
     of,
     paces,
     rows: () => rows,
-    row: (site: string, source: string) => byKey.get(siteKey(site, source)),
+    row: (site: string, pool: string) => byKey.get(siteKey(site, pool)),
+    rowFor,
     async refresh() {
       const before = rows
       rows = await openBrakes(store.read)

@@ -49,6 +49,12 @@ export function addSeen(window: SeenWindow, tally: SiteTally, now: number): void
   addTally(window.newer, tally)
 }
 
+/** Campaign mails a minute that it has seen. */
+export const paceOf = (window: SeenWindow, now: number): number =>
+  (window.older.campaigns + window.newer.campaigns) / minutesOf(window, now)
+
+const minutesOf = ({ olderAt }: SeenWindow, now: number) => Math.max(1, (now - olderAt) / 60_000)
+
 /** Nothing of it is told any more. */
 export const isOld = ({ newerAt }: SeenWindow, now: number): boolean =>
   !isRecent(newerAt, now, 2 * halfMs)
@@ -76,9 +82,9 @@ export function suspected(
   for (const { cause, bar, says } of causes) {
     const share = all[cause] / all.tried
     if (share < policy[bar] / 1_000) continue
-    const minutes = Math.max(1, (now - window.olderAt) / 60_000)
+    const minutes = minutesOf(window, now)
     const why = `${all[cause]} of ${all.tried} attempts ${says} within ${Math.ceil(minutes)} min`
-    return { cause, share, over: { cause, why, perMinute: all.campaigns / minutes } }
+    return { cause, share, over: { cause, why, perMinute: paceOf(window, now) } }
   }
   return undefined
 }

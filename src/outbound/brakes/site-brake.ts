@@ -3,7 +3,7 @@ import type { Read, SiteBrakeRow, Tx } from '../../store/index.js'
 import type { Policy } from '../shaping/index.js'
 import { type Brake, brakeInWords, nextBrake, type Over } from './next-brake.js'
 
-/** A site as seen from a source; without a source it is meant with all of them. */
+/** A site as seen from a pool (`source`), by its name; without one it is meant with all of them. */
 export type BrakedSite = Pick<SiteBrakeRow, 'site' | 'source'>
 
 // An appliance with so many has another trouble than one provider.
@@ -84,7 +84,7 @@ async function keep(tx: Tx, at: BrakedSite, next: Brake, now: number): Promise<v
     // Told anew where it gets worse; on its way back nobody needs to know of each step.
     stage: percent === 0 ? 'waits' : 'slow',
     text: [
-      `To ${site}${source === '' ? '' : ` from ${source}`} ${brakeInWords(next)}`,
+      `To ${site}${source === '' ? '' : ` from the pool ${source}`} ${brakeInWords(next)}`,
       'Other mail to it goes on, and so does all mail to others. The thresholds are in shaping.toml (brake).',
     ],
     fix: [`posthorn site list`, `posthorn site release '${site}' ends it at once`],

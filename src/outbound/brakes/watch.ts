@@ -1,13 +1,22 @@
 import { dayNumber, repeat } from '../../clock/index.js'
 import { messageOf } from '../../errors/index.js'
 import { makeSeldom } from '../../log/index.js'
+import type { SiteBrakeRow } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { lasts, type Policy, type Shaping } from '../shaping/index.js'
 import { complainedOver, takeComplaints } from './complaints.js'
 import { makeDayCounts } from './day-counts.js'
 import { usualDays, usualOf } from './days.js'
 import { type BrakesInForce, siteKey } from './in-force.js'
-import { addSeen, isOld, isOverUsual, openWindow, type SeenWindow, suspected } from './seen.js'
+import {
+  addSeen,
+  isOld,
+  isOverUsual,
+  openWindow,
+  paceOf,
+  type SeenWindow,
+  suspected,
+} from './seen.js'
 import { moveBrake, type SeenAtSite } from './site-brake.js'
 
 /** Looks at what the thread's sites do, and takes brakes on. */
@@ -27,16 +36,18 @@ export function watchBrakes(
   {
     shaping,
     brakes,
+    poolOf,
     onChange,
   }: {
     shaping: Shaping
     brakes: BrakesInForce
+    poolOf: (source: string) => string
     onChange: () => void
   },
 ): WatchedBrakes {
   const { store, clock, log, thread } = deps
   const { read } = store
-  const windows = new Map<string, SeenWindow & { at: Omit<SeenAtSite, 'over' | 'since'> }>()
+  const windows = new Map<string, SeenWindow & { site: string; source: string }>()
   const days = makeDayCounts(deps)
   let writtenAt = clock.now()
   let changed = false
@@ -47,10 +58,10 @@ export function watchBrakes(
   ): { window: SeenWindow; site: string; source: string; policy: Policy }[] =>
     shaping.takeTallies().map(({ name: { key: site }, source, policy, tally }) => {
       const key = siteKey(site, source)
-      const since = (brakes.row(site, source) ?? brakes.row(site, ''))?.since
+      const since = brakes.rowFor(site, source)?.since
       let window = windows.get(key)
       if (window === undefined || window.since !== since || isOld(window, now)) {
-        window = { ...openWindow(since, now), at: { site, source, policy } }
+        window = Object.assign(openWindow(since, now), { site, source })
         windows.set(key, window)
       }
       addSeen(window, tally, now)
@@ -59,7 +70,17 @@ export function watchBrakes(
       return { window, site, source, policy }
     })
 
-  /** What of that calls for a brake. */
+  /** A brake comes on: what each source of the pool had is what it goes slower than. */
+  const keepPaces = (site: string, pool: string, now: number) => {
+    for (const [key, window] of windows) {
+      if (window.site !== site || poolOf(window.source) !== pool) continue
+      const pace = paceOf(window, now)
+      // One that had none gets an equal part (`in-force.ts`).
+      if (pace > 0) brakes.paces.set(key, pace)
+    }
+  }
+
+  /** What of that calls for a brake. It is seen by source, as one of many is not to hide among the others. */
   const judge = async (seen: ReturnType<typeof takeIn>, now: number): Promise<SeenAtSite[]> => {
     const moves: SeenAtSite[] = []
     const today = dayNumber(now)
@@ -68,24 +89,12 @@ export function watchBrakes(
       if (found === undefined) continue
       const usual = await usualOf(read, { site, source }, { from: today - usualDays, to: today })
       if (!isOverUsual(found, usual, policy)) continue
-      if (window.since === undefined) brakes.paces.set(siteKey(site, source), found.over.perMinute)
-      moves.push({ site, source, since: window.since, over: found.over, policy })
+      const pool = brakes.rowFor(site, source)?.source ?? poolOf(source)
+      if (window.since === undefined) keepPaces(site, pool, now)
+      moves.push({ site, source: pool, since: window.since, over: found.over, policy })
     }
     return moves
   }
-
-  /** Steps whose time has come, of all brakes: whoever looks first takes them. */
-  const due = (now: number): SeenAtSite[] =>
-    brakes
-      .rows()
-      .filter(({ since, until }) => !lasts({ until, at: since }, now))
-      .map(({ site, source, since, step_ms, wait_ms }) => ({
-        site,
-        source,
-        since,
-        over: undefined,
-        policy: { brakeStepMinutes: step_ms / 60_000, brakeWaitMinutes: wait_ms / 60_000 },
-      }))
 
   const move = async (moves: readonly SeenAtSite[], now: number) => {
     if (moves.length === 0) return
@@ -118,7 +127,7 @@ export function watchBrakes(
   const look = async () => {
     const now = clock.now()
     if (await brakes.refresh()) changed = true
-    await move([...(await judge(takeIn(now), now)), ...due(now)], now)
+    await move([...(await judge(takeIn(now), now)), ...stepsDue(brakes.rows(), now)], now)
     if (Math.abs(now - writtenAt) >= writeEveryMs) {
       writtenAt = now
       if (thread === 0) await move(await complaints(now), now)
@@ -143,3 +152,15 @@ export function watchBrakes(
   })
   return { close: async () => void (await looks.stop()) }
 }
+
+/** Steps whose time has come, of all brakes: whoever looks first takes them. */
+const stepsDue = (rows: readonly SiteBrakeRow[], now: number): SeenAtSite[] =>
+  rows
+    .filter(({ since, until }) => !lasts({ until, at: since }, now))
+    .map(({ site, source, since, step_ms, wait_ms }) => ({
+      site,
+      source,
+      since,
+      over: undefined,
+      policy: { brakeStepMinutes: step_ms / 60_000, brakeWaitMinutes: wait_ms / 60_000 },
+    }))

@@ -24,6 +24,7 @@ export {
   type EgressPools,
   type EgressSource,
   makeEgressPools,
+  makePoolNames,
 } from './pools.js'
 export {
   type FindRoute,

@@ -69,6 +69,17 @@ export function makeEgressPools(
   })
 }
 
+/** The name of the pool that a source is of; of one that is in none, as a smart host, its own. */
+export function makePoolNames(
+  config: Pick<Config['outbound'], 'heloName' | 'sourceAddresses' | 'pools'>,
+  unnamed?: string,
+): (source: string) => string {
+  const { all } = makeEgressPools(config, unnamed)
+  // A named pool comes after the usual one, which may have an address of it too.
+  const names = new Map(all.flatMap(({ name, turns }) => turns.map((one) => [one.name, name])))
+  return (source) => names.get(source) ?? source
+}
+
 /** The names of all sources that mail may leave from, by which limits and warm-up count. */
 export function sourceNames(
   { sourceAddresses, pools }: Pick<Config['outbound'], 'sourceAddresses' | 'pools'>,

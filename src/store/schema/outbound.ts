@@ -109,12 +109,12 @@ const siteOrders = table(
   },
 )
 
-/** Campaign mail to a site, from a source, goes slower: which part of it goes, and when more will. */
+/** Campaign mail to a site, from a pool, goes slower: which part of it goes, and when more will. */
 const siteBrakes = table(
   'site_brakes',
   {
     site: text(),
-    /** Empty: from all of them. */
+    /** The pool whose addresses it leaves from, by its name; empty: from all of them. */
     source: text(),
     /** Of 100 campaign mails that usually go; 0: they wait. */
     percent: integer<0 | 10 | 25 | 50>(),
