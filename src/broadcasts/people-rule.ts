@@ -6,8 +6,8 @@ import { isNobody, type Whom, whomOf } from './whom.js'
 
 /**
  * The rule of a segment that holds for the people behind a number of a campaign's report; undefined where no rule
- * says it. Who did not open it is whoever was in its audience when it was sent and has neither opened it nor clicked a
- * link since: who clicks has it open, whether their program loaded the pixel or not.
+ * says it. Who did not open it is whoever got it and has neither opened it nor clicked a link: who clicks has it open,
+ * whether their program loaded the pixel or not.
  */
 export function ruleOfPeople(
   broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
@@ -18,14 +18,14 @@ export function ruleOfPeople(
   if (whole === undefined || parts === undefined || parts.length === 0) {
     return parts === undefined ? undefined : whole
   }
-  // Of who did nothing with it no such part is known.
+  // Of whom it never reached no such part is known.
   const isKnown = hasPartOf(asked)
   return isKnown ? { all: [...('all' in whole ? whole.all : [whole]), ...parts] } : undefined
 }
 
 /** Whether something is known of all of them by contact, as by version and provider. */
 const hasPartOf = ({ who }: AskedByRule) =>
-  [...asFields, ...endings, 'made', 'sent', 'delivered'].some((one) => one === who)
+  [...asFields, ...endings, 'made', 'sent', 'delivered', ...without].some((one) => one === who)
 
 /** What they have in common beside that number; undefined where no rule says it. */
 function partsOf(
@@ -76,17 +76,13 @@ function ruleOfAll(
     if (sent_at === null || isNobody(whom)) return undefined
     return { all: [...audienceOf(whom, isoTime(sent_at)), did('sent', false)] }
   }
-  if (who !== 'not_opened' && who !== 'not_clicked') return undefined
-  if (sent_at === null || isNobody(whom)) return undefined
-  const at = isoTime(sent_at)
-  const mailed = audienceOf(whom, at, {
-    field: 'engagement.lastSentAt',
-    operator: 'gte',
-    value: at,
-  })
+  if (!without.some((one) => one === who)) return undefined
+  if (sent_at === null) return undefined
   const opened = who === 'not_opened' ? [did('opened', false)] : []
-  return { all: [...mailed, ...opened, did('clicked', false)] }
+  return { all: [did('delivered', true), ...opened, did('clicked', false)] }
 }
+
+const without = ['not_opened', 'not_clicked'] as const
 
 const endings = ['bounced', 'failed', 'suppressed'] as const
 
@@ -96,20 +92,13 @@ const asFields = ['opened', 'clicked', 'left', 'complained', 'unreached'] as con
 /** Whom a rule is asked for. */
 export type AskedByRule = PeopleAsked
 
-/**
- * Who was in an audience at a time. Of lists it is known since when; of segments it is not: where `reached` is asked, who
- * has come into one since is left out as long as no mail has reached them.
- */
-function audienceOf(whom: Whom, at: string, reached?: Rule): Rule[] {
+/** Who was in an audience at a time. Of lists it is known since when; of segments it is not. */
+function audienceOf(whom: Whom, at: string): Rule[] {
   const isIn = (kind: 'list' | 'segment') => (id: string) => is(`${kind}.${id}`)
   const joined = whom.lists.map(
     (id): Rule => ({ field: `list.${id}.joinedAt`, operator: 'lte', value: at }),
   )
-  const inSegments = whom.segments.map((id): Rule => {
-    const inOne = isIn('segment')(id)
-    return reached === undefined ? inOne : { all: [inOne, reached] }
-  })
-  const within = [...joined, ...inSegments]
+  const within = [...joined, ...whom.segments.map(isIn('segment'))]
   const left = [
     ...whom.withoutLists.map(isIn('list')),
     ...whom.withoutSegments.map(isIn('segment')),

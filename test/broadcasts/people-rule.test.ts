@@ -29,7 +29,7 @@ const id = '00000000-0000-7000-8000-000000000001'
 const ids = (count: number) =>
   Array.from({ length: count }, (_, n) => `00000000-0000-7000-8000-0000000001${10 + n}`)
 const none = { lists: [], segments: [], withoutLists: [], withoutSegments: [] }
-const ruleOf = (whom: object, who: 'not_opened' | 'left' = 'not_opened') =>
+const ruleOf = (whom: object, who: 'not_sent' | 'not_opened' | 'left' = 'not_sent') =>
   ruleOfPeople(
     { id, list_id: '', whom: JSON.stringify(Object.assign({}, none, whom)), sent_at: 1_000 },
     { who },
@@ -42,21 +42,11 @@ t.test('an audience of several lists and segments is read whole', async (t) => {
       {
         any: [
           { field: `list.${a}.joinedAt`, operator: 'lte', value: '1970-01-01T00:00:01.000Z' },
-          {
-            all: [
-              { field: `segment.${b}`, operator: 'eq', value: true },
-              {
-                field: 'engagement.lastSentAt',
-                operator: 'gte',
-                value: '1970-01-01T00:00:01.000Z',
-              },
-            ],
-          },
+          { field: `segment.${b}`, operator: 'eq', value: true },
         ],
       },
       { not: { any: [{ field: `list.${c}`, operator: 'eq', value: true }] } },
-      { field: `broadcast.${id}.opened`, operator: 'eq', value: false },
-      { field: `broadcast.${id}.clicked`, operator: 'eq', value: false },
+      { field: `broadcast.${id}.sent`, operator: 'eq', value: false },
     ],
   })
   t.equal(ruleOf({}), undefined, 'of nobody there is no rule')
@@ -89,19 +79,20 @@ t.test('whom a campaign was sent to, and who got it, are segments that stay righ
   await deliver(({ recipient }) => (recipient === 'p0@d0.test' ? 'bounced' : 'delivered'))
   await campaigns.add('late@d1.test')
   const deps = { store, clock, log: silentLog }
-  const make = async (who: 'sent' | 'delivered', of = id) => {
+  type Asked = 'sent' | 'delivered' | 'not_clicked' | 'not_opened'
+  const make = async (who: Asked, of = id) => {
     const rule = ruleOfPeople(await find(of), { who })
     return await createSegment(deps, accountId, { name: who, rule: rule ?? { all: [] } })
   }
   const keep = () => keepSegments(deps, new AbortController().signal)
   /** Who is in the segment, and who is behind the number of the report. */
-  const both = async (segmentId: string, who: 'sent' | 'delivered') => {
+  const both = async (segmentId: string, who: Asked) => {
     await keep()
     const { members } = await segmentMembers(store.read, accountId, segmentId, { limit: 50 })
     const { recipients } = await pageOfPeople(store.read, id, { who, limit: 50 })
     return [members.map(({ email }) => email).sort(), recipients.map(({ email }) => email).sort()]
   }
-  const same = async (t: Test, count: number, who: 'sent' | 'delivered', segmentId: string) => {
+  const same = async (t: Test, count: number, who: Asked, segmentId: string) => {
     const [members = [], people] = await both(segmentId, who)
     t.same(members, people, who)
     t.equal(members.length, count, who)
@@ -119,6 +110,9 @@ t.test('whom a campaign was sent to, and who got it, are segments that stay righ
   const sent = await make('sent')
   await same(t, 9, 'sent', sent.id)
   t.equal(await mailedUnknown(store.read, rule), undefined)
+  // Whose mail bounced did not get it, so they are not among those who did nothing with it.
+  await same(t, 8, 'not_clicked', (await make('not_clicked')).id)
+  await same(t, 8, 'not_opened', (await make('not_opened')).id)
 
   // Those at one provider, as the report counts them.
   const there = { who: 'delivered', provider: 'd1.test' } as const
