@@ -48,7 +48,9 @@ By the name of a key a backup says which one it needs ('posthorn backup verify')
     help: `The appliance has to be stopped: with some thousand domains it takes seconds.
 
 Example:
-  $ sudo systemctl stop posthorn && sudo posthorn key-file rotate && sudo systemctl start posthorn
+  $ sudo systemctl stop posthorn
+  $ sudo posthorn key-file rotate
+  $ sudo systemctl start posthorn
 
 A kill anywhere is finished by the next start. Backups of before need the key of before, which the file has until links of
 before work no more: keep a copy of it for older ones.`,

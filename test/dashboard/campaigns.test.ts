@@ -602,6 +602,10 @@ t.test(
       localTimeOf: 'Europe/Berlin',
     })
     t.match((await owner.get(made.to)).text, /name="rate"[^>]*value="1200"/)
+    t.match(
+      (await owner.get(`${made.to}/send`)).text,
+      /2 people<\/b>, at 09:00 by each recipient’s own clock: from 24 Dec 2027/,
+    )
     await owner.post(`${made.to}/send`, { revision: '0' })
     const page = (await owner.get(made.to)).text
     t.match(page, /by each recipient’s own clock/)
@@ -687,6 +691,7 @@ t.test('a notice reaches who has unsubscribed, by an owner alone, once a day', a
   t.equal((await owner.post(`${here}/send`, { revision })).status, 303)
   const again = `${base}/campaigns/${await draftOf()}`
   await owner.post(`${again}/notice`, { reason: 'We have newer terms' })
+  t.match((await owner.get(`${again}/send`)).text, /One notice leaves a day/, 'the check says so')
   t.match(await owner.post(`${again}/send`, { revision }), {
     status: 422,
     text: /One notice leaves a day/,

@@ -82,22 +82,23 @@ t.test('what holds a campaign up, and for how long', async (t) => {
     'a tenth comes again',
   )
 
+  const both = [site({ attemptMs: 100 }), site({ key: 'b', attemptMs: 100 })]
+  const byMachine = await runRehearsal(plan(both, { perSecond: 10 }))
+  t.ok(near(byMachine.doneAt, 20_000), `${byMachine.doneAt}`)
+  for (const { held } of byMachine.sites) t.equal(held[0]?.gate, 'appliance')
+
   const brake = {
-    ...({
-      percent: 0,
-      began_at: 0,
-      since: 0,
-      until: 30 * minute,
-      waits: 1,
-      per_minute: 60,
-    } as const),
-    ...({
-      step_ms: 15 * minute,
-      wait_ms: 30 * minute,
-      cause: 'blocked',
-      why: 'it blocked',
-    } as const),
-  }
+    percent: 0,
+    began_at: 0,
+    since: 0,
+    until: 30 * minute,
+    waits: 1,
+    per_minute: 60,
+    step_ms: 15 * minute,
+    wait_ms: 30 * minute,
+    cause: 'blocked',
+    why: 'it blocked',
+  } as const
   const braked = site({ mails: 600, sources: [{ name: 'default', learned: undefined, brake }] })
   const [waits] = await courses(plan([braked]))
   // It waits for 30 minutes; a tenth for 15 lets 90 go, a quarter 225, and half of it 285 of 450.

@@ -1,5 +1,11 @@
 import { readBilling } from '../../billing/index.js'
-import { alikeVersions, type Broadcast, draftVersions, judgeDraft } from '../../broadcasts/index.js'
+import {
+  alikeVersions,
+  type Broadcast,
+  draftVersions,
+  judgeDraft,
+  takeBackMs,
+} from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
@@ -63,15 +69,20 @@ export async function checksOf(
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
   checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))
   const { store, clock, rehearsing } = deps
+  const from = clock.now() + takeBackMs
+  const how = { alternatives: false, notBefore: from }
+  const rehearsed = await rehearse({ store, clock, ...rehearsing }, accountId, draft.id, how)
   const forecast = await forecastWords(read, draft, {
     people: reachable,
-    now: clock.now(),
+    from,
     zone,
-    rehearse: () =>
-      rehearse({ store, clock, ...rehearsing }, accountId, draft.id, { alternatives: false }),
+    rehearsed,
   })
   const rehearsal = { label: 'By provider', href: `${base}/campaigns/${draft.id}/rehearsal` }
-  if (forecast !== undefined) checks.push({ tone: 'none', says: forecast, mend: rehearsal })
+  if (forecast !== undefined) {
+    const tone = rehearsed.doneAt === null ? 'doubt' : 'none'
+    checks.push({ tone, says: forecast, mend: rehearsal })
+  }
   return { checks, reachable }
 }
 

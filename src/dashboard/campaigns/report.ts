@@ -91,7 +91,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
   const waits = waitsForDecision(broadcast)
-  const at = { broadcast, base, now, waits }
+  const at = { broadcast, base, now, waits, zone: visit.person.timeZone ?? 'UTC' }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )

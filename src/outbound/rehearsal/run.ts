@@ -2,7 +2,7 @@ import TinyQueue from 'tinyqueue'
 import { nextTurn } from '../../bounded/index.js'
 import { queueClass } from '../../store/index.js'
 import { keptFrom } from '../shaping/index.js'
-import type { RehearsalPlan, Rehearsed } from './course.js'
+import type { RehearsalPlan, Rehearsed, SiteCourse } from './course.js'
 import { type Group, openGroup, type Unit } from './group.js'
 import { makeRations } from './rations.js'
 
@@ -13,6 +13,8 @@ const mostUnits = 40_000
 const leastUnits = 300
 // Some milliseconds' worth.
 const perSlice = 500
+// Some seconds' worth: no plan comes near it, and each run has an end.
+const mostSteps = 5_000_000
 
 interface Due {
   at: number
@@ -33,6 +35,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
   const most = Math.max(leastUnits, Math.floor(mostUnits / Math.max(1, plan.sites.length)))
   const freeAt = Array.from({ length: plan.threads }, () => plan.startsAt)
   const lines = freeAt.map(() => new Set<Group>())
+  const isToWake = freeAt.map(() => false)
   const ownPace = `this machine sends ${plan.perSecond} mails a second and thread`
   const waiting = new Set<Group>()
   let inFlight = 0
@@ -93,15 +96,20 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
     const line = lines[group.thread]
     if (line === undefined || line.has(group)) return
     line.add(group)
-    if (line.size === 1) wakeLine(group.thread)
+    wakeLine(group.thread)
   }
   const wakeLine = (thread: number) => {
+    const line = lines[thread]
+    // One wake at a time: each would set the next.
+    if (line === undefined || line.size === 0 || isToWake[thread]) return
+    isToWake[thread] = true
     at(freeAt[thread] ?? now, () => {
-      const [first] = lines[thread] ?? []
+      isToWake[thread] = false
+      const [first] = line
       if (first === undefined) return
-      lines[thread]?.delete(first)
+      line.delete(first)
       pump(first)
-      if ((lines[thread]?.size ?? 0) > 0) wakeLine(thread)
+      wakeLine(thread)
     })
   }
   const wakeAt = (group: Group, time: number) => {
@@ -122,17 +130,18 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
   }
   let looked = 0
   for (let first = due.pop(); first !== undefined; first = due.pop()) {
-    if (first.at > plan.startsAt + aheadMs) break
+    if (first.at > plan.startsAt + aheadMs || looked > mostSteps) break
     now = Math.max(now, first.at)
     first.wake()
     if (++looked % perSlice === 0) await nextTurn()
     if (looked % perSlice === 0 && groups.every((group) => group.isDone())) break
   }
   const sites = groups.map((group) => group.course(now))
-  const ends = sites.map(({ doneAt }) => doneAt)
-  const doneAt = ends.reduce<number | null>(
-    (last, one) => (last === null || one === null ? null : Math.max(last, one)),
-    plan.startsAt,
-  )
-  return { doneAt, sites }
+  return { doneAt: endOf(sites, plan.startsAt), sites }
 }
+
+const endOf = (sites: readonly SiteCourse[], startsAt: number) =>
+  sites.reduce<number | null>(
+    (last, { doneAt }) => (last === null || doneAt === null ? null : Math.max(last, doneAt)),
+    startsAt,
+  )
