@@ -46,6 +46,7 @@ export {
   makeEgressPools,
   noRoute,
   routeOfDomain,
+  sandboxSite,
   shownPattern,
   shownSlow,
   shownSpan,
