@@ -39,7 +39,7 @@ t.test('a run goes from step to step, and each is counted once', async (t) => {
     await rig.story(run),
     'start started, first sent, pause waited, second sent, end ended:exit_step',
   )
-  t.match(await rig.run(run), { status: 'completed', reason: 'exit_step', waitingFor: null })
+  t.match(await rig.run(run), { status: 'exited', reason: 'exit_step', waitingFor: null })
   const mails = await rig.mails()
   t.match(mails, [
     { type: 'transactional', class: 0, subject: 'Hi Ann' },

@@ -51,7 +51,7 @@ export type StepResult =
 /** What a step comes to that ends its run. */
 export type RunEnd = Next & { kind: 'end' }
 
-/** An end before that which was drawn, and no fault, as opposed to `fail`. */
+/** An end that is meant, as opposed to `fail`. */
 export const exit = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,

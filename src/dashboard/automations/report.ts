@@ -115,7 +115,7 @@ function chartOf(begun: readonly BegunDay[], { label, each }: Period): Chart | u
     series: [
       { label: 'In it now', tone: 'c1', values: begun.map((day) => day.live) },
       { label: 'Came to the end', tone: 'c2', values: begun.map((day) => day.completed) },
-      { label: 'Left before it', tone: 'c3', values: begun.map((day) => day.left) },
+      { label: 'Left, or a step ended it', tone: 'c3', values: begun.map((day) => day.left) },
     ],
   }
 }

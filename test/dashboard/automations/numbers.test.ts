@@ -46,7 +46,7 @@ async function agree(t: Test, { page, store: { read } }: Pages, id: string, when
     {
       live: figure(flow, 'In it now'),
       through: figure(flow, 'Came to the end'),
-      left: figure(flow, 'Left before it'),
+      left: figure(flow, 'Left, or a step ended it'),
       everybody: figure(flow, 'People who ever entered'),
     },
     {
