@@ -6,6 +6,7 @@ import { OperatorError } from '../errors/index.js'
 import type { SiteOrder } from '../outbound/index.js'
 import { queueClass, type SiteBrakeRow } from '../store/index.js'
 import { tellRetry } from './ask.js'
+import { whoRuns } from './audited.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { limitOption, span } from './option-values.js'
@@ -86,9 +87,6 @@ A brake comes back where more than usual is still refused.`,
     run: runList,
   },
 ]
-
-/** Who gives the order: the person behind sudo. */
-const whoRuns = () => process.env.SUDO_USER || process.env.USER || `user ${process.getuid?.()}`
 
 /** RFC 5890 §2.3.2: a domain is compared in its ASCII form; a site's name may have blanks. */
 const asciiSite = (given: string) => domainToASCII(given.trim()) || given

@@ -210,6 +210,29 @@ t.test(
         JSON.parse(detail).operation === 'getAccount',
     )
     t.equal(looks.length, 1)
+    const said = rows.map(({ action, target, detail }) => `${action} ${target} ${detail}`)
+    for (const line of [
+      /^account.create .*"name":"City","plan":"Free"/,
+      /^account.change .*"name":".* → Library"/,
+      /^account.change .*"marketingPlan":".* → none"/,
+      /^account.change .*"billingState":"active → expired"/,
+      /^account.suspend .*"reason":"ticket 7"/,
+      /^account.pause .*"reason":"bounce","marketing":false,"note":"ticket 9"/,
+      /^account.unpause .*"note":"cleaned"/,
+      /^team.invite o@city.test .*"role":"owner"/,
+      /^team.revoke-invitation o@city.test /,
+      /^key.create .*"name":"Shop","scope":"full"/,
+      /^key.delete .*"name":"Shop","scope":"full"/,
+      /^queue.hold .*"domain":"later.test","changed":1/,
+      /^queue.fail .*"domain":"later.test","reason":"no"/,
+      /^site.hold example.org .*"for":"2h","why":"they asked"/,
+      /^site.release example.org .*"why":"they asked"/,
+    ]) {
+      t.ok(
+        said.some((one) => line.test(one)),
+        `${line}`,
+      )
+    }
     t.equal(looks[0]?.account_id, posthorn.accountId)
     t.notMatch(JSON.stringify(rows), made.key)
   },
