@@ -49,15 +49,16 @@ export interface SegmentLook extends Omit<Written, 'accountId' | 'now'> {
 
 // Rows that a write changes: some milliseconds, as others wait meanwhile.
 const movesAWrite = 1_000
-// A contact is judged by a segment in some microseconds: so many are some tens of milliseconds.
-const verdictsALook = 20_000
+// A contact is judged by a segment in a microsecond or two: so many are some tens of milliseconds. The more contacts, the
+// more rows that change lie together.
+const verdictsALook = 50_000
 
 /** How many contacts are looked at together by so many segments. */
 export const contactsALook = (segments: number): number =>
   Math.min(2_000, Math.max(200, Math.floor(verdictsALook / Math.max(1, segments))))
 
 /**
- * Judges contacts by segments, and writes who comes in or leaves, some of the contacts a write. Who is in a segment is
+ * Judges contacts by segments, and writes who comes in or leaves, some rows a write. Who is in a segment is
  * read before the write, as nobody else writes that; what the verdicts answer goes with the last one.
  */
 export async function judgeAll(
@@ -70,51 +71,31 @@ export async function judgeAll(
   const judged = await judgedBy(read, accountId, segments)
   const rules = judged.map(({ rule }) => rule)
   const people = await loadFacts(read, accountId, contacts, { rules, now })
-  const ids = JSON.stringify([...contacts.map(({ id }) => id), ...gone])
-  for (const one of judged) {
-    const members = await membersAmong(read, { segmentId: one.segment.id, ids })
-    for (const { contact_id, why } of members) one.members.set(contact_id, why)
+  const ids = [...contacts.map(({ id }) => id), ...gone]
+  await readMembers(read, judged, ids, { isAll: written.filledUpTo === undefined })
+  const due = people.flatMap((facts) => judge(facts, judged))
+  for (const contactId of gone) {
+    for (const { segment, members, moves } of judged) {
+      const was = members.get(contactId)
+      if (was !== undefined) moves.push({ segment, contactId, was, isGone: true })
+    }
   }
   const timed = new Set(
     judged.filter((one) => one.timed.length > 0).map(({ segment }) => segment.id),
   )
-  let some = emptyVerdicts(segments, timed)
-  const write = (isLast: boolean) => {
-    const verdicts = some
-    some = emptyVerdicts(segments, timed)
-    const { changesUpTo, filledUpTo, isDue } = written
-    const settled = isLast ? { changesUpTo, filledUpTo } : {}
-    return store.write((tx) =>
-      writeVerdicts(tx, verdicts, { accountId, now, isDue, ...settled }, follow),
+  const write = (verdicts: Omit<SegmentVerdicts, 'segments' | 'timed'>, more: Partial<Written>) =>
+    store.write((tx) =>
+      writeVerdicts(tx, { ...verdicts, segments, timed }, { accountId, now, ...more }, follow),
     )
+  // A segment's members lie together: in this order a write changes fewer pages.
+  const moves = judged.flatMap((one) => one.moves)
+  while (moves.length > movesAWrite) {
+    await write({ moves: moves.splice(0, movesAWrite), contactIds: [], gone: [], due: [] }, {})
   }
-  for (const facts of people) {
-    judge(facts, judged, some)
-    if (some.moves.length >= movesAWrite) await write(false)
-  }
-  for (const contactId of gone) {
-    some.gone.push(contactId)
-    for (const { segment, members } of judged) {
-      const was = members.get(contactId)
-      if (was !== undefined) some.moves.push({ segment, contactId, was, isGone: true })
-    }
-    if (some.moves.length >= movesAWrite) await write(false)
-  }
-  await write(true)
+  await write({ moves, contactIds: contacts.map(({ id }) => id), gone, due }, written)
 }
 
-const emptyVerdicts = (
-  segments: readonly SegmentRow[],
-  timed: ReadonlySet<string>,
-): SegmentVerdicts => ({
-  segments,
-  timed,
-  contactIds: [],
-  gone: [],
-  moves: [],
-  due: [],
-})
-
+type Due = SegmentVerdicts['due'][number]
 type Judged = Awaited<ReturnType<typeof judgedBy>>[number]
 
 /** The segments with their rules; those that ask for others come after them. */
@@ -131,25 +112,49 @@ async function judgedBy(read: Read, accountId: string, segments: readonly Segmen
       // What names something that is gone holds for nobody.
       isBroken: brokenAmong(known, rule).length > 0,
       members: new Map<string, SuppressionReason | null>(),
+      moves: [] as SegmentMove[],
     }
   })
 }
 
-function judge(facts: PersonFacts, judged: readonly Judged[], verdicts: SegmentVerdicts): void {
+/** Who of some contacts is in which of the segments; `isAll`: those are all of the account. */
+async function readMembers(
+  read: Read,
+  judged: readonly Judged[],
+  contactIds: readonly string[],
+  { isAll }: { isAll: boolean },
+): Promise<void> {
+  const ids = JSON.stringify(contactIds)
+  if (!isAll) {
+    for (const { segment, members } of judged) {
+      const rows = await membersAmong(read, { segmentId: segment.id, ids })
+      for (const { contact_id, why } of rows) members.set(contact_id, why)
+    }
+    return
+  }
+  const bySegment = new Map(judged.map((one) => [one.segment.id, one.members]))
+  for (const { segment_id, contact_id, why } of await membershipsOf(read, { ids })) {
+    bySegment.get(segment_id)?.set(contact_id, why)
+  }
+}
+
+/** Notes with each segment who comes in or leaves; returns when rules may come out otherwise. */
+function judge(facts: PersonFacts, judged: readonly Judged[]): Due[] {
   const { why } = facts
   const contactId = facts.contact.id
-  verdicts.contactIds.push(contactId)
-  for (const { segment, rule, timed, isBroken, members } of judged) {
+  const due: Due[] = []
+  for (const { segment, rule, timed, isBroken, members, moves } of judged) {
     const holds = !isBroken && ruleHolds(rule, facts)
     // Those that ask for this one are judged after it.
     if (holds) facts.inSegments.add(segment.id)
     else facts.inSegments.delete(segment.id)
     const was = members.get(contactId)
     const move: SegmentMove = { segment, contactId, was, is: holds ? why : undefined }
-    if (move.was !== move.is) verdicts.moves.push(move)
+    if (move.was !== move.is) moves.push(move)
     const at = holdsUntil(timed, facts)
-    if (at !== undefined) verdicts.due.push({ segment, contactId, at })
+    if (at !== undefined) due.push({ segment, contactId, at })
   }
+  return due
 }
 
 const membersAmong = prepared<
@@ -160,5 +165,16 @@ const membersAmong = prepared<
     .selectFrom('segment_members')
     .select(['contact_id', 'why'])
     .where('segment_id', '=', segmentId)
+    .where('contact_id', 'in', idsOf(ids, 'text')),
+)
+
+/** By the contacts: a few rows of each, where asking every segment is a search of each segment for each contact. */
+const membershipsOf = prepared<
+  { ids: string },
+  { segment_id: string; contact_id: string; why: SuppressionReason | null }
+>((db, { ids }) =>
+  db
+    .selectFrom('segment_members')
+    .select(['segment_id', 'contact_id', 'why'])
     .where('contact_id', 'in', idsOf(ids, 'text')),
 )

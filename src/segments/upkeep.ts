@@ -65,7 +65,7 @@ export async function keepSegments(
       (await deps.dates?.work()) ?? false,
     ]
     if (!moved.includes(true)) return
-    // A look asks each segment for its members: for one contact as much as for a hundred, who are soon there.
+    // Of more contacts more rows lie on one page, and a look itself costs the same for one as for hundreds.
     const isFew = changed !== undefined && changed < fewChanges && moved.indexOf(true, 1) < 0
     if (isFew && gatherMs > 0) await pause(deps.clock, gatherMs, signal)
     else await nextTurn()
@@ -78,9 +78,9 @@ interface KeepOptions {
   gatherMs?: number
 }
 
-// Of fewer the looks themselves are the most of the work.
-const fewChanges = 100
-const gatherMs = 200
+// Changes come one by one, and their segments may be half a second behind.
+const fewChanges = 500
+const gatherMs = 500
 
 /** Those that are passed over now. */
 function passedNow(passed: PassedOver, now: number) {

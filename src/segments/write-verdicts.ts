@@ -7,12 +7,13 @@ export interface SegmentVerdicts {
   segments: readonly SegmentRow[]
   /** Those of them whose rules speak of time. */
   timed: ReadonlySet<string>
-  contactIds: string[]
+  /** With the last write of a look alone, as are `gone` and `due`. */
+  contactIds: readonly string[]
   /** Contacts who are deleted. */
-  gone: string[]
-  moves: SegmentMove[]
+  gone: readonly string[]
+  moves: readonly SegmentMove[]
   /** When a rule may come out otherwise for somebody by time alone. */
-  due: { segment: SegmentRow; contactId: string; at: number }[]
+  due: readonly { segment: SegmentRow; contactId: string; at: number }[]
 }
 
 /** Who has come into a segment or left it; not told of while a segment is being filled. */

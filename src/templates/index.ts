@@ -22,6 +22,7 @@ export {
   mergeInto,
   mergePieces,
   mergeValues,
+  namedValues,
   stranger,
 } from './merge-tags.js'
 export { inboxWords, previewLiquid, withPreview } from './preview-text.js'

@@ -116,8 +116,16 @@ export const stranger: MergedContact = {
  * The names of merge tags: those of the contact, and each of its metadata, by itself where that is no
  * other's name and under `metadata` always.
  */
-export function mergeValues({ email, firstName, lastName, metadata }: MergedContact) {
+export function mergeValues({ metadata, ...names }: MergedContact) {
   const own: Record<string, unknown> = metadata === null ? {} : JSON.parse(metadata)
+  return namedValues(names, own)
+}
+
+/** As `mergeValues`, of metadata that is read already. */
+export function namedValues<T>(
+  { email, firstName, lastName }: Omit<MergedContact, 'metadata'>,
+  own: Readonly<Record<string, T>>,
+) {
   // Begun with its own names: V8 makes a hidden class for each new field after a spread (CONTRIBUTING.md).
   const values = { email, firstName, lastName, metadata: own, ...own }
   return Object.assign(values, { email, firstName, lastName, metadata: own })

@@ -97,7 +97,7 @@ t.test(
 t.test(
   'without TLS pages are led to it, and what mail has left with goes on to work',
   async (t) => {
-    const { plain, accountId, dataDir, key, send, store } = await startWithTls(t)
+    const { plain, accountId, key, send, store } = await startWithTls(t)
     const raw = (path: string, host = 'links.example.test', method = 'GET', more = '') =>
       rawRequest(plain, `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`)
 
@@ -143,11 +143,11 @@ t.test(
     t.equal(one(await raw(`/c/${click}`), 'location'), 'https://example.org/')
 
     const token = 'evaGxfADs6pSRb2LAv9IZf17Dt3juxGJ-PCt92wr-oA'
-    mkdirSync(join(dataDir, 'certificates', 'challenges'), { recursive: true })
-    writeFileSync(join(dataDir, 'certificates', 'challenges', token), `${token}.thumbprint`)
+    const answer = `${token}.thumbprint`
+    await store.write((tx) => tx.insertInto('acme_challenges').values({ token, answer }).execute())
     const challenge = await raw(`/.well-known/acme-challenge/${token}`)
     t.equal(challenge?.status, 200)
-    t.equal(challenge?.body.toString(), `${token}.thumbprint`)
+    t.equal(challenge?.body.toString(), answer)
     for (const wrong of ['..%2f..%2fappliance.key', 'a'.repeat(30), '%00']) {
       t.equal((await raw(`/.well-known/acme-challenge/${wrong}`))?.status, 404)
     }

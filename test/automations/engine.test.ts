@@ -18,10 +18,13 @@ t.test('a run goes from step to step, and each is counted once', async (t) => {
     trigger(),
     send('first', { type: 'transactional' }),
     delay('pause', 'P2D'),
-    send('second'),
+    send('second', {
+      subject: '{{ firstName }} of {{ city }}: {{ code }}',
+      variables: { code: { var: 'contact.metadata.city' } },
+    }),
     exit(),
   ])
-  await rig.add('ann@example.com', { firstName: 'Ann' })
+  await rig.add('ann@example.com', { firstName: 'Ann', metadata: { city: 'Rome', code: 'own' } })
   const run = await rig.start()
   await rig.work()
   t.match(await rig.run(run), {
@@ -36,11 +39,11 @@ t.test('a run goes from step to step, and each is counted once', async (t) => {
     await rig.story(run),
     'start started, first sent, pause waited, second sent, end ended:exit_step',
   )
-  t.match(await rig.run(run), { status: 'exited', reason: 'exit_step', waitingFor: null })
+  t.match(await rig.run(run), { status: 'completed', reason: 'exit_step', waitingFor: null })
   const mails = await rig.mails()
   t.match(mails, [
     { type: 'transactional', class: 0, subject: 'Hi Ann' },
-    { type: 'marketing', class: 1, subject: 'Hi Ann' },
+    { type: 'marketing', class: 1, subject: 'Ann of Rome: Rome' },
   ])
   t.equal(rig.deps.backlog.size, 2)
   t.same(

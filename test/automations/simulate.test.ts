@@ -69,7 +69,7 @@ t.test('a cohort counts the results of each step', async (t) => {
   t.same([contacts, started], [100, 100])
   t.same(Object.fromEntries(steps.get('paid') ?? []), { received: 25, timed_out: 75 })
   t.same(Object.fromEntries(steps.get('large') ?? []), { not_met: 25 })
-  t.same(Object.fromEntries(ends), { 'exited:exit_step': 75, completed: 25 })
+  t.same(Object.fromEntries(ends), { 'completed:exit_step': 75, completed: 25 })
 })
 
 t.test('a cohort leaves the thread to others between its contacts, and has an end', async (t) => {

@@ -413,8 +413,10 @@ t.test('what a template needs and its step cannot know is a warning', async (t) 
     warned('cart.items', 'contact.firstName', 'contact.metadata.x', 'trigger.a', 'event.b'),
     [],
   )
-  t.same(warned('firstName', 'waits.paid.x', 'contact.age', 'firstName'), [
-    'hello Template "welcome" needs "firstName", which this step does not know: give it in "variables"',
+  const ofContacts = ['firstName', 'email', 'metadata.city', 'contact.metadata.city']
+  t.same(warned(...ofContacts), [], 'as campaigns merge them')
+  t.same(warned('code', 'waits.paid.x', 'contact.age', 'code'), [
+    'hello Template "welcome" needs "code", which this step does not know: give it in "variables"',
     'hello Template "welcome" needs "waits.paid.x", which this step does not know: give it in "variables"',
     'hello Template "welcome" needs "contact.age", which this step does not know: give it in "variables"',
   ])

@@ -89,7 +89,7 @@ t.test('a delay, a mail and an exit come at their times', async (t) => {
   const exit: StepDefinition = { key: 'out', type: 'exit', config: {} }
   const { lines, end } = told(chain([send('m'), delay, exit]))
   t.same(lines, ['start started +0', 'm sent +0', 'd waited +90', 'out ended:exit_step +90'])
-  t.equal(end, 'exited exit_step')
+  t.equal(end, 'completed exit_step')
   t.equal(told(chain([send('m')])).end, 'completed null', 'no edge is an end')
 })
 
@@ -97,7 +97,7 @@ t.test('an exit says in its reason what its config says', async (t) => {
   const exit: StepDefinition = { key: 'out', type: 'exit', config: { reason: 'not interested' } }
   const { lines, end } = told(chain([exit]))
   t.equal(lines.at(-1), 'out ended:not interested +0')
-  t.equal(end, 'exited not interested')
+  t.equal(end, 'completed not interested')
 })
 
 t.test('a delay until a time of day counts in the contact’s zone', async (t) => {

@@ -74,6 +74,20 @@ export async function fillForOperator(posthorn: Posthorn) {
       .values({ ...report, ...from })
       .execute()
     await parkReport(tx, reportId, { fault: hostile, now })
+    const brake = { began_at: now, since: now, until: now + dayMs, step_ms: dayMs, wait_ms: dayMs }
+    await tx
+      .insertInto('site_brakes')
+      .values({
+        site: hostile,
+        source: 'bulk',
+        percent: 10,
+        waits: 0,
+        per_minute: 100,
+        cause: 'blocked',
+        why: `40 of 50 attempts were refused ${hostile}`,
+        ...brake,
+      })
+      .execute()
     await tx
       .insertInto('egress')
       .values({

@@ -57,6 +57,10 @@ t.test(
     for (const path of ['/accounts/none', '/queue/1', '/queue/x', '/inbound/1', '/jobs/none']) {
       t.equal((await operator.get(`/operator${path}`)).status, 404, path)
     }
+    t.match(
+      (await operator.get('/operator/sites')).text,
+      /Campaign mail that is slowed down.*the pool bulk.*goes at a tenth until .*40 of 50 attempts were refused/s,
+    )
     const { text: settings } = await operator.get('/operator/settings')
     for (const as of ['&quot;5%&quot;', '&quot;7d&quot;', '&quot;90m&quot;', '&quot;36h&quot;']) {
       t.match(settings, as, 'a setting is shown as one writes it in the file')

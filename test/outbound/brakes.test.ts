@@ -1,10 +1,14 @@
 // Issue 'what operators and developers ask', 8: campaign mail goes slower to a site that has had enough, and comes back by itself.
 import t, { type Test } from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { broadcastReport, findBroadcast } from '../../src/broadcasts/index.js'
 import type { Config } from '../../src/config/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { sendingView } from '../../src/dashboard/campaigns/report-progress.js'
+import { sendingPart } from '../../src/dashboard/campaigns/sending-part.js'
 import { endBrakes, openBrakes } from '../../src/outbound/index.js'
 import { queueClass } from '../../src/store/index.js'
+import { insertCampaignRows } from '../support/campaign-rows.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
 import type { Act, MxSession } from '../support/fake-mx-script.js'
@@ -112,6 +116,22 @@ async function passUntil({ rig, pass }: World, state: number | undefined, most: 
   for (let left = most; left > 0 && (await percent(rig)) !== state; left--) await pass(1, minuteMs)
 }
 
+/** What the campaign's page says of it while it is sent: all mails of `world` are made its own. */
+async function campaignPage({ rig, clock }: World): Promise<string> {
+  const { store, accountId } = rig
+  const id = store.ids.uuid()
+  const row = { id, accountId, subject: 'On its way', mails: 150, hours: 1 }
+  await insertCampaignRows(store, { ...row, sentAt: clock.now() - minuteMs, status: 'sending' })
+  // No code changes it once an email is there.
+  const change = { broadcast_id: id as never }
+  await store.write((tx) => tx.updateTable('emails').set(change).execute())
+  const broadcast = await findBroadcast(store.read, accountId, id)
+  const deps = { store, gateOf: async (of: Parameters<typeof rig.gateOf>[0]) => rig.gateOf(of) }
+  const of = { broadcast, base: '', now: clock.now(), waits: false }
+  const report = await broadcastReport(store.read, accountId, id)
+  return String(sendingPart(await sendingView(deps, report, of)))
+}
+
 const gate = ({ rig }: World, of: 0 | 2 = queueClass.campaign) =>
   rig.gateOf({ lane: 'grand.test', class: of, accountId: rig.accountId })
 
@@ -173,6 +193,10 @@ t.test(
     await pass(5)
     const slowed = (offered(second) - before) / 5
     t.match(gate(here), { gate: 'brake' })
+    t.match(
+      await campaignPage(here),
+      /Why it is slow<.*grand\.test: slowed down<.*Campaign mail is slowed down to grand.*goes at a tenth/s,
+    )
     t.ok(slowed < usual / 2, `${slowed} a minute by the other address, where it had ${usual}`)
   },
 )

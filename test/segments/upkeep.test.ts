@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { makeForgetContactEvents } from '../../src/automations/upkeep/forget.js'
+import { markChanged } from '../../src/changes/index.js'
 import { addContact, createList, deleteContact, deleteList } from '../../src/contacts/index.js'
 import { silentLog } from '../../src/log/index.js'
 import type { Rule } from '../../src/rules/index.js'
@@ -276,6 +277,43 @@ t.test('segments are filled together, some of the contacts a write', async (t) =
     ],
   )
 })
+
+t.test(
+  'a segment that is changed between two writes of a look misleads none that asks',
+  async (t) => {
+    const { store, deps, account, addMany, keep, make } = await open(t)
+    await addMany(Array.from({ length: 1_100 }, (_, n) => `n${n}@x.test`))
+    const inTown = (value: string): Rule => ({
+      field: 'contact.metadata.town',
+      operator: 'eq',
+      value,
+    })
+    const town = await make('Town', inTown('Jos'))
+    await make('Asks', { field: `segment.${town.id}`, operator: 'eq', value: true })
+    await keep()
+    await store.write(async (tx) => {
+      await tx.updateTable('contacts').set({ metadata: '{"town":"Jos"}' }).execute()
+      const all = await tx.selectFrom('contacts').select('id').execute()
+      await markChanged(
+        tx,
+        account,
+        all.map(({ id }) => id),
+      )
+    })
+    let writes = 0
+    const write: Store['write'] = async (work) => {
+      const result = await store.write(work)
+      if (writes++ === 0) await changeSegment(deps, account, town.id, { rule: inTown('Kano') })
+      return result
+    }
+    await keep({ ...store, write })
+    t.ok(writes > 3, 'the look took several writes')
+    t.same(
+      (await listSegments(store.read, account)).map(({ count }) => count),
+      [0, 0],
+    )
+  },
+)
 
 t.test('a rule that speaks of time no more leaves nothing that falls due', async (t) => {
   const { clock, deps, account, add, keep, make, rowsOf } = await open(t)

@@ -1,5 +1,5 @@
 import type { Read } from '../../store/index.js'
-import { isCopyTag } from '../../templates/index.js'
+import { isCopyTag, mergeValues, stranger } from '../../templates/index.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
 import { formWarnings } from './forms.js'
 import { type StepFault, stepsBefore } from './graph.js'
@@ -74,6 +74,9 @@ export function warningsOf(
   })
 }
 
+// What is merged of any contact, as into a campaign.
+const ofContacts = mergeValues(stranger)
+
 /**
  * What a template may read at a step: payloads of events are the client's, so anything may be in
  * them, while everything else has known names.
@@ -81,6 +84,7 @@ export function warningsOf(
 function isKnown(path: string, variables: object, before: ReadonlySet<string>): boolean {
   const [root = '', key = ''] = path.split('.')
   if (Object.hasOwn(variables, root)) return true
+  if (Object.hasOwn(ofContacts, root) && (root === 'metadata' || key === '')) return true
   if (root === 'waits') return before.has(key)
   if (root === 'contact' && (key === '' || path === 'contact.metadata')) return true
   return (

@@ -1,6 +1,6 @@
 import { nextTimeOfDay, windowOpens } from '../../clock/index.js'
 import type { Json, JsonObject } from '../../json/index.js'
-import { copyTags } from '../../templates/index.js'
+import { copyTags, namedValues } from '../../templates/index.js'
 import {
   type Compiled,
   type CompiledStep,
@@ -51,7 +51,7 @@ export type StepResult =
 /** What a step comes to that ends its run. */
 export type RunEnd = Next & { kind: 'end' }
 
-/** An end that is meant, as opposed to `fail`. */
+/** An end before that which was drawn, and no fault, as opposed to `fail`. */
 export const exit = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,
@@ -132,14 +132,19 @@ function mailVariables(
   { config: { variables = {}, type } }: StepOf<'send_email'>,
 ): JsonObject {
   const { contact, known, waits } = state
-  return {
-    ...(type === 'transactional' ? {} : copyTags),
-    ...filledIn(state, variables),
-    ...(contact === undefined ? {} : { contact: shownContact(contact) }),
-    trigger: known.trigger.payload ?? {},
-    event: (waits.at(-1)?.event ?? known.trigger).payload ?? {},
-    waits: Object.fromEntries(waits.map(({ key, event }) => [key, event.payload ?? {}])),
-  }
+  // As in a campaign, so that one template serves both; what the step itself says comes first.
+  const own: JsonObject = contact === undefined ? {} : namedValues(contact, contact.metadata)
+  return Object.assign(
+    own,
+    type === 'transactional' ? {} : copyTags,
+    filledIn(state, variables),
+    contact === undefined ? {} : { contact: shownContact(contact) },
+    {
+      trigger: known.trigger.payload ?? {},
+      event: (waits.at(-1)?.event ?? known.trigger).payload ?? {},
+      waits: Object.fromEntries(waits.map(({ key, event }) => [key, event.payload ?? {}])),
+    },
+  )
 }
 
 /**

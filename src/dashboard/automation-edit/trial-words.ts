@@ -4,7 +4,7 @@ import type {
   AutomationPreview,
   previewCohort,
 } from '../../automations/index.js'
-import { blockWords, leavingWords, resultWords } from '../automations/result-words.js'
+import { blockWords, leavingWords, resultWords, whyEnded } from '../automations/result-words.js'
 import { refusalWords } from '../automations/run-words.js'
 import { exactIn } from '../format.js'
 
@@ -81,7 +81,7 @@ export function timelineOf(
   const ends = runs.map(({ ended }) =>
     ended === null
       ? 'They are still in it a year later, or when the trial ends.'
-      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status, 'one')}${ended.reason === null ? '' : `: ${leavingWords(ended.reason)}`}.`,
+      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status, 'one')}${whyEnded(ended.status, ended.reason)}.`,
   )
   const not = refused.map(
     ({ at, reason }) =>
@@ -153,7 +153,7 @@ export function countsOf(
     ),
     ends: [...counts.ends].map(([end, count]) => {
       const [status = '', reason] = end.split(':')
-      return `${count} ${resultWords(status, 'some')}${reason === undefined ? '' : `: ${leavingWords(reason)}`}.`
+      return `${count} ${resultWords(status, 'some')}${whyEnded(status, reason)}.`
     }),
   }
 }

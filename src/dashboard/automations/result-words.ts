@@ -99,12 +99,24 @@ const leavings: Readonly<Record<string, string>> = {
 /** Why somebody has left. */
 export const leavingWords = (reason: string): string => leavings[reason] ?? endingWords(reason)
 
+const atExit = 'exit_step'
+
+/** `: they unsubscribed`, after how a run ended; nothing of who came to an end without a reason of its author's. */
+export const whyEnded = (status: string, reason: string | null | undefined): string =>
+  reason === null || reason === undefined || (status === 'completed' && reason === atExit)
+    ? ''
+    : `: ${leavingWords(reason)}`
+
 /** `skipped:left_topic`, `ended:goal`: a result and what it adds, as a `line` of a history, for `one` person or for `some`. */
 export function resultWords(result: string, who: keyof Words): string {
   const [kind = '', ...more] = result.split(':')
   const rest = more.join(':')
   const said = words[kind]?.[who] ?? kind.replace(/_/g, ' ')
   if (rest === '') return said
+  // An author's own reason is one of no rule: a step of theirs is the end.
+  if (kind === 'ended' && (rest === atExit || leavings[rest] === undefined)) {
+    return `${words.completed?.[who]}${whyEnded('completed', rest)}`
+  }
   const version = kind === 'moved' && /^v(\d+)$/.exec(rest)?.[1]
   if (version)
     return who === 'line' ? `Moved to version ${version}` : `${said} to version ${version}`

@@ -2,7 +2,7 @@ import { counted } from '../../amounts/index.js'
 import type { Compiled, Run } from '../../automations/index.js'
 import { exactWithZone } from '../format.js'
 import { inQuotes } from '../shell/names.js'
-import { blockWords, leavingWords } from './result-words.js'
+import { blockWords, whyEnded } from './result-words.js'
 import { edgeWords } from './words.js'
 
 /** Why people wait who could go on by their time. */
@@ -30,8 +30,7 @@ export function runSentence(run: Run, around: RunSurroundings): string {
   const { zone, now, title } = around
   const at = currentStep === null ? 'a step' : inQuotes(title(currentStep))
   if (status !== 'running' && status !== 'waiting') {
-    const why = reason === null ? '' : `: ${leavingWords(reason)}`
-    return `${ends[status]} at ${at} on ${exactWithZone(updatedAt, zone)}${why}`
+    return `${ends[status]} at ${at} on ${exactWithZone(updatedAt, zone)}${whyEnded(status, reason)}`
   }
   const paused =
     around.isPaused && waitingFor?.kind !== 'held' ? ' The automation is paused meanwhile.' : ''

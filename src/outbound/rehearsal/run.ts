@@ -13,6 +13,8 @@ const mostUnits = 40_000
 const leastUnits = 300
 // Some milliseconds' worth.
 const perSlice = 500
+// Some seconds' worth: no plan comes near it, and each run has an end.
+const mostSteps = 5_000_000
 
 interface Due {
   at: number
@@ -128,7 +130,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
   }
   let looked = 0
   for (let first = due.pop(); first !== undefined; first = due.pop()) {
-    if (first.at > plan.startsAt + aheadMs) break
+    if (first.at > plan.startsAt + aheadMs || looked > mostSteps) break
     now = Math.max(now, first.at)
     first.wake()
     if (++looked % perSlice === 0) await nextTurn()

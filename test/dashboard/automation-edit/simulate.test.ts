@@ -5,8 +5,8 @@ import { openAutomationPages } from '../../support/automation-pages.js'
 const pages = await openAutomationPages(t)
 const { posthorn, base, owner, from, call } = pages
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
-for (const name of ['ann', 'bob']) {
-  await call('POST', `/v1/contacts/${listId}`, { email: `${name}@readers.test` })
+for (const [name, firstName] of Object.entries({ ann: 'Rae 21', bob: 'Bob' })) {
+  await call('POST', `/v1/contacts/${listId}`, { email: `${name}@readers.test`, firstName })
 }
 const making = { recipe: 'welcome', from, name: 'Hello', list: listId }
 const at = (await owner.post(`${base}/automations/new`, making)).to.replace(/edit$/, 'simulate')
@@ -22,6 +22,7 @@ t.test('the list that begins it need not be said', async (t) => {
   const asked = { email: 'ann@readers.test' }
   const told = await call('POST', `/v1/automations/${id}/simulate`, asked)
   t.match(told, { refused: [], runs: [{ status: 'completed' }] })
+  t.match(JSON.stringify(told), /Hello Rae 21,/, 'the recipe greets by name, as a campaign would')
   const other = await owner.post(at, { ...trying, payload: 'listId = another' })
   t.match(other.text, /It does not begin for them on [^<]*\. Its condition does not let them in\./)
 })

@@ -106,7 +106,7 @@ t.test('the flow says who is where, in the drawing and in the outline', async (t
   t.notMatch(text, /\/pause"/, 'a viewer is offered nothing')
   t.equal((await viewer.post(`${page}/pause`, {})).status, 403)
   await call('POST', '/v1/events/send', { event: 'order.paid', email: 'bob@x.test' })
-  await eventually(async () => (await runOf('bob')).status === 'exited', 20_000)
+  await eventually(async () => (await runOf('bob')).status === 'completed', 20_000)
   const after = (await viewer.get(page)).text
   t.match(after, /<strong>3 here now<\/strong>/)
   t.match(after, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
@@ -122,22 +122,22 @@ t.test('people are found by step, state and reason, each with a sentence', async
   const here = (await viewer.get(`${page}/runs?show=live&step=paid&version=1`)).text
   t.match(here, /ann@x.test/)
   t.notMatch(here, /bob@x.test/)
-  const left = (await viewer.get(`${page}/runs?why=exited.silent`)).text
+  const left = (await viewer.get(`${page}/runs?why=completed.silent`)).text
   t.match(left, /bob@x.test/)
   t.notMatch(left, /ann@x.test/)
-  t.match(left, /selected>Left: silent/)
+  t.match(left, /selected>Came to the end: silent/)
   const none = (await viewer.get(`${page}/runs?show=wait.quota`)).text
   t.match(none, /Nobody here/)
-  const both = (await viewer.get(`${page}/runs?why=exited.silent&step=start`)).text
+  const both = (await viewer.get(`${page}/runs?why=completed.silent&step=start`)).text
   t.match(both, /Nobody fits what is chosen above/, 'all that is chosen holds')
-  const stood = (await viewer.get(`${page}/runs?why=exited.silent&step=gone`)).text
+  const stood = (await viewer.get(`${page}/runs?why=completed.silent&step=gone`)).text
   t.match(stood, /bob@x.test/)
   const period = (await viewer.get(`${page}?period=7`)).text
   t.match(period, /Of 4 people who began in this time, in this version\./)
   t.match(period, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
   const run = await runOf('bob')
   const one = (await viewer.get(`${base}/automations/runs/${run.id}`)).text
-  t.match(one, /Left at “End: silent” on/)
+  t.match(one, /Came to the end at “End: silent” on/)
   t.match(one, /It came<\/td>/)
 })
 
@@ -150,7 +150,7 @@ t.test('one person is found by their address', async (t) => {
   t.match(await who('nobody@x.test'), /There is no contact “nobody@x\.test”\. Write the whole/)
   await call('POST', `/v1/contacts/${other}`, { email: 'new@x.test' })
   t.match(await who('new@x.test'), /“new@x\.test” has never been in it/)
-  const api = await call('GET', `/v1/automations/${id}/runs?email=bob%40x.test&status=exited`)
+  const api = await call('GET', `/v1/automations/${id}/runs?email=bob%40x.test&status=completed`)
   t.match(api, { runs: [{ email: 'bob@x.test' }], hasMore: false })
   t.equal((await call('GET', `/v1/automations/${id}/runs?email=new%40x.test`)).runs.length, 0)
 })
@@ -170,7 +170,7 @@ t.test('the report tells who began on which day, and where they are', async (t) 
   const { status, text } = await viewer.get(`${page}/report`)
   t.equal(status, 200)
   t.match(text, /Who began in the last 30 days/)
-  t.match(text, /<td class="number">3<\/td><td class="number">0<\/td><td class="number">1<\/td>/)
+  t.match(text, /<td class="number">3<\/td><td class="number">1<\/td><td class="number">0<\/td>/)
 })
 
 t.test('the report has all steps; who left at one by none of its ways is counted', async (t) => {
@@ -183,7 +183,7 @@ t.test('the report has all steps; who left at one by none of its ways is counted
   t.match(text, row([4, 3, 1, 0]))
   const { runs } = await call('GET', `/v1/automations/${id}/runs?step=paid&version=1`)
   t.equal(runs.length, 3)
-  const left = await call('GET', `/v1/automations/${id}/runs?status=exited&reason=silent`)
+  const left = await call('GET', `/v1/automations/${id}/runs?status=completed&reason=silent`)
   t.match(left.runs, [{ email: 'bob@x.test' }])
   for (const wrong of [
     'step=payed',

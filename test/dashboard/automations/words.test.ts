@@ -15,6 +15,8 @@ t.test('what was passed over says why', async (t) => {
     'Could not go on: the mails of your plan are used up',
   )
   t.equal(resultWords('ended:unsubscribed', 'line'), 'Ended: they unsubscribed')
+  t.equal(resultWords('ended:exit_step', 'one'), 'they come to the end')
+  t.equal(resultWords('ended:bought', 'line'), 'Came to the end: bought')
   t.equal(
     resultWords('released:skip', 'line'),
     'Goes on after it was held: at once, without its mail',
