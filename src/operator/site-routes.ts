@@ -1,4 +1,3 @@
-import { domainToASCII } from 'node:url'
 import type { OperatorPrincipal } from '../accounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { serve } from '../contract/index.js'
@@ -37,11 +36,13 @@ export function siteRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): 
       throw wrongField(field, 'All mail to a site is held, or none: hold deliveries for that')
     }
     if (accountId !== undefined) await accountOf(store.read, accountId.toLowerCase())
-    const { giveOrder } = await loadOrders()
+    const { checkedSite, giveOrder, loadReadableShaping } = await loadOrders()
+    const { data } = loadReadableShaping(deps.shapingFiles())
+    const named = await refusing(() => checkedSite(data, site), { field: 'site' })
     const now = clock.now()
     const order = {
       kind: isHold ? 'hold' : 'pool',
-      site: domainToASCII(site.trim()) || site,
+      site: named,
       pool,
       accountId: accountId?.toLowerCase(),
       class: of && queueClass[of],
@@ -81,7 +82,11 @@ export function siteRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): 
     if (ended === undefined) throw new ApiError('not_found', 'There is no such order in force')
     running.retry([])
     note({ target: ended.site, detail: { order: ended.id, why: ended.why } })
-    return { id, deleted: true, message: `Mail to ${ended.site} leaves as the settings say` }
+    return {
+      id: ended.id,
+      deleted: true,
+      message: `Mail to ${ended.site} leaves as the settings say`,
+    }
   })
 }
 
