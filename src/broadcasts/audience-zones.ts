@@ -1,10 +1,10 @@
 import { nextTurn } from '../bounded/index.js'
-import { localTime, timeOfLocal } from '../clock/index.js'
+import { hourMs } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { nextOfAudience } from './audience.js'
 import type { Broadcast } from './broadcast.js'
 import { audienceOf } from './dispatch-campaign.js'
-import { nextTime, spanOfOwnTime, zoneOf } from './own-time.js'
+import { exactLocal, nextTime, sameByClock, spanOfOwnTime, zoneOf } from './own-time.js'
 
 /** From when until when (ms) people get a campaign. */
 export interface TimeSpan {
@@ -28,6 +28,15 @@ export interface OwnTimes {
 const mostLookedAt = 2_000
 const perPage = 500
 
+/**
+ * When the version for the rest is chosen (ms), so many hours after a test by own clocks, which begins no sooner than `from`. Of
+ * an audience of which not all were looked at the last are taken to be where days end.
+ */
+export const choiceAfterClocks = (
+  { span, bounds, isAll }: Pick<OwnTimes, 'span' | 'bounds' | 'isAll'>,
+  { hours, from }: { hours: number; from: number },
+): number => Math.max(from, isAll ? span.last : bounds.last) + hours * hourMs
+
 /** Undefined for a campaign that goes by no clocks, or has no time or nobody yet. Throws as `nextOfAudience` does. */
 export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnTimes | undefined> {
   const { scheduled_at: moment, local_zone: zone } = broadcast
@@ -44,13 +53,13 @@ export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnT
     await nextTurn()
   }
   if (people === 0) return undefined
-  const local = localTime(moment, zone)
+  const local = exactLocal(moment, zone)
   const spanOf = (at: (zone: string) => number): TimeSpan => {
     const times = [...zones].map(at)
     return { first: Math.min(...times), last: Math.max(...times) }
   }
   return {
-    span: spanOf((one) => timeOfLocal(local, one) ?? moment),
+    span: spanOf((one) => sameByClock(moment, zone, one) ?? moment),
     people,
     isAll,
     bounds: spanOfOwnTime(moment, zone),

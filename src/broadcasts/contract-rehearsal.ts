@@ -27,7 +27,7 @@ export const rehearseBroadcast = operation('POST /v1/broadcasts/:id/rehearse', {
   says: () => ({
     summary: 'When a campaign would be done, and what would hold it up',
     description:
-      'Its audience by provider, with today’s shaping, the warm-up of the addresses, what was learned of each site and what waits already, runs through the code that sends mail, in a clock of its own and against receivers that answer as they usually do. Nothing is sent, and nothing is changed. Who cannot be reached is left out; of a large audience some of each stretch are looked at. In a sandbox it says how it would be outside.',
+      'Its audience by provider, with today’s shaping, the warm-up of the addresses, what was learned of each site and what waits already, runs through the code that sends mail, in a clock of its own and against receivers that answer as they usually do. Nothing is sent, and nothing is changed. Who cannot be reached is left out; of a large audience some of each stretch are looked at. In a sandbox it says how it goes there: all to the built-in inbox, with no warm-up.',
     answers: [
       answer(
         'As it stands now',
@@ -35,15 +35,28 @@ export const rehearseBroadcast = operation('POST /v1/broadcasts/:id/rehearse', {
         {
           id: campaignId,
           recipientCount: count('How many recipients would get it now'),
-          startsAt: time('When it begins: now, or at its time'),
-          doneAt: orNull(time('When the last of it would have ended; null: not within 30 days')),
+          startsAt: time('When it begins: now, or at its time, or when the first clock shows it'),
+          test: orNull({
+            ...closed({
+              recipients: count('How many recipients it goes to first'),
+              chosenAt: orNull(
+                time('When the version for the rest is chosen; null: when somebody does'),
+              ),
+            }),
+            description: 'The part of the audience that versions are tried on; null: there is none',
+          }),
+          doneAt: orNull(
+            time(
+              'When the last of it would have ended, or of its test, where somebody chooses the version for the rest; null: not within 30 days',
+            ),
+          ),
           heldUp: orNull({
             ...closed({ site, gate, says: text('What that is, for people') }),
             description: 'What holds it up most: at the site that is done last',
           }),
           sites: manyOf({
             site,
-            recipients: count('How many recipients are there'),
+            recipients: count('How many recipients are there, of those that it goes to'),
             mostlyDoneAt: orNull(time('When nine of ten of them would have it')),
             doneAt: orNull(time('When the last of them would; null: not within 30 days')),
             gate: orNull(gate),
@@ -59,6 +72,7 @@ export const rehearseBroadcast = operation('POST /v1/broadcasts/:id/rehearse', {
           id,
           recipientCount: 1_200,
           startsAt: '2026-12-24T18:00:00.000Z',
+          test: null,
           doneAt: '2026-12-24T20:04:00.000Z',
           heldUp: {
             site: 'google',

@@ -162,6 +162,10 @@ export async function judgeDraft(
   await refuseUnwritten(read, draft)
   if (draft.local_zone !== null && draft.scheduled_at === null) throw withoutTime()
   const now = deps.clock.now()
+  const { scheduled_at: given, local_zone: zone } = draft
+  const at = Math.max(given === null ? 0 : firstTime(given, zone), now)
+  // Who sends it is asked when it is sent.
+  await refuseNotice(read, draft, { at })
   const audience = audienceOf(draft)
   const { whom } = audience
   // Who will be in a segment is not known before it is up to date, for which the campaign waits.

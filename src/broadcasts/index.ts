@@ -22,7 +22,7 @@ export {
 } from './archived.js'
 export { type AudienceMember, nextOfAudience, reachableNow } from './audience.js'
 export { audienceUses } from './audience-uses.js'
-export { type OwnTimes, ownTimesOf } from './audience-zones.js'
+export { choiceAfterClocks, type OwnTimes, ownTimesOf, type TimeSpan } from './audience-zones.js'
 export {
   type Broadcast,
   type BroadcastDeps,
@@ -56,7 +56,7 @@ export { campaignsSince, mailedSince } from './mailed-lately.js'
 export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
-export { beginOf } from './own-time.js'
+export { beginOf, laterSpan } from './own-time.js'
 export { lastLeavesAt, type Pace, paceOf, type SendWindow } from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
@@ -95,7 +95,7 @@ export {
 } from './stop.js'
 export { refillOf } from './up-to-date.js'
 export type { VariantTest } from './variant.js'
-export { asRecipientsGet, testSize, withName } from './variant.js'
+export { asRecipientsGet, hasRest, refuseSmallTest, testSize, withName } from './variant.js'
 export {
   type Audience,
   campaignsTo,

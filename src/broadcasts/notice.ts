@@ -1,6 +1,6 @@
 import { dayMs, isoDay, isRecent } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { Store, Tx } from '../store/index.js'
+import type { Read, Store } from '../store/index.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
 import { beginOf } from './own-time.js'
 
@@ -57,7 +57,7 @@ const mostReason = 300
  * `at` (ms). At its dispatch those count that have left.
  */
 export async function refuseNotice(
-  tx: Tx,
+  read: Read,
   { account_id, id, notice_reason }: Broadcast,
   {
     at,
@@ -71,7 +71,7 @@ export async function refuseNotice(
       'A notice that everybody must get is sent by an owner of the account, in the dashboard'
     throw new ApiError('forbidden', message)
   }
-  const others = await tx
+  const others = await read
     .selectFrom('broadcasts')
     .select(['scheduled_at', 'next_at', 'sent_at as sentAt'])
     .where('account_id', '=', account_id)

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
-import { dayMs, isZone, localTime, timeOfLocal } from '../clock/index.js'
+import { dayMs, isoTime, isZone, localTime, timeOfLocal } from '../clock/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import {
   cell,
@@ -31,15 +31,24 @@ const westernmost = 'Etc/GMT+12'
 /** The cursor of a campaign whose audience was looked through, and of which some come later; behind each contact's id. */
 export const endOfAudience = '~'
 
+/** When clocks of another zone show what those of `zone` show at a moment, to the second (ms). */
+export function sameByClock(moment: number, zone: string, other: string): number | undefined {
+  return timeOfLocal(exactLocal(moment, zone), other)
+}
+
+/** What a clock in the zone shows at a moment (ms): with its seconds, by which no zones of today differ. */
+export const exactLocal = (moment: number, zone: string): string =>
+  `${localTime(moment, zone)}${isoTime(moment).slice(16, 23)}`
+
 /** When a campaign for that moment begins (ms): where it comes by each recipient's clock, once it is that time anywhere. */
 export function firstTime(moment: number, zone: string | null): number {
   if (zone === null) return moment
-  return Math.min(moment, timeOfLocal(localTime(moment, zone), easternmost) ?? moment)
+  return Math.min(moment, sameByClock(moment, zone, easternmost) ?? moment)
 }
 
 /** When the first and the last of its recipients get it (ms), at one time of their own clocks. */
 export function spanOfOwnTime(moment: number, zone: string): { first: number; last: number } {
-  const last = timeOfLocal(localTime(moment, zone), westernmost)
+  const last = sameByClock(moment, zone, westernmost)
   return { first: firstTime(moment, zone), last: Math.max(moment, last ?? moment) }
 }
 
@@ -61,13 +70,15 @@ export function makeOwnTime({
   | ((of: Pick<AudienceMember, 'metadata'>) => number)
   | undefined {
   if (moment === null || zone === null) return undefined
-  const local = localTime(moment, zone)
+  const local = exactLocal(moment, zone)
   const known = new Map<string, number>()
   return (member) => {
     const theirs = zoneOf(member) ?? zone
     const at =
       known.get(theirs) ??
-      (decidedAt === null ? (timeOfLocal(local, theirs) ?? 0) : nextTime(local, theirs, decidedAt))
+      (decidedAt === null
+        ? (sameByClock(moment, zone, theirs) ?? 0)
+        : nextTime(local, theirs, decidedAt))
     known.set(theirs, at)
     return at
   }
@@ -160,6 +171,23 @@ export async function dueLater(
     .filter(({ email }) => !blocked.has(email))
     .map((one) => Object.assign(one, { dueAt: dueAt.get(one.contactId) ?? 0 }))
   return { taken, reachable, nextAt }
+}
+
+/** When it is time for the next and for the last of those who get a campaign later (ms); undefined: for nobody. */
+export async function laterSpan(
+  read: Read,
+  broadcastId: string,
+): Promise<{ next: number; last: number } | undefined> {
+  const end = (order: 'asc' | 'desc') =>
+    read
+      .selectFrom('broadcast_later')
+      .select('due_at')
+      .where('broadcast_id', '=', broadcastId)
+      .orderBy('due_at', order)
+      .limit(1)
+      .executeTakeFirst()
+  const [next, last] = await Promise.all([end('asc'), end('desc')])
+  return next && last && { next: next.due_at, last: last.due_at }
 }
 
 /** Whether all of them still wait for their turn. */

@@ -10,7 +10,7 @@ import { aheadMs, type PacedTurn } from './pace.js'
 import type { Subjects } from './subjects.js'
 import { testedAmong } from './tested.js'
 import { refillOf } from './up-to-date.js'
-import { asVariant, endOfTest, type Part, type Variant, variantTestOf } from './variant.js'
+import { asVariant, endOfTest, hasRest, type Part, type Variant } from './variant.js'
 import type { Slice } from './write-slice.js'
 
 interface ReadDeps {
@@ -74,12 +74,6 @@ async function testedOf(read: Read, { id, winner }: Broadcast, members: readonly
   if (winner === null) return undefined
   const contactIds = members.map(({ contactId }) => contactId)
   return await testedAmong(read, id, contactIds)
-}
-
-/** Whether a campaign is tried on a part of its audience now. */
-function hasRest(broadcast: Broadcast): boolean {
-  const test = variantTestOf(broadcast)
-  return test !== undefined && test.share < 100 && broadcast.winner === null
 }
 
 /** Of a campaign that was gone through, those for whom it is time now. */

@@ -6,6 +6,7 @@ import { findTopic } from '../topics/index.js'
 import { type Broadcast, type BroadcastStatus, findBroadcast } from './broadcast.js'
 import { beginCourse, type FollowOptions, followCourse } from './course.js'
 import { endIfDone } from './follow.js'
+import { requireWhom, whomOf } from './whom.js'
 
 interface StopDeps {
   store: Store
@@ -151,7 +152,7 @@ export async function pauseBroadcast(
 
 /**
  * Lets a paused campaign go on: what was scheduled and is overdue is dispatched at once. An account lets go
- * on only what it has paused itself. A 409 while its topic is archived.
+ * on only what it has paused itself. A 409 while its topic is archived, or where mails are still to be made of a list or segment that is gone.
  */
 export async function resumeBroadcast(
   deps: StopDeps,
@@ -160,7 +161,8 @@ export async function resumeBroadcast(
 ): Promise<{ released: number }> {
   const { onProgress, byAccount = false, alongside } = how
   const course = await deps.store.write(async (tx) => {
-    const { status, sent_at, paused_by, topic_id } = await findBroadcast(tx, account_id, id)
+    const found = await findBroadcast(tx, account_id, id)
+    const { status, sent_at, paused_by, topic_id } = found
     // Sending: a resume that was broken off.
     if (status !== 'paused' && status !== 'sending') {
       throw refusalFor(byAccount, `A campaign that is ${status} cannot be resumed`)
@@ -168,6 +170,7 @@ export async function resumeBroadcast(
     if (byAccount && status === 'paused' && paused_by !== 'account') throw operatorsPause()
     // An archived one cannot be sent on.
     if (status === 'paused' && topic_id !== null) await findTopic(tx, account_id, topic_id)
+    if (status === 'paused') await refuseWithoutAudience(tx, found)
     const resumed = sent_at === null ? 'scheduled' : 'sending'
     const now = deps.clock.now()
     const begun = { status: resumed, reason: null, paused_by: null } as const
@@ -177,6 +180,19 @@ export async function resumeBroadcast(
   })
   const { changed } = await followCourse(deps, course, { onProgress, alongside })
   return { released: changed }
+}
+
+/** What is to be made of whom nobody knows any more would be paused again at once. */
+async function refuseWithoutAudience(tx: Tx, found: Broadcast): Promise<void> {
+  if (found.expanded === 1) return
+  try {
+    await requireWhom(tx, found.account_id, whomOf(found))
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
+    const advice = hasBegun(found) ? 'Cancel its rest' : 'Take it back to change its audience'
+    const message = `It cannot go on, as a list or segment of it is gone (${error.message}). ${advice}`
+    throw new ApiError('conflict', message)
+  }
 }
 
 const refusalFor = (byAccount: boolean, message: string) =>

@@ -1,6 +1,6 @@
 import { idsIn, prepared, type Read, type Tx } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
-import { variantTestOf } from './variant.js'
+import { hasRest } from './variant.js'
 
 /*
  * Who has got a mail of the test of a campaign. A contact's place in it is a hash (`variant.ts`), so that whoever joins the
@@ -13,18 +13,12 @@ export async function noteTested(
   broadcast: Broadcast,
   contactIds: readonly string[],
 ): Promise<void> {
-  if (contactIds.length === 0 || !isTest(broadcast)) return
+  if (contactIds.length === 0 || !hasRest(broadcast)) return
   await tx
     .insertInto('broadcast_tested')
     .values(contactIds.map((contact_id) => ({ broadcast_id: broadcast.id, contact_id })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-}
-
-/** Whether mails of it are now those of a test that a rest comes after. */
-function isTest(broadcast: Broadcast): boolean {
-  const test = variantTestOf(broadcast)
-  return test !== undefined && test.share < 100 && broadcast.winner === null
 }
 
 /** Which of some contacts got a mail of the test; undefined: nobody has written it down, as with older releases. */

@@ -47,6 +47,12 @@ export const variantTestOf = ({
 }: Pick<Broadcast, 'variant_test'>): VariantTest | undefined =>
   variant_test === null ? undefined : (JSON.parse(variant_test) as VariantTest)
 
+/** Whether a campaign is tried on a part of its audience now. */
+export function hasRest(broadcast: Pick<Broadcast, 'variant_test' | 'winner'>): boolean {
+  const test = variantTestOf(broadcast)
+  return test !== undefined && test.share < 100 && broadcast.winner === null
+}
+
 /** The versions of a campaign by their keys; the first is the one that the others are compared with. */
 export const variantsOf = async (read: Read, broadcastId: string): Promise<Variant[]> =>
   await read

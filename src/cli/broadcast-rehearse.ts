@@ -48,10 +48,14 @@ async function show(
 const timeOf = (iso: string | null) =>
   iso === null ? 'not in 30 days' : shownTime(Date.parse(iso))
 
+const testWords = ({ recipients, chosenAt }: NonNullable<Rehearsal['test']>) =>
+  `${shownCount(recipients)} of them; the version for the others is chosen ${chosenAt === null ? 'by hand, and what is below is of the test' : `at about ${timeOf(chosenAt)}`}`
+
 function sayRehearsal(of: Rehearsal): void {
   sayFields({
     Recipients: shownCount(of.recipientCount),
     Begins: timeOf(of.startsAt),
+    ...(of.test !== null && { 'Its test': testWords(of.test) }),
     Done: timeOf(of.doneAt),
     'Held up by': of.heldUp === null ? 'nothing' : `${of.heldUp.site}: ${of.heldUp.says}`,
   })

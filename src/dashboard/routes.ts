@@ -76,7 +76,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     campaignPages(shell.account, mail)
   }
   if (deps.automations !== undefined) {
-    automationEditPages(shell.account, { ...deps.automations, rendered: makeRenderedPages() })
+    const editing = { tracking: deps.mail?.tracking, rendered: makeRenderedPages() }
+    automationEditPages(shell.account, { ...deps.automations, ...editing })
     automationPages(shell.account, deps.automations)
   }
   picturePages(shell.account, deps)

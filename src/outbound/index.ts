@@ -47,6 +47,7 @@ export {
   makeEgressPools,
   noRoute,
   routeOfDomain,
+  sandboxSite,
   shownPattern,
   shownSlow,
   shownSpan,

@@ -8,6 +8,7 @@ import { insideSites, makePoolNames } from './routing/index.js'
 import {
   claimRation,
   forgetLearned,
+  isWarmedUp,
   makeShaping,
   makeWarmUp,
   noWarmUp,
@@ -37,7 +38,7 @@ export async function openShaping(
   const { store, clock, log, config, thread, threads, random } = deps
   const warmUps = new Map<string, WarmUp>()
   const warmUpOf = (source: string): WarmUp => {
-    if (config.warmUp === 'off' || config.route === 'sandbox') return noWarmUp
+    if (!isWarmedUp(config)) return noWarmUp
     const known = warmUps.get(source)
     if (known !== undefined) return known
     const warmUp = makeWarmUp({

@@ -1,43 +1,112 @@
 import {
   type Broadcast,
+  beginOf,
+  choiceAfterClocks,
   draftVersions,
   lastLeavesAt,
+  type OwnTimes,
   ownTimesOf,
   paceOf,
   type SendWindow,
+  type TimeSpan,
   testSize,
+  type VariantTest,
 } from '../broadcasts/index.js'
 import { hourMs, openWindow } from '../clock/index.js'
 import type { RehearsalPlan } from '../outbound/index.js'
 import type { Read } from '../store/index.js'
 
-/** When a campaign's mails are made, for a run that begins then. */
+/** When a campaign begins, and its mails are made. */
+export interface CampaignLeaving extends Pick<RehearsalPlan, 'startsAt' | 'leavesAt' | 'opensAt'> {
+  /** How many leave: all, or those of a test after which somebody chooses the version for the rest. */
+  mails: number
+  test: RehearsedTest | null
+}
+
+/** A part of the audience that versions are tried on first. */
+export interface RehearsedTest {
+  recipients: number
+  /** When the version for the rest is chosen (ms); null: when somebody does. */
+  chosenAt: number | null
+}
+
+/** When a campaign's mails are made, where it begins as much later (ms). Nothing leaves before `notBefore`. */
 export async function leavingOf(
   read: Read,
   draft: Broadcast,
-  { people, startsAt }: { people: number; startsAt: number },
-): Promise<Pick<RehearsalPlan, 'leavesAt' | 'opensAt'>> {
+  { people, notBefore }: { people: number; notBefore: number },
+): Promise<(later: number) => CampaignLeaving> {
   const { rate, window } = paceOf(draft)
   const opensAt = makeOpensAt(window)
   const own = await ownTimesOf(read, draft)
-  if (own !== undefined) {
-    const { first, last } = own.span
-    // They are taken to be spread over the zones as evenly as these are over the day.
-    const leavesAt = (n: number) => Math.max(startsAt, first + ((last - first) * n) / people)
-    return { leavesAt, opensAt }
+  const { test: usual } = await draftVersions(read, draft)
+  const test = draft.variant_test === null ? undefined : usual
+  return (later) => {
+    const from = notBefore + later
+    if (own !== undefined) return { opensAt, ...byClocks(own, { people, test, from, later }) }
+    const startsAt = Math.max(notBefore, beginOf(draft) ?? 0) + later
+    return { opensAt, ...atPace(startsAt, { people, test, rate, window }) }
   }
+}
+
+interface Given {
+  people: number
+  test: VariantTest | undefined
+}
+
+const triedOf = ({ people, test }: Given) =>
+  test === undefined ? people : Math.min(people, testSize(people, test))
+
+/** All at once, or at its own rate in its own hours. */
+function atPace(
+  startsAt: number,
+  { people, test, rate, window }: Given & ReturnType<typeof paceOf>,
+): Omit<CampaignLeaving, 'opensAt'> {
   const from = (start: number) =>
     rate === null ? () => start : memoOf((n) => lastLeavesAt(start, { people: n, rate, window }))
-  const { test } = await draftVersions(read, draft)
-  const tried = test === undefined || draft.variant_test === null ? people : testSize(people, test)
-  const first = from(startsAt)
-  if (test === undefined || tried >= people) return { leavesAt: first, opensAt }
-  const made = first(tried)
+  const tried = triedOf({ people, test })
+  const leavesAt = from(startsAt)
+  if (test === undefined || tried >= people)
+    return { startsAt, leavesAt, mails: people, test: null }
+  const made = leavesAt(tried)
   if (test.decideAfter === 'by hand' || made === undefined) {
-    return { leavesAt: (n) => (n < tried ? first(n) : undefined), opensAt }
+    return { startsAt, leavesAt, mails: tried, test: { recipients: tried, chosenAt: null } }
   }
-  const rest = from(made + test.decideAfter * hourMs)
-  return { leavesAt: (n) => (n < tried ? first(n) : rest(n - tried)), opensAt }
+  const chosenAt = made + test.decideAfter * hourMs
+  const rest = from(chosenAt)
+  return {
+    startsAt,
+    leavesAt: (n) => (n < tried ? leavesAt(n) : rest(n - tried)),
+    mails: people,
+    test: { recipients: tried, chosenAt },
+  }
+}
+
+/** Each at one time of their own clock; they are taken to be spread over the zones as evenly as these are over the day. */
+function byClocks(
+  own: OwnTimes,
+  { people, test, from, later }: Given & { from: number; later: number },
+): Omit<CampaignLeaving, 'opensAt'> {
+  const startsAt = Math.max(from, own.span.first + later)
+  const spread =
+    ({ first, last }: TimeSpan, of: number) =>
+    (n: number) =>
+      Math.max(startsAt, later + first + ((last - first) * n) / Math.max(1, of))
+  const tried = triedOf({ people, test })
+  const leavesAt = spread(own.span, tried)
+  if (test === undefined || tried >= people)
+    return { startsAt, leavesAt, mails: people, test: null }
+  if (test.decideAfter === 'by hand') {
+    return { startsAt, leavesAt, mails: tried, test: { recipients: tried, chosenAt: null } }
+  }
+  const chosenAt = choiceAfterClocks(own, { hours: test.decideAfter, from: from - later }) + later
+  const rest = spread(own.after(chosenAt - later), people - tried)
+  return {
+    startsAt,
+    leavesAt: (n) => (n < tried ? leavesAt(n) : rest(n - tried)),
+    mails: people,
+    test: { recipients: tried, chosenAt },
+  }
 }
 
 // A mail in so many is reckoned, as calendars of zones take their time; those between lie between.

@@ -1,10 +1,4 @@
-import {
-  audienceOf,
-  type Broadcast,
-  beginOf,
-  findBroadcast,
-  reachableNow,
-} from '../broadcasts/index.js'
+import { audienceOf, type Broadcast, findBroadcast, reachableNow } from '../broadcasts/index.js'
 import { type Clock, hourMs, isoTime } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
@@ -12,7 +6,7 @@ import { ApiError } from '../errors/index.js'
 import type { Gate, SiteCourse } from '../outbound/index.js'
 import type { Store } from '../store/index.js'
 import { domainShares } from './audience-domains.js'
-import { leavingOf } from './leaving.js'
+import { leavingOf, type RehearsedTest } from './leaving.js'
 import { planOf, type RehearsalFacts, readFacts } from './plan.js'
 import { sitesOfDomains } from './sites.js'
 
@@ -37,7 +31,9 @@ export interface Rehearsal {
   id: string
   recipientCount: number
   startsAt: string
-  /** Null: not within 30 days. */
+  /** The part that versions are tried on first; null: all leave at once, or by their own clocks. */
+  test: { recipients: number; chosenAt: string | null } | null
+  /** Of one whose version is chosen by hand: when its test is done. Null: not within 30 days. */
   doneAt: string | null
   /** What holds it up most: at the site that is done last. */
   heldUp: HeldUp | null
@@ -60,12 +56,13 @@ const mostPools = 5
 /**
  * Rehearses a campaign that has not been sent yet: nothing is written. Throws a 404, a 409 for one that is on its way or over,
  * and a 400 where it has no audience. `alternatives`: what would change is looked for as well.
+ * `notBefore` (ms): nothing leaves before, as somebody may take it back.
  */
 export async function rehearse(
   deps: RehearsalDeps,
   accountId: string,
   id: string,
-  { alternatives = true }: { alternatives?: boolean } = {},
+  { alternatives = true, notBefore = 0 }: { alternatives?: boolean; notBefore?: number } = {},
 ): Promise<Rehearsal> {
   const { store, clock, outbound } = deps
   const { read } = store
@@ -73,31 +70,36 @@ export async function rehearse(
   refuseUnlessAhead(draft)
   const { reachable: people } = await reachableNow(read, audienceOf(draft))
   const now = clock.now()
-  const startsAt = Math.max(now, beginOf(draft) ?? 0)
+  const from = Math.max(now, notBefore)
+  const leaving = await leavingOf(read, draft, { people, notBefore: from })
+  const { startsAt, mails, test } = leaving(0)
   const { loadReadableShaping } = await import('../outbound/index.js')
   const { data } = loadReadableShaping(deps.shapingFiles())
   const shares = await domainShares(read, accountId, audienceOf(draft).whom)
   const found = { clock, resolver: deps.openResolver(), outbound, data }
   const sites = await sitesOfDomains(found, shares)
   const facts = await readFacts(read, draft, {
-    people,
+    people: mails,
     sites,
     outbound,
     node: store.node.number,
     now,
   })
-  const run = async (at: number, pool?: string) =>
-    await runOnce(facts, { pool, startsAt: at, ...(await leaving(at)) })
-  const leaving = (at: number) => leavingOf(read, draft, { people, startsAt: at })
-  const { doneAt, courses } = await run(startsAt)
+  const run = (later: number, pool?: string) => runOnce(facts, { pool, ...leaving(later) })
+  const { doneAt, courses } = await run(0)
   const others: Rehearsal['alternatives'] = []
   if (alternatives) {
     for (const hours of laterHours) {
-      const at = startsAt + hours * hourMs
-      others.push({ startsAt: isoTime(at), pool: null, doneAt: isoTime((await run(at)).doneAt) })
+      const later = hours * hourMs
+      const { doneAt: done } = await run(later)
+      others.push({
+        startsAt: isoTime(leaving(later).startsAt),
+        pool: null,
+        doneAt: isoTime(done),
+      })
     }
     for (const pool of Object.keys(outbound.pools).slice(0, mostPools)) {
-      const { doneAt: done } = await run(startsAt, pool)
+      const { doneAt: done } = await run(0, pool)
       others.push({ startsAt: isoTime(startsAt), pool, doneAt: isoTime(done) })
     }
   }
@@ -107,12 +109,16 @@ export async function rehearse(
     id: draft.id,
     recipientCount: people,
     startsAt: isoTime(startsAt),
+    test: shownTest(test),
     doneAt: isoTime(doneAt),
     heldUp: last?.gate == null ? null : { site: last.site, gate: last.gate, says: last.says },
     sites: shown,
     alternatives: others,
   }
 }
+
+const shownTest = (test: RehearsedTest | null): Rehearsal['test'] =>
+  test && { recipients: test.recipients, chosenAt: isoTime(test.chosenAt) }
 
 function refuseUnlessAhead({ status }: Broadcast): void {
   if (status === 'draft' || status === 'scheduled') return

@@ -33,9 +33,20 @@ export async function sitesOfDomains(
   { clock, resolver, outbound, data }: SitesDeps,
   shares: ReadonlyMap<string, number>,
 ): Promise<AudienceSite[]> {
-  const { routeOfDomain, siteOf, policyFor } = await import('../outbound/index.js')
+  const { policyFor, policyInside, routeOfDomain, sandboxSite, siteOf } = await import(
+    '../outbound/index.js'
+  )
   const sorted = [...shares].sort(([, a], [, b]) => b - a)
   const large = sorted.slice(0, mostDomains)
+  const rest = sorted.slice(mostDomains)
+  if (outbound.route === 'sandbox') {
+    const inbox = { name: sandboxSite, policy: policyInside }
+    const others = { name: { ...sandboxSite, key: otherDomains }, policy: policyInside }
+    return [
+      { shares: new Map(large), ...inbox },
+      ...(rest.length === 0 ? [] : [{ shares: new Map(rest), ...others }]),
+    ]
+  }
   const names = new Map<string, SiteName>()
   const late = new AbortController()
   const lookUps = someAtOnce(large, { atOnce, signal: late.signal }, async ([domain]) => {
@@ -58,7 +69,6 @@ export async function sitesOfDomains(
     site.shares.set(domain, share)
     sites.set(name.key, site)
   }
-  const rest = sorted.slice(mostDomains)
   if (rest.length > 0) sites.set(otherDomains, othersOf(rest, { policyFor, data, outbound }))
   return [...sites.values()]
 }

@@ -142,6 +142,10 @@ t.test('one whose list is deleted while it is dispatched is paused and says so',
     paused_by: 'account',
     reason: /no contact list with this id.* was deleted/,
   })
+  await t.rejects(resumeBroadcast(rig, made, { byAccount: true }), {
+    code: 'conflict',
+    message: /It cannot go on, .* is gone .* Take it back/,
+  })
   // Its account makes a draft of it, keeps writing it, and takes the list off when it has another.
   await takeBack(rig, rig.accountId, made.id)
   const billing = await readBilling(rig.store.read, plans, rig.accountId)

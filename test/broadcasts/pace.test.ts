@@ -218,11 +218,11 @@ t.test(
     }
     await rig.add('e@x.test')
     const gone = await rig.add('gone@x.test', { metadata: { timeZone: 'America/New_York' } })
-    const nine = '2026-12-03T09:00:00+01:00'
+    const nine = '2026-12-03T09:00:17+01:00'
     const made = await rig.create({ scheduledAt: nine, localTimeOf: 'Europe/Berlin' })
     t.match(made, { status: 'scheduled', scheduled_at: Date.parse(nine) })
     // Nine in Kiritimati.
-    const first = Date.parse('2026-12-02T19:00:00Z')
+    const first = Date.parse('2026-12-02T19:00:17Z')
     await clock.advance(first - clock.now() - 1_000)
     t.equal(await campaignsWait(rig), false)
     await clock.advance(2_000)

@@ -1,4 +1,5 @@
 // Thorough, turn 2: a browser writes campaigns whose blocks change as a whole, or are not finished.
+import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
@@ -28,7 +29,7 @@ async function newCampaign(t: Test) {
     return { subject: row?.subject, blocks: row?.blocks ?? '', id: row?.id }
   }
   const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click()
-  return { page, errors, status, kept, stored, press, cookie, url, accountId }
+  return { page, errors, status, kept, stored, press, cookie, url, accountId, posthorn }
 }
 
 t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip }, async (t) => {
@@ -122,3 +123,50 @@ t.test('a card that is not finished holds up nothing else', { skip }, async (t) 
     [],
   )
 })
+
+t.test(
+  'a new draft is whole once it is kept, and is not lost to another window',
+  { skip },
+  async (t) => {
+    const { page, kept, stored, posthorn, url, accountId } = await newCampaign(t)
+    const { id: listId } = (
+      await posthorn.call('POST', '/v1/contacts/lists', { body: { name: 'Readers' } })
+    ).json
+    await posthorn.call('POST', `/v1/contacts/${listId}`, { body: { email: 'ada@x.test' } })
+    await page.goto(`${url}/a/${accountId}/campaigns/new`)
+    const hint = page.locator('#field-subject-hint')
+    await page.getByLabel('Subject').fill('{{ firstName | default: "Friend" }}, our week 48')
+    await hint.getByText('it has 19.').waitFor()
+    await page.getByLabel('Readers').first().check()
+    await page.locator('[data-counted]').getByText('1 person, of whom 1').waitFor()
+    await page.getByLabel('Subject').fill('Week 48')
+    await kept.waitFor()
+    t.ok(await isInView(kept), 'whoever types sees that it is kept')
+    t.match(await page.locator('h1').textContent(), /^Week 48/)
+    for (const part of [
+      'Send a test',
+      'Files',
+      'Test several versions',
+      'Must everybody get it?',
+    ]) {
+      t.equal(await page.getByRole('heading', { name: part }).count(), 1, part)
+    }
+
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await page.getByLabel('Subject').fill('Theirs')
+    await kept.waitFor()
+    await other.getByLabel('Subject').fill('Mine')
+    const told = other.locator('[data-kept]')
+    await told.getByText('Somebody else has saved this draft').waitFor()
+    t.ok(await isInView(told), 'whoever types sees that it is not kept')
+    await told.getByRole('button', { name: 'Save mine in its place' }).click()
+    await other.waitForLoadState()
+    t.match(await stored(), { subject: 'Mine' })
+  },
+)
+
+async function isInView(one: Locator): Promise<boolean> {
+  const { y, height } = (await one.boundingBox()) ?? { y: -1, height: 0 }
+  return y >= 0 && y + height <= (one.page().viewportSize()?.height ?? 0)
+}

@@ -152,7 +152,10 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   const draft = await broadcasts.create({ ...content, draft: true })
   t.equal(draft.status, 'draft')
   t.match(await broadcasts.update(draft.id, { name: 'Week 47' }), { name: 'Week 47' })
-  t.match(await broadcasts.rehearse(draft.id), { recipientCount: 30, sites: [{}] })
+  t.match(await broadcasts.rehearse(draft.id), {
+    recipientCount: 30,
+    sites: [{ site: 'sandbox', recipients: 30 }],
+  })
   t.match(await broadcasts.duplicate(draft.id), { status: 'draft' })
   t.match(await broadcasts.send(draft.id), { status: 'sending' })
   t.ok(Array.isArray((await broadcasts.recipients(draft.id)).recipients))

@@ -217,7 +217,7 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
   // A few words without a picture have no pixel: nobody knows who opened them.
   for (const page of [`${draft.path}/report`, `${draft.path}/report/people?who=not_opened`]) {
     const { text } = await owner.get(page)
-    t.match(text, /Opens of this campaign were not measured/)
+    t.match(text, /Opens of this campaign were not measured: its mail has no picture/)
     t.notMatch(text, /Send again to who has not opened/)
   }
   for (const to of ['again', 'segment']) {
@@ -231,7 +231,9 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
   await setBody(html)
   t.match((await owner.get(`${draft.path}/report`)).text, /Send again to who has not opened/)
   await setSwitches({ store }, { accountId }, { opens: false })
-  t.match((await owner.get(`${draft.path}/report`)).text, /were not measured/)
+  const untold = (await owner.get(`${draft.path}/report`)).text
+  t.match(untold, /were not measured: opens are not tracked\./)
+  t.match(untold, /Opened<\/a> not measured<\/dt><dd><b>–<\/b>/, 'no share of nothing')
   await setSwitches({ store }, { accountId }, { opens: null })
   const people = await owner.get(`${draft.path}/report/people?who=not_opened`)
   t.match(people.text, /Send again to who has not opened/)
@@ -600,6 +602,10 @@ t.test(
       localTimeOf: 'Europe/Berlin',
     })
     t.match((await owner.get(made.to)).text, /name="rate"[^>]*value="1200"/)
+    t.match(
+      (await owner.get(`${made.to}/send`)).text,
+      /2 people<\/b>, at 09:00 by each recipient’s own clock: from 24 Dec 2027/,
+    )
     await owner.post(`${made.to}/send`, { revision: '0' })
     const page = (await owner.get(made.to)).text
     t.match(page, /by each recipient’s own clock/)
@@ -685,6 +691,7 @@ t.test('a notice reaches who has unsubscribed, by an owner alone, once a day', a
   t.equal((await owner.post(`${here}/send`, { revision })).status, 303)
   const again = `${base}/campaigns/${await draftOf()}`
   await owner.post(`${again}/notice`, { reason: 'We have newer terms' })
+  t.match((await owner.get(`${again}/send`)).text, /One notice leaves a day/, 'the check says so')
   t.match(await owner.post(`${again}/send`, { revision }), {
     status: 422,
     text: /One notice leaves a day/,

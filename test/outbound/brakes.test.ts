@@ -127,7 +127,7 @@ async function campaignPage({ rig, clock }: World): Promise<string> {
   await store.write((tx) => tx.updateTable('emails').set(change).execute())
   const broadcast = await findBroadcast(store.read, accountId, id)
   const deps = { store, gateOf: async (of: Parameters<typeof rig.gateOf>[0]) => rig.gateOf(of) }
-  const of = { broadcast, base: '', now: clock.now(), waits: false }
+  const of = { broadcast, base: '', now: clock.now(), waits: false, zone: 'UTC' }
   const report = await broadcastReport(store.read, accountId, id)
   return String(sendingPart(await sendingView(deps, report, of)))
 }

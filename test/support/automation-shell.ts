@@ -21,7 +21,7 @@ export async function openAutomationShell(t: Test) {
     t,
     ({ account }) => {
       automationPages(account, deps)
-      automationEditPages(account, { ...deps, rendered: makeRenderedPages() })
+      automationEditPages(account, { ...deps, tracking: undefined, rendered: makeRenderedPages() })
     },
     { clock, accountId },
   )

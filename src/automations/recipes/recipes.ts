@@ -1,3 +1,4 @@
+import type { Rule } from '../../rules/index.js'
 import { birthday } from './birthday.js'
 import { chain, type Recipe, sends, shortMail } from './recipe.js'
 
@@ -5,6 +6,15 @@ import { chain, type Recipe, sends, shortMail } from './recipe.js'
  * What most people begin with. Each is a whole automation that could be enabled as it stands, once its words are the
  * account's own.
  */
+
+/** Whether somebody has had a mail before them. A mail of few words has no pixel, so a click says it too. */
+const seen = (key: string): Rule => ({
+  any: ['opened', 'clicked'].map((what) => ({
+    field: `email.${key}.${what}`,
+    operator: 'eq',
+    value: true,
+  })),
+})
 
 const welcomeMails = [
   shortMail('welcome-1', 'Welcome!', {
@@ -27,7 +37,7 @@ const welcome: Recipe = {
   name: 'welcome',
   title: 'Welcome series',
   about:
-    'Four mails over twelve days for whoever joins a list; who has opened the first gets another second one.',
+    'Four mails over twelve days for whoever joins a list; who has opened the first or clicked in it gets another second one.',
   mails: welcomeMails,
   definition({ from, listId }) {
     const [one, two, three, four] = welcomeMails
@@ -49,8 +59,8 @@ const welcome: Recipe = {
         {
           key: 'opened',
           type: 'condition',
-          name: 'Have they opened the first?',
-          config: { all: [{ field: `email.${one.slug}.opened`, operator: 'eq', value: true }] },
+          name: 'Have they opened the first, or clicked in it?',
+          config: seen(one.slug),
         },
         sends(two, from, 'For those who have read the first'),
         sends(three, from, 'For those who have not'),
@@ -139,7 +149,7 @@ const winBack: Recipe = {
   name: 'win-back',
   title: 'Win back who opens nothing',
   about:
-    'A mail to whoever has opened nothing for 90 days, and a second one a week later if they do not open that. Makes a segment of them; who is in it already can be started from its page.',
+    'A mail to whoever has opened nothing for 90 days, and a second one a week later if they neither open that nor click in it. Makes a segment of them; who is in it already can be started from its page.',
   mails: winBackMails,
   segment: {
     name: 'Opened nothing for 90 days',
@@ -169,8 +179,8 @@ const winBack: Recipe = {
         {
           key: 'opened',
           type: 'condition',
-          name: 'Have they opened it?',
-          config: { all: [{ field: `email.${one.slug}.opened`, operator: 'eq', value: true }] },
+          name: 'Have they opened it, or clicked in it?',
+          config: seen(one.slug),
         },
         { key: 'back', type: 'exit', config: { reason: 'back' } },
         sends(two, from, 'A last question'),

@@ -1,5 +1,9 @@
 import type { AutomationPageDeps } from '../automations/deps.js'
 import type { RenderedPages } from '../templates/rendered.js'
+import type { UnseenDeps } from './unseen-opens.js'
 
 /** What writing automations needs. `rendered`: keeps previews for as long as a frame needs to ask for them. */
-export type AutomationEditDeps = AutomationPageDeps & { rendered: RenderedPages }
+export type AutomationEditDeps = AutomationPageDeps & { rendered: RenderedPages } & Pick<
+    UnseenDeps,
+    'tracking'
+  >

@@ -28,6 +28,7 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { writable } from './edit.js'
 import { checksOf } from './enable-checks.js'
+import { unseenOpens } from './unseen-opens.js'
 
 interface EnableView {
   page: string
@@ -80,6 +81,8 @@ async function showEnable(
   const billing = await readBilling(read, deps.plans, account.id)
   const here = `${base}/automations/${found.id}`
   const checks = await checksOf(read, { billing, base, here }, definition, book)
+  const unseen = await unseenOpens(deps, account.id, definition, book)
+  checks.push(...unseen.map((says): CampaignCheck => ({ tone: 'doubt', says })))
   if (!isAutomationName(name)) {
     const mend = { label: 'Write it', href: `${here}/edit` }
     checks.push({

@@ -30,6 +30,7 @@ import { typedOrKept, writable } from './edit.js'
 import { datedWords, unreadableWords } from './survey-words.js'
 import { callerOf, countsOf, type TrialTold, timelineOf } from './trial-words.js'
 import { definitionOf } from './typed.js'
+import { unseenOpens } from './unseen-opens.js'
 
 interface SimulateView extends TrialTold {
   page: string
@@ -54,6 +55,8 @@ interface SimulateView extends TrialTold {
   opened: string[]
   clicked: string[]
   sends: { value: string; label: string }[]
+  /** Which mails' opens it asks for that nobody can see. */
+  unseen: string[]
   /** How many may be typed. */
   mostEvents: number
   events: string[]
@@ -170,6 +173,7 @@ async function showSimulation(
     happenings: happeningsTyped(fields),
     opened: fields.all('opened'),
     clicked: fields.all('clicked'),
+    unseen: await unseenOpens(deps, account.id, definition, book),
     sends: definition.steps
       .filter(({ type }) => type === 'send_email')
       .map(({ key }) => ({ value: key, label: called(key) })),

@@ -18,6 +18,7 @@ export interface AutomationFrame {
   mayWrite: boolean
   /** What can be done with it now. */
   deeds: {
+    enable: boolean
     write: boolean
     try: boolean
     pause: boolean
@@ -38,6 +39,7 @@ export function frameOf(
   const at = `${base}/automations/${found.id}`
   const mayWrite = visit.may('automations.write')
   const isOpen = mayWrite && found.status !== 'archived'
+  const hasRuns = found.running + found.waiting > 0
   const tab = (label: string, place: Place, path: string) => ({
     label,
     href: `${at}${path}`,
@@ -58,7 +60,9 @@ export function frameOf(
     ],
     mayWrite,
     deeds: {
-      pause: isOpen && found.paused_at === null,
+      enable: isOpen && found.status === 'disabled',
+      // What never ran has nobody to hold.
+      pause: isOpen && found.paused_at === null && (found.status === 'enabled' || hasRuns),
       resume: isOpen && found.paused_at !== null,
       write: isOpen,
       try: found.status !== 'archived',

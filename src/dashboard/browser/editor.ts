@@ -132,6 +132,13 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
       if (!asking.signal.aborted) console.info('The preview could not be made', error)
     }
   }
+  // A browser that loads the page anew puts back what was typed.
+  addEventListener('pageshow', () => {
+    const isPutBack = [...form.querySelectorAll('input')].some(
+      (one) => one.name === 'subject' && one.value !== one.defaultValue,
+    )
+    if (isPutBack) void ask()
+  })
   form.addEventListener('input', (event) => {
     // The look (desktop, phone, dark) is style alone: nothing has to be rendered anew.
     if (event.target instanceof HTMLInputElement && event.target.name === 'look') return
@@ -146,8 +153,15 @@ function takePreview(page: Document, editors: ReadonlyMap<string, EditorView>): 
   const there = document.querySelector('#preview')
   if (made === null || there === null) return
   putInPlace(there, made)
+  for (const part of followers) {
+    const [shown, fresh] = [document.querySelector(part), page.querySelector(part)]
+    if (shown !== null && fresh !== null) shown.textContent = fresh.textContent
+  }
   showFault(editors)
 }
+
+// Numbers beside fields, which say what is typed.
+const followers = ['#field-subject-hint', '[data-counted]']
 
 /** What somebody is typing into stays: the same samples keep their fields, and the chosen look stays chosen. */
 function putInPlace(there: Element, made: Element): void {

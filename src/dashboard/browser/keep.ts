@@ -46,6 +46,8 @@ export function keepDraft(form: HTMLFormElement): void {
       isUnkept = isTyped || says !== kept
       // Somebody else has changed it: only a person can say what is to become of it.
       isOver = !answer.ok && page.querySelector('form[data-newer]') !== null
+      if (isOver)
+        told.replaceChildren('Not kept. ', ...(page.getElementById('newer')?.children ?? []))
     } catch {
       told.textContent = 'Not kept: there is no way to the server now'
     } finally {
@@ -148,6 +150,16 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
     const [there, fresh] = [document.querySelector(part), page.querySelector(part)]
     if (there !== null && fresh !== null) there.replaceWith(fresh)
     else if (fresh !== null) document.querySelector('.page-head')?.append(fresh)
+  }
+  // A draft that is kept for the first time has a name, and what stands below the form, from then on.
+  const [title, named] = [document.querySelector('h1'), page.querySelector('h1')]
+  if (title !== null && named !== null) {
+    title.replaceChildren(...named.childNodes)
+    document.title = page.title
+  }
+  const more = page.querySelector('.editor-more')
+  if (more !== null && document.querySelector('.editor-more') === null) {
+    ;(document.getElementById('looks') ?? form).after(more)
   }
   return page.querySelector('p.notice[role=status]')?.textContent?.trim() || kept
 }

@@ -1,5 +1,11 @@
 import { readBilling } from '../../billing/index.js'
-import { alikeVersions, type Broadcast, draftVersions, judgeDraft } from '../../broadcasts/index.js'
+import {
+  alikeVersions,
+  type Broadcast,
+  draftVersions,
+  judgeDraft,
+  takeBackMs,
+} from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
@@ -11,7 +17,7 @@ import { contentChecks } from './content-checks.js'
 import { fillingWords } from './counted-now.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
-import { opensMeasured } from './opens-measured.js'
+import { opensMeasured, whyUnmeasured } from './opens-measured.js'
 import { peopleChecks } from './people-checks.js'
 import { contentsOf, ofVersions } from './version-checks.js'
 import { countWords } from './words.js'
@@ -52,20 +58,31 @@ export async function checksOf(
     checks: made === undefined ? [] : await contentChecks(read, seen, made, { mend, followed }),
   }))
   checks.push(...ofVersions(await Promise.all(looked)))
+  const unseen = contents.some(({ made }) => made !== undefined)
+    ? await whyUnmeasured(deps, draft)
+    : undefined
+  if (unseen !== undefined) {
+    checks.push({ tone: 'doubt', says: `Opens will not be counted: ${unseen}.`, mend: edit })
+  }
   if (reachable === undefined) return { checks, reachable }
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
   checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))
   const { store, clock, rehearsing } = deps
+  const from = clock.now() + takeBackMs
+  const how = { alternatives: false, notBefore: from }
+  const rehearsed = await rehearse({ store, clock, ...rehearsing }, accountId, draft.id, how)
   const forecast = await forecastWords(read, draft, {
     people: reachable,
-    now: clock.now(),
+    from,
     zone,
-    rehearse: () =>
-      rehearse({ store, clock, ...rehearsing }, accountId, draft.id, { alternatives: false }),
+    rehearsed,
   })
   const rehearsal = { label: 'By provider', href: `${base}/campaigns/${draft.id}/rehearsal` }
-  if (forecast !== undefined) checks.push({ tone: 'none', says: forecast, mend: rehearsal })
+  if (forecast !== undefined) {
+    const tone = rehearsed.doneAt === null ? 'doubt' : 'none'
+    checks.push({ tone, says: forecast, mend: rehearsal })
+  }
   return { checks, reachable }
 }
 

@@ -2,8 +2,10 @@ import {
   type Broadcast,
   countAudience,
   mailTypeOf,
+  mostParts,
   refillOf,
   stillThere,
+  type Whom,
   whomOf,
 } from '../../broadcasts/index.js'
 import type { Read } from '../../store/index.js'
@@ -22,6 +24,26 @@ export async function countedNow(read: Read, draft: Broadcast): Promise<string> 
   const counts = await countAudience(read, { accountId, whom: there, topicId, type })
   const filling = await fillingWords(read, draft)
   return filling === undefined ? countWords(counts) : `${countWords(counts)} ${filling}`
+}
+
+/** The same of an audience as it is typed, and not saved yet. */
+export async function countedTyped(
+  read: Read,
+  { accountId, whom, topicId }: { accountId: string; whom: Whom; topicId: string },
+  draft: Broadcast | undefined,
+): Promise<string> {
+  const parts = [whom.lists, whom.segments, whom.withoutLists, whom.withoutSegments]
+  // More are refused when it is saved.
+  if (parts.slice(0, 2).flat().length === 0 || parts.flat().length > mostParts) return ''
+  const saved = draft && whomOf(draft)
+  const isSaved =
+    JSON.stringify(saved) === JSON.stringify(whom) && (draft?.topic_id ?? '') === topicId
+  if (draft !== undefined && isSaved) return await countedNow(read, draft)
+  const there = await stillThere(read, accountId, whom)
+  const type = draft === undefined ? 'marketing' : mailTypeOf(draft)
+  return countWords(
+    await countAudience(read, { accountId, whom: there, topicId: topicId || null, type }),
+  )
 }
 
 /** That the number is not final, where a segment of the audience is being filled. */

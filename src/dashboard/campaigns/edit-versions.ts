@@ -2,11 +2,14 @@ import { optional, string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
+  audienceOf,
   type Broadcast,
   type BroadcastInput,
   changeDraft,
   draftVersions,
   findBroadcast,
+  reachableNow,
+  refuseSmallTest,
   withName,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -29,6 +32,8 @@ interface EditVersionsView {
   versions: VersionFields[]
   test: { share: string; decideAfter: string; by: string; ifClose: string }
   mayAdd: boolean
+  /** That they are too many for the audience. */
+  small: string | undefined
   faults: Faults
 }
 
@@ -205,7 +210,24 @@ async function showVersions(
       ifClose: test.ifClose,
     },
     mayAdd: versions.length < most,
+    small: variants.length === 0 ? undefined : await smallWords(deps, draft),
     faults,
   }
   return page('campaigns/edit-versions', view, { title: `Versions of ${view.name}` })
+}
+
+/** That a test has fewer people than its versions need; undefined: it has enough, or an audience is still to be chosen. */
+async function smallWords(
+  { store: { read } }: CampaignPageDeps,
+  draft: Broadcast,
+): Promise<string | undefined> {
+  const { variants, test } = await draftVersions(read, draft)
+  try {
+    const { reachable } = await reachableNow(read, audienceOf(draft))
+    if (reachable > 0) refuseSmallTest(test, variants.length, reachable)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.message
+  }
 }

@@ -21,7 +21,7 @@ import {
   segmentChoices,
 } from './audience-choices.js'
 import { beginPart, begunWith, isNowHtml } from './begin.js'
-import { countedNow } from './counted-now.js'
+import { countedNow, countedTyped } from './counted-now.js'
 import type { CampaignPageDeps } from './deps.js'
 import { type DraftValues, keptValues, sendersOf } from './draft-values.js'
 import { filesPart } from './files.js'
@@ -68,6 +68,8 @@ export interface EditCampaignView {
   /** The fields of rate and hours. */
   pace: Html
   counted: string
+  /** In characters, as the preview shows it: its merge tags filled in. */
+  subjectLength: number
   /** The cards of its blocks; undefined where it is HTML. */
   blocks: Html | undefined
   /** What a new one can begin with, or the question whether that may take the place of what is written. */
@@ -135,6 +137,13 @@ export async function editPage(
   const looked = variants.find(({ key }) => key === version)
   const here = draft && `${base}/campaigns/${draft.id}`
   const change = `${here ?? `${base}/campaigns/new`}/preview`
+  const previewed = await campaignPreview(
+    deps,
+    visit,
+    { isNotice: draft?.notice_reason != null, ...asVersion({ ...values, document }, looked) },
+    as,
+  )
+  const subjectShown = looked || values.subject.trim() === '' ? undefined : previewed.mail?.subject
   const view: EditCampaignView = {
     base,
     title: draft === undefined ? 'New campaign' : campaignName(draft),
@@ -165,7 +174,10 @@ export async function editPage(
     senders,
     files: draft && (await filesPart(deps, draft, faults)),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
-    counted: draft === undefined ? '' : await countedNow(read, draft),
+    subjectLength: [...(subjectShown ?? values.subject)].length,
+    counted: await (draft === undefined || wasTyped
+      ? countedTyped(read, { accountId: account.id, whom, topicId: values.topicId }, draft)
+      : countedNow(read, draft)),
     blocks:
       document &&
       blockCards({
@@ -179,23 +191,19 @@ export async function editPage(
       }),
     begin: beginPart(begun, { change, isNew: draft === undefined }),
     tags: await tagMenu(read, account.id),
-    preview: previewPart(
-      await campaignPreview(
-        deps,
-        visit,
-        { isNotice: draft?.notice_reason != null, ...asVersion({ ...values, document }, looked) },
-        as,
-      ),
-      versionKeys.length === 0
-        ? [askedContact(as)]
-        : [askedVersion(versionKeys, version), askedContact(as)],
-    ),
+    preview: previewPart(previewed, askedBeside(versionKeys, { version, as })),
     versionKeys,
     testVersion: fields.get('testVersion') ?? versionKeys[0] ?? '',
     faults,
   }
   return page('campaigns/edit', view, { title: view.title, editor: true, wide: true })
 }
+
+/** What the preview asks: whose data it has and, of several, which version it is. */
+const askedBeside = (
+  keys: readonly string[],
+  { version, as }: { version: string; as: string },
+): FormField[] => [...(keys.length === 0 ? [] : [askedVersion(keys, version)]), askedContact(as)]
 
 const askedVersion = (keys: readonly string[], value: string): FormField => ({
   name: 'version',

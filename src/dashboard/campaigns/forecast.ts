@@ -2,6 +2,7 @@ import { counted } from '../../amounts/index.js'
 import {
   type Broadcast,
   beginOf,
+  choiceAfterClocks,
   draftVersions,
   lastLeavesAt,
   type OwnTimes,
@@ -22,32 +23,33 @@ export async function forecastWords(
   draft: Broadcast,
   {
     people,
-    now,
+    from,
     zone,
-    rehearse,
+    rehearsed,
   }: {
     people: number
-    now: number
+    /** Nothing leaves before (ms). */
+    from: number
     zone: string
-    /** How it would go; asked for one that nothing but its sites holds up. */
-    rehearse?: () => Promise<Pick<Rehearsal, 'doneAt' | 'heldUp'>>
+    /** How it would go, at its sites. */
+    rehearsed?: Rehearsed
   },
 ): Promise<string | undefined> {
   const words = (at: number) => exactWithZone(at, zone)
-  const own = await ownTimesOf(read, draft)
-  if (own !== undefined) return await ownTimeWords(read, draft, { own, people, now, words })
   const { rate, window } = paceOf(draft)
-  if (rate === null && draft.variant_test === null && rehearse !== undefined) {
-    const { doneAt, heldUp } = await rehearse()
-    const why = heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${heldUp.says}.`
-    if (doneAt === null) return `It would not be done within 30 days.${why}`
-    return `Done at about ${words(Date.parse(doneAt))}: ${counted(people, 'mail')}, as rehearsed.${why}`
+  // At its own rate it may take as long as it likes; whatever else holds it up is told before all.
+  if (rehearsed?.doneAt === null && (rate === null || rehearsed.heldUp?.gate !== 'pace')) {
+    return `It would not be done within 30 days.${whyWords(rehearsed)}`
   }
-  const last = rate ?? (await lastRate(read, draft.account_id))
-  const usual = last ?? (await rehearsedRate(rehearse, { people, now }))
-  if (usual === undefined) return undefined
-  const start = Math.max(now, beginOf(draft) ?? 0)
-  const by = `${rate !== null ? 'at its rate' : last === undefined ? 'as fast as rehearsed' : 'as fast as your last one'} of ${shown(Math.round(usual))} an hour`
+  const own = await ownTimesOf(read, draft)
+  if (own !== undefined) return await ownTimeWords(read, draft, { own, people, from, words })
+  if (rate === null && draft.variant_test === null && rehearsed !== undefined) {
+    return rehearsedWords(rehearsed, { people, words })
+  }
+  const usual = rate ?? (await lastRate(read, draft.account_id))
+  if (usual === undefined) return rehearsed && rehearsedWords(rehearsed, { people, words })
+  const start = Math.max(from, beginOf(draft) ?? 0)
+  const by = `${rate !== null ? 'at its rate' : 'as fast as your last one'} of ${shown(Math.round(usual))} an hour`
   const pace = { rate: usual, window }
   const { test } = await draftVersions(read, draft)
   if (test !== undefined && draft.variant_test !== null && test.share < 100) {
@@ -58,18 +60,41 @@ export async function forecastWords(
   return `Done at about ${words(end)}: ${counted(people, 'mail')}, ${by}.`
 }
 
+type Rehearsed = Pick<Rehearsal, 'doneAt' | 'heldUp' | 'test'>
+
+const whyWords = ({ heldUp }: Rehearsed) =>
+  heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${heldUp.says}.`
+
+/** Of one that its sites hold up, and nothing else. */
+function rehearsedWords(
+  of: Rehearsed,
+  { people, words }: { people: number; words: (at: number) => string },
+): string {
+  const { test } = of
+  const end = words(Date.parse(of.doneAt ?? ''))
+  const why = whyWords(of)
+  if (test === null) return `Done at about ${end}: ${counted(people, 'mail')}, as rehearsed.${why}`
+  const first = `Its test, ${counted(test.recipients, 'mail')},`
+  if (test.chosenAt === null) {
+    return `${first} has left at about ${end}, as rehearsed. The other ${shown(people - test.recipients)} wait until you choose a version.${why}`
+  }
+  const chosen = words(Date.parse(test.chosenAt))
+  return `${first} leaves first; the version for the rest is chosen at about ${chosen}. Done at about ${end}: ${counted(people, 'mail')} in all, as rehearsed.${why}`
+}
+
 /** Of one that each gets at one time of their own clock. */
 async function ownTimeWords(
   read: Read,
   draft: Broadcast,
   {
-    own: { span, people: looked, isAll, bounds, after },
+    own,
     people,
-    now,
+    from: earliest,
     words,
-  }: { own: OwnTimes; people: number; now: number; words: (at: number) => string },
+  }: { own: OwnTimes; people: number; from: number; words: (at: number) => string },
 ): Promise<string> {
-  const soon = (at: number) => words(Math.max(now, at))
+  const { span, people: looked, isAll, bounds, after } = own
+  const soon = (at: number) => words(Math.max(earliest, at))
   const of = isAll ? '' : ` of the ${shown(looked)} people who were looked at`
   const from = `the first${of} get it from ${soon(span.first)} on, the last by ${soon(span.last)}`
   const world = isAll
@@ -84,19 +109,9 @@ async function ownTimeWords(
   if (test.decideAfter === 'by hand') {
     return `${begun}. The other ${shown(people - tried)} wait until you choose a version, and get it when their clocks next show that hour.`
   }
-  const decided = Math.max(now, isAll ? span.last : bounds.last) + test.decideAfter * hourMs
+  const decided = choiceAfterClocks(own, { hours: test.decideAfter, from: earliest })
   const rest = after(decided)
   return `${begun}; the version for the rest is chosen at about ${words(decided)}. The rest get it when their clocks next show that hour, from ${words(rest.first)} to ${words(rest.last)}.`
-}
-
-/** Mails an hour as a rehearsal has them, where no campaign of the account tells it. */
-async function rehearsedRate(
-  rehearse: (() => Promise<Pick<Rehearsal, 'doneAt'>>) | undefined,
-  { people, now }: { people: number; now: number },
-): Promise<number | undefined> {
-  const doneAt = (await rehearse?.())?.doneAt ?? null
-  if (doneAt === null) return undefined
-  return (people * hourMs) / Math.max(leastMs, Date.parse(doneAt) - now)
 }
 
 const never = 'It will not be done within a year, at this rate in these hours.'

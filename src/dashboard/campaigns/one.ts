@@ -8,6 +8,7 @@ import {
   publicReason,
   waitsForDecision,
 } from '../../broadcasts/index.js'
+import { utcTime } from '../../clock/index.js'
 import { exactIn, exactWithZone, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -88,7 +89,7 @@ export async function campaignPage(
     page: `${base}/campaigns/${found.id}`,
     name: campaignName(found),
     chip: chipOf(Object.assign({}, found, { status })),
-    reason: publicReason(found, reason) ?? undefined,
+    reason: inZone(found, publicReason(found, reason), zone),
     subject: found.subject,
     from: found.from_header,
     to: whomWords(found, await audienceNames(read, account.id, [found])),
@@ -123,6 +124,12 @@ export async function campaignPage(
   return page('campaigns/one', view, { title: view.name })
 }
 
+/** A reason, with the moment of which it tells in the zone of who reads it. */
+function inZone({ next_at }: Broadcast, reason: string | null, zone: string): string | undefined {
+  if (next_at === null) return reason ?? undefined
+  return reason?.replace(utcTime(next_at), exactWithZone(next_at, zone))
+}
+
 async function archiveView(
   { store, publicUrl }: CampaignPageDeps,
   { account_id: accountId, id, archive, status }: Broadcast,
@@ -143,10 +150,11 @@ function leavesAt({ local_zone }: Broadcast, at: number, zone: string): string {
 
 async function progressOf(
   deps: CampaignPageDeps,
-  { account, base, now }: Visit,
+  { account, base, now, person }: Visit,
   found: Broadcast,
 ): Promise<Html> {
   const waits = waitsForDecision(found)
   const report = await broadcastReport(deps.store.read, account.id, found.id)
-  return sendingPart(await sendingView(deps, report, { broadcast: found, base, now, waits }))
+  const zone = person.timeZone ?? 'UTC'
+  return sendingPart(await sendingView(deps, report, { broadcast: found, base, now, waits, zone }))
 }

@@ -1,7 +1,7 @@
 import type { Broadcast } from '../../broadcasts/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
-import { hasPixel, type Switches } from '../../tracking/index.js'
+import { hasPixel, outweighsPixel, type Switches } from '../../tracking/index.js'
 
 /** What says whether opens are measured. */
 export interface OpensDeps {
@@ -11,16 +11,28 @@ export interface OpensDeps {
 }
 
 /** What pages say of a campaign whose opens were not measured. */
-export const opensUnmeasured =
-  'Opens of this campaign were not measured: opens are not tracked, or its mail has no picture and so few words that the picture that counts opens would make it look like spam. So nobody knows who has not opened it. Clicks are counted where links are tracked.'
+export const opensUnmeasured = (why: string): string =>
+  `Opens of this campaign were not measured: ${why}. So nobody knows who has not opened it. Clicks are counted where links are tracked.`
 
-/** Whether it could be seen who opens a campaign; where its content is no longer kept, it is said to be. */
-export async function opensMeasured(
+const notTracked = 'opens are not tracked'
+const tooFewWords =
+  'its mail has no picture and so few words that the picture that counts opens would make it look like spam'
+
+/** Whether it could be seen who opens a campaign. */
+export const opensMeasured = async (deps: OpensDeps, broadcast: Broadcast): Promise<boolean> =>
+  (await whyUnmeasured(deps, broadcast)) === undefined
+
+/**
+ * Why it cannot be seen who opens a campaign; undefined: it can. Where its content is no longer kept, it is taken for one
+ * whose opens are counted if they are tracked.
+ */
+export async function whyUnmeasured(
   { store: { read }, tracking }: OpensDeps,
   { id, body_id, domain_id: domainId, opened }: Broadcast,
-): Promise<boolean> {
+): Promise<string | undefined> {
   // Somebody was seen: whatever the switches say now, they were on.
-  if (opened > 0) return true
+  if (opened > 0) return undefined
+  if (!(await hasPixel(read, { domainId, html: aPicture }, tracking))) return notTracked
   const own = await read
     .selectFrom('broadcast_variants')
     .select('body_id')
@@ -29,14 +41,12 @@ export async function opensMeasured(
     .execute()
   const ids = [body_id, ...own.flatMap((one) => (one.body_id === null ? [] : [one.body_id]))]
   const bodies = await read.selectFrom('bodies').select('html').where('id', 'in', ids).execute()
-  for (const html of bodies.length === 0 ? [aPicture] : bodies.map((one) => one.html ?? '')) {
-    if (await hasPixel(read, { domainId, html }, tracking)) return true
-  }
-  return false
+  const isSeen = bodies.length === 0 || bodies.some(({ html }) => outweighsPixel(html ?? ''))
+  return isSeen ? undefined : tooFewWords
 }
 
-// Of a content that is gone the switches alone are known.
-const aPicture = '<img>'
+// With it only the switches count.
+const aPicture = '<img src="">'
 
 /** Throws a 400 where a page asks for who has not opened a campaign, and nobody knows. */
 export async function requireOpensMeasured(
@@ -44,6 +54,6 @@ export async function requireOpensMeasured(
   broadcast: Broadcast,
   { who }: { who: string },
 ): Promise<void> {
-  if (who !== 'not_opened' || (await opensMeasured(deps, broadcast))) return
-  throw new ApiError('validation_error', opensUnmeasured)
+  const why = who === 'not_opened' ? await whyUnmeasured(deps, broadcast) : undefined
+  if (why !== undefined) throw new ApiError('validation_error', opensUnmeasured(why))
 }

@@ -1,5 +1,5 @@
 import { shownCount } from '../../amounts/index.js'
-import { findBroadcast } from '../../broadcasts/index.js'
+import { findBroadcast, takeBackMs } from '../../broadcasts/index.js'
 import { rehearse } from '../../rehearsals/index.js'
 import { exactIn } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -12,6 +12,8 @@ interface RehearsalView {
   name: string
   id: string
   people: string
+  /** To how many of them it goes first, and when the others get it. */
+  test: string | undefined
   begins: string
   done: string
   heldUp: string | undefined
@@ -29,7 +31,10 @@ export async function rehearsalPage(deps: CampaignPageDeps, visit: Visit): Promi
   const zone = person.timeZone ?? 'UTC'
   const found = await findBroadcast(deps.store.read, account.id, params.id ?? '')
   const { store, clock, rehearsing } = deps
-  const of = await rehearse({ store, clock, ...rehearsing }, account.id, found.id)
+  const of = await rehearse({ store, clock, ...rehearsing }, account.id, found.id, {
+    // As its page sends it.
+    notBefore: found.status === 'draft' ? clock.now() + takeBackMs : 0,
+  })
   const at = (iso: string | null) =>
     iso === null ? 'Not within 30 days' : `${exactIn(Date.parse(iso), zone)}`
   const view: RehearsalView = {
@@ -37,6 +42,7 @@ export async function rehearsalPage(deps: CampaignPageDeps, visit: Visit): Promi
     page: `${base}/campaigns/${found.id}`,
     name: campaignName(found),
     people: shownCount(of.recipientCount),
+    test: of.test === null ? undefined : testWords(of.test, at),
     begins: `${at(of.startsAt)} (${zone})`,
     done: at(of.doneAt),
     heldUp: of.heldUp === null ? undefined : `${of.heldUp.site}: ${of.heldUp.says}`,
@@ -56,3 +62,12 @@ export async function rehearsalPage(deps: CampaignPageDeps, visit: Visit): Promi
   }
   return page('campaigns/rehearse', view, { title: `Rehearsal of ${view.name}` })
 }
+
+/** Whom a test goes to, and when the others get it. */
+const testWords = (
+  { recipients, chosenAt }: { recipients: number; chosenAt: string | null },
+  at: (iso: string | null) => string,
+): string =>
+  chosenAt === null
+    ? `${shownCount(recipients)} people, whom all below is about; the others wait until somebody chooses a version`
+    : `${shownCount(recipients)} people first; the version for the others is chosen at about ${at(chosenAt)}`

@@ -21,7 +21,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-import { opensMeasured, opensUnmeasured } from './opens-measured.js'
+import { opensUnmeasured, whyUnmeasured } from './opens-measured.js'
 import type { ReportPageDeps } from './report.js'
 import { whoWords } from './report-words.js'
 
@@ -151,7 +151,8 @@ export async function showReportPeople(
     : new Map<string, string>()
   const at = (time: string | null) =>
     time === null ? undefined : moment(Date.parse(time), now, visit.person.timeZone ?? undefined)
-  const isKnown = asked.who !== 'not_opened' || (await opensMeasured(deps, broadcast))
+  const unmeasured = asked.who === 'not_opened' ? await whyUnmeasured(deps, broadcast) : undefined
+  const isKnown = unmeasured === undefined
   const hasRule =
     isKnown && visit.may('contacts.write') && ruleOfPeople(broadcast, asked) !== undefined
   const view: ReportPeopleView = {
@@ -176,7 +177,7 @@ export async function showReportPeople(
               asked.who === 'not_opened' ? 'Send again to who has not opened' : 'Send to those',
           }
         : undefined,
-    unmeasured: isKnown ? undefined : opensUnmeasured,
+    unmeasured: unmeasured && opensUnmeasured(unmeasured),
     faults,
     hasWhy: asked.who === 'left',
     hasReasons: rows.some(({ reason }) => reason !== null),

@@ -3,13 +3,16 @@ import { stoppedForClient } from '../../billing/index.js'
 import {
   type Broadcast,
   type BroadcastReport,
+  hasRest,
   lastLeavesAt,
+  laterSpan,
   paceOf,
 } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
 import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
 import { gateInWords, whyWaits } from '../emails/waiting.js'
+import { exactWithZone } from '../format.js'
 
 /** How far a campaign is that sends. */
 export interface SendingView {
@@ -48,9 +51,11 @@ export async function sendingView(
     now: number
     /** Its test is made, and the rest waits for the version that is chosen. */
     waits: boolean
+    /** Of who looks at it. */
+    zone: string
   },
 ): Promise<SendingView> {
-  const { broadcast, base, now, waits } = of
+  const { broadcast, base, now, waits, zone } = of
   const { account_id: accountId, id: broadcastId, audience } = broadcast
   const { progress, total } = report
   const [stop, putOff] = await Promise.all([
@@ -60,6 +65,7 @@ export async function sendingView(
   const toMake = Math.max(audience, progress.recipients)
   const done = progress.recipients - progress.waiting
   const perHour = rateOf(report, now)
+  const later = broadcast.local_zone === null ? undefined : await laterSpan(read, broadcastId)
   const leftMs = timeLeft(broadcast, { people: toMake - done, perHour, now })
   const lanes = await Promise.all(
     putOff.lanes.map(async ({ lane, deliveries, first }) => {
@@ -97,7 +103,7 @@ export async function sendingView(
       { label: 'Put off so far', value: counted(total.deferred, 'time') },
       { label: 'Bounced', value: shownCount(progress.bounced) },
       // What has left says nothing of a rest that waits for somebody, or for a time.
-      ...(waits ? [restWaits] : speedOf(perHour, leftMs)),
+      ...(waits ? [restWaits] : [rateFact(perHour), leftFact(broadcast, { leftMs, later, zone })]),
     ],
     providers: report.providers.slice(0, providersShown).map((one) => ({
       name: one.provider === '*' ? 'All others' : one.provider,
@@ -153,13 +159,31 @@ const restWaits = {
   value: 'waits until a version is chosen for it',
 }
 
-function speedOf(perHour: number, leftMs: number | undefined) {
-  const rate =
-    perHour === 0 ? 'nothing in the last hour' : `${shownCount(Math.round(perHour))} an hour`
-  return [
-    { label: 'Rate', value: rate },
-    { label: 'Time left', value: leftMs === undefined ? 'unknown' : aboutTime(leftMs) },
-  ]
+const rateFact = (perHour: number) => ({
+  label: 'Rate',
+  value: perHour === 0 ? 'nothing in the last hour' : `${shownCount(Math.round(perHour))} an hour`,
+})
+
+/** What is left: by the clocks of those who get it later, or as fast as it leaves. */
+function leftFact(
+  broadcast: Broadcast,
+  {
+    leftMs,
+    later,
+    zone,
+  }: {
+    leftMs: number | undefined
+    later: { next: number; last: number } | undefined
+    zone: string
+  },
+) {
+  const label = 'Time left'
+  if (later === undefined) {
+    return { label, value: leftMs === undefined ? 'unknown' : aboutTime(leftMs) }
+  }
+  const [next, last] = [later.next, later.last].map((at) => exactWithZone(at, zone))
+  const rest = hasRest(broadcast) ? '; then a version is chosen for the rest' : ''
+  return { label, value: `by own clocks: the next at ${next}, the last at ${last}${rest}` }
 }
 
 /** Mails an hour, by what has ended in this hour and the one before. */

@@ -88,7 +88,7 @@ export interface ReportNumber {
 /** The numbers at the top, each with its share and the people behind it. */
 export function numbersOf(
   { total, progress }: BroadcastReport,
-  { here, notSent }: { here: string; notSent: number },
+  { here, notSent, isMeasured }: { here: string; notSent: number; isMeasured: boolean },
 ): ReportNumber[] {
   const { rates } = total
   const one = (
@@ -107,7 +107,9 @@ export function numbersOf(
   return [
     one('sent', delivered + relayed + bounced + failed, undefined),
     one('delivered', total.delivered + total.relayed, rates.delivery),
-    one('opened', total.openedUnique, rates.open, total.openedByMachines),
+    isMeasured || total.openedUnique > 0
+      ? one('opened', total.openedUnique, rates.open, total.openedByMachines)
+      : { ...one('opened', 0, undefined), value: '–', rate: 'not measured' },
     one('clicked', total.clickedUnique, rates.click, total.clickedByMachines),
     one('left', total.unsubscribed, rates.unsubscribe),
     one('complained', total.complained + total.complainedUnproved, rates.complaint),

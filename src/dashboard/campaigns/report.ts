@@ -20,7 +20,7 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-import { type OpensDeps, opensMeasured, opensUnmeasured } from './opens-measured.js'
+import { type OpensDeps, opensUnmeasured, whyUnmeasured } from './opens-measured.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
@@ -91,11 +91,12 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
   const waits = waitsForDecision(broadcast)
-  const at = { broadcast, base, now, waits }
+  const at = { broadcast, base, now, waits, zone: visit.person.timeZone ?? 'UTC' }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
-  const isMeasured = await opensMeasured(deps, broadcast)
+  const unmeasured = await whyUnmeasured(deps, broadcast)
+  const isMeasured = unmeasured === undefined
   const view: CampaignReportView = {
     here,
     campaign: `${base}/campaigns/${id}`,
@@ -109,7 +110,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
         : moment(Date.parse(report.sentAt), now, visit.person.timeZone ?? undefined),
     upToDate: report.upToDate,
     sending: isOnItsWay(broadcast) ? sendingPart(await sendingView(deps, report, at)) : undefined,
-    unmeasured: isMeasured || broadcast.sent_at === null ? undefined : opensUnmeasured,
+    unmeasured: isMeasured || broadcast.sent_at === null ? undefined : opensUnmeasured(unmeasured),
     again:
       isMeasured &&
       visit.may('campaigns.write') &&
@@ -117,7 +118,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
       ruleOfPeople(broadcast, { who: 'not_opened' }) !== undefined
         ? `${here}/again`
         : undefined,
-    numbers: numbersOf(report, { here, notSent: neverSent(broadcast) }),
+    numbers: numbersOf(report, { here, notSent: neverSent(broadcast), isMeasured }),
     notSent: notSentPart(broadcast, visit, here),
     charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
     links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),

@@ -1,15 +1,21 @@
 import { object, optional, string } from 'superstruct'
+import { counted } from '../../amounts/index.js'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
   type Broadcast,
+  draftVersions,
   findBroadcast,
   judgeDraft,
+  ownTimesOf,
   sendDraft,
   takeBackMs,
+  testSize,
 } from '../../broadcasts/index.js'
+import { localTime } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
+import type { Read } from '../../store/index.js'
 import { exactWithZone } from '../format.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -34,6 +40,8 @@ interface SendCampaignView {
   /** How many get it; undefined where it cannot be sent. */
   people: string | undefined
   typesNumber: boolean
+  /** To how many it goes first, where it is tried in versions. */
+  tested: string | undefined
   when: string
   faults: Faults
 }
@@ -99,7 +107,6 @@ async function showChecks(
   const where = { accountId: account.id, base }
   const { checks, reachable } = await checksOf(deps, where, draft, { followed, zone })
   const name = campaignName(draft)
-  const at = draft.scheduled_at ?? 0
   const view: SendCampaignView = {
     id: draft.id,
     page: `${base}/campaigns/${draft.id}`,
@@ -109,8 +116,38 @@ async function showChecks(
     checks: checkList(checks),
     people: reachable === undefined ? undefined : shown(reachable),
     typesNumber: isTypedFor(reachable ?? 0),
-    when: at > now ? `at ${exactWithZone(at, zone)}` : 'a minute after you have sent it',
+    tested: await testedFirst(deps.store.read, draft, reachable ?? 0),
+    when: await whenWords(deps.store.read, draft, { from: now + takeBackMs, zone }),
     faults,
   }
   return page('campaigns/send', view, { title: `Send ${name}` })
+}
+
+/** When people get a draft that is sent now, of which nothing leaves before `from` (ms). */
+async function whenWords(
+  read: Read,
+  draft: Broadcast,
+  { from, zone }: { from: number; zone: string },
+): Promise<string> {
+  const { scheduled_at: at, local_zone: local } = draft
+  const own = await ownTimesOf(read, draft)
+  if (own !== undefined && at !== null && local !== null) {
+    const { first, last } = own.isAll ? own.span : own.bounds
+    const words = (time: number) => exactWithZone(Math.max(from, time), zone)
+    return `at ${localTime(at, local).slice(11)} by each recipient’s own clock: from ${words(first)} to ${words(last)}`
+  }
+  return at !== null && at > from
+    ? `at ${exactWithZone(at, zone)}`
+    : 'a minute after you have sent it'
+}
+
+/** How many of its audience versions are tried on first; undefined: all get it then. */
+async function testedFirst(
+  read: Read,
+  draft: Broadcast,
+  people: number,
+): Promise<string | undefined> {
+  const { test } = await draftVersions(read, draft)
+  if (draft.variant_test === null || test.share === 100) return undefined
+  return counted(testSize(people, test), 'person', 'people')
 }

@@ -9,6 +9,7 @@ import {
 import { type MxRoute, type Resolver, routeToMx } from '../../dns/index.js'
 import type { Read } from '../../store/index.js'
 import {
+  isWarmedUp,
   listSources,
   type Policy,
   policyFor,
@@ -108,7 +109,7 @@ export async function sourcesInWarmUp(
   now: number,
   { outbound, ...own }: Pick<Config, 'outbound' | 'node' | 'store'>,
 ): Promise<(WarmingSource & { limit: number })[]> {
-  if (outbound.warmUp === 'off' || outbound.route === 'sandbox') return []
+  if (!isWarmedUp(outbound)) return []
   const known = new Map((await listSources(read)).map((source) => [source.address, source]))
   return sourceNames(outbound, usualSourceOf(own)).flatMap((address) => {
     const { rampDay, firstDay, sent } = today(known.get(address), now)

@@ -36,6 +36,7 @@ export {
   makeRoutes,
   nowhere,
   type Routes,
+  sandboxSite,
   simulatorSite,
   siteInWords,
   testInboxSite,

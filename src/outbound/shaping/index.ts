@@ -26,7 +26,7 @@ export {
   today,
 } from './ramp.js'
 export { type ActiveAction, automationsFor, type SiteAction } from './reactions.js'
-export { makeShaping, type Shaping, type ShapingOptions } from './shaping.js'
+export { makeShaping, policyInside, type Shaping, type ShapingOptions } from './shaping.js'
 export {
   type Held,
   type Learned,
@@ -48,6 +48,7 @@ export { isHostName } from './table.js'
 export { addTally, noTally, type SiteBrake, type SiteTally } from './tally.js'
 export { keptFrom, makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'
 export {
+  isWarmedUp,
   makeWarmUp,
   noWarmUp,
   type Ration,

@@ -60,9 +60,9 @@ export interface ShapingOptions extends ThreadShare {
 // connections that a hundred thousand sites have earned are not all kept, but learned again after a restart.
 const maxLearned = 500
 
-// For sites that are listeners of our own on this machine: as many as they like to take.
 const ours = 'inside the appliance'
-const unlimited: Policy = {
+/** For sites that are listeners of our own on this machine: as many as they like to take. */
+export const policyInside: Policy = {
   connections: 20,
   initialConnections: 20,
   messagesPerConnection: 10_000,
@@ -100,7 +100,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
   const open = (name: SiteName, source: string, key: string): Entry => {
     const known = before.take(key, clock.now())
     const isOurs = options.unshaped?.includes(name.key) === true
-    const site = makeSite(isOurs ? unlimited : policies.of(name), {
+    const site = makeSite(isOurs ? policyInside : policies.of(name), {
       clock,
       random,
       warmUp: isOurs ? undefined : warmUpOf?.(source),
@@ -135,7 +135,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
       data = newData
       policies = makePolicies(data, options)
       for (const { name, site } of entries.values()) {
-        if (site.policy !== unlimited) site.adopt(policies.of(name))
+        if (site.policy !== policyInside) site.adopt(policies.of(name))
       }
     },
     tryNow(key) {
@@ -181,7 +181,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
     policyOf: (name) => policies.of(name),
     slowDown() {
       for (const { name, source, site } of entries.values()) {
-        if (site.policy !== unlimited) site.slowDown(brakeOf?.(name.key, source))
+        if (site.policy !== policyInside) site.slowDown(brakeOf?.(name.key, source))
       }
     },
     limitsOf(keys) {

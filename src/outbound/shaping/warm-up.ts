@@ -1,5 +1,6 @@
 import { onceATurn } from '../../bounded/index.js'
 import { type Clock, dayMs, dayNumber } from '../../clock/index.js'
+import type { Config } from '../../config/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 
 /** A source address's ration of the day, as one thread sees it. */
@@ -53,6 +54,10 @@ export interface WarmUpOptions {
 const share = 0.05
 // After a ration that could not be fetched.
 const retryMs = 1_000
+
+/** Whether source addresses are warmed up: in the sandbox nobody outside sees them. */
+export const isWarmedUp = ({ warmUp, route }: Pick<Config['outbound'], 'warmUp' | 'route'>) =>
+  warmUp !== 'off' && route !== 'sandbox'
 
 /** For source addresses that are not warmed up: in the sandbox, and with `outbound.warm_up = "off"`. */
 export const noWarmUp: WarmUp = {

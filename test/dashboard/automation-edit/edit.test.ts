@@ -150,6 +150,9 @@ t.test('a draft is put in force after a look, and who is in it is moved', async 
   const path = made.to
   const here = path.replace(/\/edit$/, '')
   const id = here.split('/').at(-1) ?? ''
+  const off = (await owner.get(here)).text
+  t.match(off, /\/enable">Check it and turn it on/)
+  t.notMatch(off, /\/pause"/, 'nothing runs')
   const check = (await owner.get(`${here}/enable`)).text
   t.match(check, /All 4 steps fit together/)
   t.match(check, /order\.delivered” has never come/)

@@ -64,9 +64,14 @@ t.test('what is no number and no year is refused, and sentences are whole', asyn
   t.equal(year.status, 422)
   t.match(year.text, /Choose a day and a time at most 10 years from now/)
   const opened = (await owner.post(at, { ...trying, opened: 'welcome-1' })).text
-  t.match(opened, /Because “Welcome” was opened: yes\./)
+  t.match(opened, /Because “Welcome” was opened: yes[;.]/)
   t.match(opened, /Wait 3 days: the wait is over/)
   t.match(opened, /On [^<]* they come to the end\./)
+  const blind = /Opens of “Welcome” cannot be seen: [^<]* has no picture and so few words/
+  t.match(opened, blind)
+  t.match((await owner.get(at.replace('simulate', 'enable'))).text, blind)
+  const clicked = (await owner.post(at, { ...trying, clicked: 'welcome-1' })).text
+  t.match(clicked, /Have they opened the first, or clicked in it\?: yes/)
   t.notMatch(opened, /are sent the mail|are through|email\.welcome-1/)
 })
 

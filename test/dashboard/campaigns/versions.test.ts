@@ -39,6 +39,7 @@ t.test('versions are added, written and taken away, a button each', async (t) =>
   const page = await owner.get(`${draft}/versions`)
   t.match(page.text, /1 hour after the last mail of the test/)
   t.match(page.text, /value="Ann"/)
+  t.match(page.text, /Each version goes to 0 people, and needs 100/, 'told at once')
   t.notMatch(page.text, /<img src=x|<script>alert/, 'what was typed is escaped')
   const checks = (await owner.get(`${draft}/send`)).text
   t.match(checks, /3 versions are tried on 30 % of the audience/)
