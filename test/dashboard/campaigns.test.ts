@@ -336,6 +336,11 @@ t.test('a campaign is put together of blocks, and of a template', async (t) => {
   const added = { ...rest, ...blocks, do: 'add:1', 'kind.1': 'divider' }
   t.match((await owner.post(`${made.to}/preview`, added)).text, 'Line 3')
 
+  const asBrought = { ...rest, ...blocks, 'b.0.text': 'Your main story' }
+  const unchanged = (await owner.post(`${base}/campaigns/new`, asBrought)).to
+  const told = /are the layout’s, and nobody has changed them: “Your main story”\./
+  t.match((await owner.get(`${unchanged}/send`)).text, told)
+  t.notMatch((await owner.get(`${made.to}/send`)).text, /are the layout’s/)
   t.same((await call('PATCH', `/v1/broadcasts/${id}`, { name: 'Other' })).blocks, detail.blocks)
   const copy = (await owner.post(`${made.to}/duplicate`)).to.split('/').at(-1)
   t.same((await call('GET', `/v1/broadcasts/${copy}`)).blocks, detail.blocks)

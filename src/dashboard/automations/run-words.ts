@@ -44,9 +44,9 @@ export function runSentence(run: Run, around: RunSurroundings): string {
   if (until <= now) return `Goes on now at ${at}.${paused}`
   const when = exactWithZone(until, zone)
   if (kind === 'delay')
-    return `Waits until ${when}, then: ${after(around, currentStep, 'default')}${paused}`
+    return `Waits until ${when}, then: ${after(around, currentStep, 'default')}${paused && `.${paused}`}`
   const way = edgeWords('timeout')
-  return `Waits for “${event}” until ${when}, then goes the way “${way}”: ${after(around, currentStep, 'timeout')}${paused}`
+  return `Waits for “${event}” until ${when}, then goes the way “${way}”: ${after(around, currentStep, 'timeout')}${paused && `.${paused}`}`
 }
 
 const ends = {

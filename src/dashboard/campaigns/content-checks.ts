@@ -11,6 +11,7 @@ import { checkLinks, type LinkCheck } from '../sandbox/link-check.js'
 import { gmailClipBytes, subjectFindings } from '../sandbox/mail-check.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
+import { layoutWords } from './layout-words.js'
 import { shown } from './words.js'
 
 // Of many faults a page has room for these.
@@ -82,6 +83,7 @@ export async function contentChecks(
           ),
         ]
       : []),
+    ...layoutChecks(draft, { doubt, good }),
     ...answerChecks(followed, { doubt, good }),
     ...(await contrastChecks(read, draft, { doubt, good })),
   ]
@@ -121,6 +123,18 @@ function linkChecks(links: LinkCheck['links'], count: number, { doubt, good }: S
   })
   const more = wrong.length - told.length
   return more === 0 ? told : [...told, doubt(`And ${shown(more)} more with a fault.`)]
+}
+
+/** What a layout says where somebody was to write. */
+function layoutChecks(draft: Broadcast, { doubt }: Says): CampaignCheck[] {
+  const document = blocksOf(draft)
+  const left = document === null ? [] : layoutWords(document)
+  if (left.length === 0) return []
+  const told = left.slice(0, mostTold).map((words) => `“${words.slice(0, 60)}”`)
+  const more = left.length > told.length ? ` and ${shown(left.length - told.length)} more` : ''
+  return [
+    doubt(`These words are the layout’s, and nobody has changed them: ${told.join(', ')}${more}.`),
+  ]
 }
 
 /** What the servers said. */

@@ -216,6 +216,8 @@ t.test('one is taken out, and then all that fit', async (t) => {
 t.test('a pause, and the three ways to go on', async (t) => {
   t.equal((await owner.post(`${page}/pause`, {})).status, 303)
   t.match((await owner.get(`${base}/automations`)).text, /Paused/)
+  const held = (await owner.get(`${page}/runs`)).text
+  t.match(held, /: End: silent\. The automation is paused meanwhile\./)
   const asked = (await owner.get(`${page}/resume`)).text
   t.match(asked, /Nobody’s time has come meanwhile/)
   t.match(asked, /As if no time had passed[\s\S]*Catch up now[\s\S]*Leave out what was missed/)
