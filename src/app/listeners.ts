@@ -260,7 +260,7 @@ function machinePages(pages: Pages, { node }: Config, core: Core): void {
 
 /** The operator's API, whose callers are none of an account and are known by keys of their own. */
 function operatorApi(
-  { config, log }: ListenerOptions,
+  { config, dataDir, log }: ListenerOptions,
   core: Core,
   server: HttpServer<Principal>,
 ): Api<OperatorPrincipal> | undefined {
@@ -279,7 +279,7 @@ function operatorApi(
     },
     rateKey: ({ keyId }) => keyId,
   })
-  operatorRoutes(api, { ...core, config })
+  operatorRoutes(api, { ...core, config, shapingFiles: () => shapingFiles(dataDir) })
   return api
 }
 

@@ -30,10 +30,10 @@ export function makeOperatorAudit({
     const operation = operations.get(route)
     const { audit: change, id } = operation ?? { audit: undefined, id: route }
     const isOfAccount = route.includes('/v1/operator/accounts/:id')
-    return async ({ principal, params, answer, clientAddressKey }) => {
+    return async ({ principal, params, answer, noted = {}, clientAddressKey }) => {
       const at = clock.now()
       const [named, ...below] = Object.values(params)
-      const target = below[0] ?? named ?? idIn(answer) ?? null
+      const target = noted.target ?? below[0] ?? named ?? idIn(answer) ?? null
       if (change === undefined) {
         const look = [principal.keyId, id, target].join(' ')
         if (isRecent(looks.get(look) ?? 0, at, hourMs)) return
@@ -46,8 +46,8 @@ export function makeOperatorAudit({
         clientAddressKey,
       } as const
       const accountId = isOfAccount ? (named ?? null) : accountIn(answer)
-      const detail = { key: principal.keyId, operation: id, ...countsIn(answer) }
-      const action = change ?? 'operator.look'
+      const detail = { key: principal.keyId, operation: id, ...noted.detail, ...countsIn(answer) }
+      const action = noted.action ?? change ?? 'operator.look'
       try {
         await store.write((tx) => noteAudit(tx, { actor, accountId, action, target, detail, at }))
       } catch (error) {

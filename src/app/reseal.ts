@@ -183,6 +183,32 @@ export async function finishRotation(
   return done
 }
 
+/** How many secrets there are, and whether a rotation was broken off: what an older key has sealed waits for the newest. */
+export async function secretsNow(
+  read: Read,
+  key: ApplianceKey,
+): Promise<{ secrets: number; isBrokenOff: boolean }> {
+  const known = await read.selectFrom('appliance').select('key_check').executeTakeFirst()
+  const isRing = key.checks.length > 1
+  let isBrokenOff = isRing && known !== undefined && known.key_check !== keyCheckOf(key)
+  let secrets = 0
+  for (const { next, purposeOf } of Object.values(sealedColumns)) {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const rows: SealedRow[] = await next(read, after, perSlice)
+      for (const { of, sealed } of rows) {
+        if (sealed === null || sealed.length === 0) continue
+        secrets++
+        const purpose = purposeOf(of)
+        if (!isRing || isBrokenOff || key.isNewest(sealed, purpose)) continue
+        // What no key opens is left as it is by each rotation.
+        isBrokenOff = opened(key, sealed, purpose) !== undefined
+      }
+      after = rows.length < perSlice ? undefined : rows.at(-1)?.id
+    }
+  }
+  return { secrets, isBrokenOff }
+}
+
 /** One slice; `next` is undefined at the end. */
 async function resealSlice(
   tx: Tx,

@@ -15,6 +15,7 @@ import {
 } from '../protection/index.js'
 import type { Tx } from '../store/index.js'
 import { stopOf } from './account-billing.js'
+import { whoRuns } from './audited.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
@@ -166,8 +167,7 @@ async function change(
 ): Promise<void> {
   const place = placeOf(command)
   const { protection: settings } = settingsOf(place)
-  const { SUDO_USER, USER } = process.env
-  const who = SUDO_USER || USER || `user ${process.getuid?.()}`
+  const who = whoRuns()
   const done = await withStore(place, async (deps) => {
     const { store, clock } = deps
     const found = await findAccount(store.read, idOrName)

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { type Actor, noteAudit } from '../audit/index.js'
 import type { Clock } from '../clock/index.js'
+import { writtenSpan } from '../fields/index.js'
 import type { Store, Tx } from '../store/index.js'
 
 /** The command of this process, as the audit log will name it. */
@@ -19,7 +20,7 @@ export function rememberCommand(command: Command, name: string): void {
   const given = Object.entries(command.opts<Record<string, unknown>>())
     // Only what was typed: defaults and the environment would fill the log with what everybody has.
     .filter(([option]) => command.getOptionValueSource(option) === 'cli')
-    .map(([option, value]) => [option, isSecret(option) ? 'given' : shown(value)])
+    .map(([option, value]) => [option, isSecret(option) ? 'given' : typed(command, option, value)])
   running = {
     name,
     actor,
@@ -71,7 +72,7 @@ async function accountNamed(tx: Tx, name: string, [first]: string[]): Promise<st
 }
 
 /** Behind sudo everybody is root; who called it is what an audit log is asked for. */
-function whoRuns(): string {
+export function whoRuns(): string {
   const { SUDO_USER } = process.env
   if (SUDO_USER) return SUDO_USER
   try {
@@ -84,6 +85,14 @@ function whoRuns(): string {
 
 /** By the option's name: the log then says that one was given, and not which. */
 const isSecret = (option: string) => /secret|pass|token|key/i.test(option)
+
+/** A span, which was read into milliseconds, with its unit again. */
+function typed(command: Command, option: string, value: unknown): unknown {
+  const isSpan = command.options
+    .find((one) => one.attributeName() === option)
+    ?.flags.endsWith('<span>')
+  return isSpan && typeof value === 'number' ? writtenSpan(value) : shown(value)
+}
 
 /**
  * Arguments go into the audit log as they were typed. A password in a URL or a key must not, since

@@ -16,6 +16,7 @@ import {
   allSourceAddresses,
   checkSmartHosts,
   environmentName,
+  externalAccountOf,
   isSetting,
   type Section,
   settings,
@@ -115,11 +116,13 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
       `outbound.seen_as has ${address}, which no mail leaves from; name it in outbound.source_addresses or a pool`,
     )
   }
+  if (values.tls.acme) warnings.push(...faultOf(() => externalAccountOf(values.tls)))
   const { passphraseFile } = values.backup
   if (passphraseFile !== '') warnings.push(...faultOf(() => passphraseOf(passphraseFile, {})))
   for (const [name, [program]] of [
     ['backup.hook', values.backup.hook],
     ['operator.command', values.operator.command],
+    ['tls.dns_hook', [values.tls.dnsHook]],
   ] as const) {
     if (program?.startsWith('/') && !existsSync(program)) {
       warnings.push(`${name}: there is no program ${program}; its arguments are texts of their own`)

@@ -5,10 +5,12 @@ import { lockDataDir } from '../app/lock.js'
 import {
   addNewestKey,
   dropEndedKeys,
+  endOlderKeys,
   keyNameOf,
   openApplianceKey,
   readKeyFile,
 } from '../config/index.js'
+import { writtenSpan } from '../fields/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
@@ -101,7 +103,7 @@ async function runRotate(
     }
   })
   if (done === undefined) return
-  const { resealed, unreadable } = done
+  const { resealed, unreadable, isBrokenOff } = done
   const [newest, before] = keysOf(place)
   const names = Object.entries(unreadable).map(([name, count]) => `${name} (${count})`)
   if (names.length > 0) {
@@ -109,8 +111,9 @@ async function runRotate(
   }
   if (place.json) {
     const until = jsonTime(before?.until ?? null)
-    return sayJson({ key: newest?.name, resealed, unreadable, oldLinksUntil: until })
+    return sayJson({ key: newest?.name, resealed, unreadable, oldLinksUntil: until, isBrokenOff })
   }
+  if (isBrokenOff) say('The rotation that was broken off is finished; no other key was made')
   say(
     `The appliance key is ${newest?.name} now; ${counted(resealed, 'secret', 'secrets')} sealed anew`,
   )
@@ -123,27 +126,43 @@ async function rotate(
   { store, clock }: CliDeps,
   options: AskOptions & { oldLinks: number },
 ) {
-  const { finishRotation, refuseOthers } = await import('../app/reseal.js')
+  const { finishRotation, refuseOthers, secretsNow } = await import('../app/reseal.js')
   const database = databaseOf(place)
   const file = applianceKeyFile(place.dataDir)
   await refuseOthers(database)
+  const now = clock.now()
+  const until = now + options.oldLinks
+  const { secrets, isBrokenOff } = await secretsNow(store.read, openApplianceKey(file))
+  const [newest] = keysOf(place)
+  const all = counted(secrets, 'secret', 'secrets')
   const intent = {
-    to: `replace the appliance key of ${place.dataDir}`,
+    to: isBrokenOff
+      ? `finish the rotation of the appliance key of ${place.dataDir} that was broken off`
+      : `replace the appliance key of ${place.dataDir}`,
     facts: [
       options.oldLinks === 0
         ? 'Links in mail that was sent stop to work at once, to unsubscribe too, and bounces of it are not understood'
-        : 'Links in mail that was sent work for that long, and then no more',
+        : `Links in mail that was sent work for ${writtenSpan(options.oldLinks)} more, until ${shownTime(until)}`,
+      isBrokenOff
+        ? `${newest?.name} stands first already, and seals ${all} then; no other key is made`
+        : `The key is ${newest?.name} now; ${all} are sealed anew`,
       'Backups of before need the key of before',
     ],
-    counts: { keys: readKeyFile(file).length },
+    counts: {
+      keys: readKeyFile(file).length,
+      key: newest?.name,
+      secrets,
+      isBrokenOff,
+      oldLinksUntil: jsonTime(until),
+    },
     how: 'moderate',
   } as const
   if (!(await confirmed(place, options, intent))) return undefined
-  const now = clock.now()
-  // One that was broken off is ended before another begins.
-  await finishRotation({ store, key: openApplianceKey(file), database })
-  addNewestKey(file, now + options.oldLinks)
+  // One that was broken off has made its key: each further try would make one more.
+  if (!isBrokenOff) addNewestKey(file, until)
   const done = await finishRotation({ store, key: openApplianceKey(file), database })
+  // Not before: what the older keys have sealed could be opened no more.
+  if (isBrokenOff) endOlderKeys(file, until)
   dropEndedKeys(file, now)
-  return done
+  return { ...done, isBrokenOff }
 }

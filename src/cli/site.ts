@@ -6,11 +6,13 @@ import { OperatorError } from '../errors/index.js'
 import type { SiteOrder } from '../outbound/index.js'
 import { queueClass, type SiteBrakeRow } from '../store/index.js'
 import { tellRetry } from './ask.js'
+import { whoRuns } from './audited.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { limitOption, span } from './option-values.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
+import { readableShaping } from './shaping.js'
 
 /** What `hold` and `move` are given. */
 interface OrderOptions {
@@ -29,7 +31,7 @@ export function siteCommands(program: Command): void {
   addCommands(site, rows)
 }
 
-const named = `A site is named as in 'posthorn shaping show', such as google; a recipients' domain is meant for itself
+const siteHelp = `A site is named as in 'posthorn shaping show', such as google; a recipients' domain is meant for itself
 alone.`
 
 // Functions, as Commander keeps values in the options.
@@ -49,7 +51,7 @@ const rows: readonly CommandRow[] = [
   $ posthorn site hold example.org --for 2h --why 'their postmaster asked for it'
   $ posthorn site hold google --for 30m --why 'deferrals since the new text'
 
-${named} What is under way still ends. It ends by itself; 'posthorn site release' ends it sooner.`,
+${siteHelp} What is under way still ends. It ends by itself; 'posthorn site release' ends it sooner.`,
     run: (...given: [string, OrderOptions, Command]) => order('hold', ...given),
   },
   {
@@ -65,7 +67,7 @@ ${named} What is under way still ends. It ends by itself; 'posthorn site release
     help: `Example:
   $ posthorn site move microsoft --pool spare --for 1d --why 'our first address is blocked there'
 
-${named} Attempts that begin from then on leave from that pool.`,
+${siteHelp} Attempts that begin from then on leave from that pool.`,
     run: (...given: [string, OrderOptions, Command]) => order('pool', ...given),
   },
   {
@@ -87,9 +89,6 @@ A brake comes back where more than usual is still refused.`,
   },
 ]
 
-/** Who gives the order: the person behind sudo. */
-const whoRuns = () => process.env.SUDO_USER || process.env.USER || `user ${process.getuid?.()}`
-
 /** RFC 5890 §2.3.2: a domain is compared in its ASCII form; a site's name may have blanks. */
 const asciiSite = (given: string) => domainToASCII(given.trim()) || given
 
@@ -105,13 +104,15 @@ async function order(
     const names = ['default', ...Object.keys(pools)].join(', ')
     throw new OperatorError(`The settings have no pool "${pool}"; there are: ${names}`)
   }
-  const { giveOrder, orderInWords } = await import('../outbound/index.js')
+  const { checkedSite, giveOrder, orderInWords } = await import('../outbound/index.js')
+  const { data } = await readableShaping(place)
+  const named = checkedSite(data, site)
   const given = await withStore(place, async ({ store, clock }) => {
     const accountId =
       account === undefined ? undefined : (await findAccount(store.read, account)).id
     const now = clock.now()
     const asked = { kind, pool, accountId, why, now, until: now + forMs, by: whoRuns() }
-    const meant = { ...asked, site: asciiSite(site), class: of && queueClass[of] }
+    const meant = { ...asked, site: named, class: of && queueClass[of] }
     const order = await store.write((tx) => giveOrder(tx, meant))
     await tellRetry(place, store, [])
     return order

@@ -26,7 +26,7 @@ export {
   jobNames,
   lanes,
 } from './jobs.js'
-export { addNewestKey, dropEndedKeys, readKeyFile } from './key-file.js'
+export { addNewestKey, dropEndedKeys, endOlderKeys, readKeyFile } from './key-file.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
 export { nameBesideOthers, nodeNameOf, usualSourceOf } from './node.js'

@@ -65,6 +65,16 @@ export function addNewestKey(file: string, until: number): void {
   writeKeys(file, [{ secret: randomBytes(32), until: null }, { ...newest, until }, ...before])
 }
 
+/** The keys of before are understood until then, and no longer than they were to be. */
+export function endOlderKeys(file: string, until: number): void {
+  const [newest, ...older] = readKeyFile(file)
+  if (newest === undefined) return
+  writeKeys(file, [
+    newest,
+    ...older.map((one) => ({ ...one, until: Math.min(one.until ?? until, until) })),
+  ])
+}
+
 /** Takes the older keys away whose time is over; whether there was one. */
 export function dropEndedKeys(file: string, now: number): boolean {
   const keys = readKeyFile(file)

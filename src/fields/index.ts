@@ -36,6 +36,7 @@ export {
   timeOr,
   turnsDirection,
   uuidForm,
+  uuidGiven,
   whole,
   words,
 } from './kinds.js'

@@ -153,6 +153,10 @@ export const bodyId = (about: string): Field<string> => textThat('a UUID', () =>
 /** Any UUID, in upper or lower case. */
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
+/** One that names something of all accounts, where what is no UUID would choose nothing. */
+export const uuidGiven = (about: string): Field<string> =>
+  textThat('a UUID', (given) => uuidForm.test(given), uuid(about))
+
 const Uuid: Struct<string, null> = coerce(
   define<string>(
     'uuid',

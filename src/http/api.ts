@@ -49,6 +49,8 @@ export interface ApiRequest<Account, Params, Query, Body> {
    * calls it in the transaction of the effect, with what it is going to answer.
    */
   remember: Remember
+  /** Says what the audit log has of it beyond its path and its answer; the last word counts. */
+  note(said: NotedChange): void
   /** Told that nothing large of the body is held any more, before the answer: the next large one has its turn. */
   letGo(): void
   /** Empty where the route takes JSON, which is let go once it is parsed. */
@@ -118,6 +120,15 @@ export interface ApiSettings<P> extends ApiCallers<P> {
   strangers: RateLimiter
 }
 
+/** What a handler says of its change, for the audit log; never a secret. */
+export interface NotedChange {
+  /** What was changed; left out: what the path or the answer names. */
+  target?: string | undefined
+  /** What was done, where that is not what the operation usually does. */
+  action?: string | undefined
+  detail?: Readonly<Record<string, unknown>>
+}
+
 /** Notes what a request has changed, before it is answered. Never rejects. */
 export type NoteChange<P> = (change: {
   principal: P
@@ -126,6 +137,8 @@ export type NoteChange<P> = (change: {
   params: Strings
   /** What the answer says. */
   answer: unknown
+  /** What the handler says. */
+  noted: NotedChange | undefined
   clientAddressKey: string
 }) => Promise<void>
 
@@ -209,7 +222,12 @@ function makeEndpoint<P, Params, Query, Body>(
   const repeats = method === 'POST' && secured ? settings.repeats : undefined
   const note = secured ? settings.auditOf?.(route) : undefined
 
-  async function answer(exchange: Exchange, raw: string[], account: unknown): Promise<ApiReply> {
+  async function answer(
+    exchange: Exchange,
+    raw: string[],
+    account: unknown,
+    said: (noted: NotedChange) => void,
+  ): Promise<ApiReply> {
     const { head } = exchange
     const key = repeats && checkedKey(head.headers.get('idempotency-key'))
     const asked = head.path.replace(/\/$/, '')
@@ -231,6 +249,7 @@ function makeEndpoint<P, Params, Query, Body>(
         body: shape.body ? check(body, shape.body) : (undefined as Body),
         upload: () => (file === undefined ? Promise.reject(noUpload(path)) : file.open()),
         remember,
+        note: said,
         letGo: () => exchange.endTurn(),
         rawBody,
         requestId: exchange.requestId,
@@ -259,12 +278,17 @@ function makeEndpoint<P, Params, Query, Body>(
         if ('refusal' in admission) throw admission.refusal
         // Counted before: who asks for what it may not do is held back like others.
         if (secured) settings.permit?.(admission.account as P, route)
-        const { status, body, headers: own } = await answer(exchange, raw, admission.account)
+        let noted: NotedChange | undefined
+        const say = (said: NotedChange) => {
+          noted = said
+        }
+        const { status, body, headers: own } = await answer(exchange, raw, admission.account, say)
         // A repeat changes nothing again.
         if (note !== undefined && status < 300 && !own['Idempotency-Replay']) {
           const params = decodeParams(names, raw) ?? {}
           const principal = admission.account as P
-          await note({ principal, route, params, answer: body, clientAddressKey: from ?? '' })
+          const change = { principal, route, params, answer: body, noted }
+          await note({ ...change, clientAddressKey: from ?? '' })
         }
         return jsonResponse(status, body, own === noHeaders ? headers : { ...own, ...headers })
       } catch (error) {

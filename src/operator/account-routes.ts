@@ -55,7 +55,7 @@ export function accountRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps
     return { accounts, ...rest }
   })
 
-  serve(api, operations.createAccount, async ({ body, remember }) => {
+  serve(api, operations.createAccount, async ({ body, remember, note }) => {
     const { setPlans } = await plansIn(deps, body)
     const given = { id: store.ids.uuid(), name: body.name, createdAt: clock.now() }
     const shown = await refusing(
@@ -69,22 +69,26 @@ export function accountRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps
         }),
       { field: 'name' },
     )
+    const { name, plan, marketingPlan } = shown
+    note({ detail: { name, plan, marketingPlan } })
     return reply(201, shown)
   })
 
   serve(api, operations.getAccount, async ({ params }) => await answerOf(deps, read, params.id))
 
-  serve(api, operations.updateAccount, async ({ params: { id }, body }) => {
+  serve(api, operations.updateAccount, async ({ params: { id }, body, note }) => {
     const { name, billingState } = body
     const { setPlans } = await plansIn(deps, body)
     return await store.write(async (tx) => {
-      await accountOf(tx, id)
+      const before = await answerOf(deps, tx, id)
       if (name !== undefined) {
         await refusing(() => renameWithin(tx, id, name), { field: 'name' })
       }
       await setPlans(tx, id)
       if (billingState !== undefined) await setBillingState(tx, id, billingState)
-      return await answerOf(deps, tx, id)
+      const after = await answerOf(deps, tx, id)
+      note({ detail: changesIn(before, after) })
+      return after
     })
   })
 
@@ -123,35 +127,40 @@ function stopRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
     settings: config.protection,
   })
 
-  serve(
-    api,
-    operations.suspendAccount,
-    async ({ params: { id }, body, remember }) =>
-      await refusing(() => change({ id, remember }, (tx) => suspend(tx, id, body.reason)), {
-        field: 'reason',
-      }),
-  )
+  serve(api, operations.suspendAccount, async ({ params: { id }, body, remember, note }) => {
+    note({ detail: { reason: body.reason } })
+    return await refusing(() => change({ id, remember }, (tx) => suspend(tx, id, body.reason)), {
+      field: 'reason',
+    })
+  })
   serve(
     api,
     operations.unsuspendAccount,
     async ({ params: { id }, remember }) =>
       await change({ id, remember }, (tx) => unsuspend(tx, id)),
   )
-  serve(api, operations.pauseAccount, async ({ account, params: { id }, body, remember }) => {
-    const { reason, marketing = false, note } = body
-    const order = { ...orderOf(id, account, note), reason, marketing }
-    return await refusing(() => change({ id, remember }, (tx) => pauseByOperator(tx, order)), {
-      code: 'conflict',
-    })
-  })
+  serve(
+    api,
+    operations.pauseAccount,
+    async ({ account, params: { id }, body, remember, note: log }) => {
+      const { reason, marketing = false, note } = body
+      log({ detail: { reason, marketing, note } })
+      const order = { ...orderOf(id, account, note), reason, marketing }
+      return await refusing(() => change({ id, remember }, (tx) => pauseByOperator(tx, order)), {
+        code: 'conflict',
+      })
+    },
+  )
   serve(
     api,
     operations.unpauseAccount,
-    async ({ account, params: { id }, body, remember }) =>
-      await refusing(
+    async ({ account, params: { id }, body, remember, note: log }) => {
+      log({ detail: { note: body.note } })
+      return await refusing(
         () => change({ id, remember }, (tx) => unpause(tx, orderOf(id, account, body.note))),
         { code: 'conflict' },
-      ),
+      )
+    },
   )
 }
 
@@ -162,7 +171,7 @@ function keysOf(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
     await accountOf(store.read, id)
     return { keys: (await listKeys(store.read, id)).map((key) => keyForOperator(shownKey(key))) }
   })
-  serve(api, operations.createAccountKey, async ({ params: { id }, body, remember }) => {
+  serve(api, operations.createAccountKey, async ({ params: { id }, body, remember, note }) => {
     await accountOf(store.read, id)
     const made = await createKey(deps, id, body.name, {
       plans,
@@ -170,10 +179,14 @@ function keysOf(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
       // The key itself is kept nowhere: a repeat is told of it without it.
       alongside: (tx, key) => remember(tx, { ...keyForOperator(shownKey(key)), key: null }, 201),
     })
-    return reply(201, { ...keyForOperator(shownKey(made)), key: made.key })
+    const shown = keyForOperator(shownKey(made))
+    note({ target: shown.id, detail: { name: shown.name, scope: shown.scope } })
+    return reply(201, { ...shown, key: made.key })
   })
-  serve(api, operations.deleteAccountKey, async ({ params: { id, key } }) => {
+  serve(api, operations.deleteAccountKey, async ({ params: { id, key }, note }) => {
     await accountOf(store.read, id)
+    const gone = (await listKeys(store.read, id)).map(shownKey).find((one) => one.id === key)
+    note({ detail: { name: gone?.name, scope: gone?.scope } })
     await deleteKey(deps, id, key)
     return deletedKey(key)
   })
@@ -214,6 +227,18 @@ async function plansIn(
     },
   }
 }
+
+/** What a change has made of an account, each as `Free → Growth`; nothing of what stayed. */
+function changesIn(before: ShownAccount, after: ShownAccount): Record<string, string> {
+  const changed = ['name', 'plan', 'marketingPlan', 'billingState'] as const
+  return Object.fromEntries(
+    changed
+      .filter((field) => before[field] !== after[field])
+      .map((field) => [field, `${before[field] ?? 'none'} → ${after[field] ?? 'none'}`]),
+  )
+}
+
+type ShownAccount = ReturnType<typeof shownAccount>
 
 async function answerOf({ plans, clock }: OperatorApiDeps, read: Read, id: string) {
   const account = await accountOf(read, id)

@@ -10,7 +10,6 @@ import {
 } from '../contract/index.js'
 import { classNames } from '../deliveries/index.js'
 import {
-  bodyId,
   closed,
   count,
   flag,
@@ -23,6 +22,7 @@ import {
   text,
   textThat,
   time,
+  uuidGiven,
   whole,
   words,
 } from '../fields/index.js'
@@ -105,11 +105,11 @@ export const getQueue = operation('GET /v1/operator/queue', {
 })
 
 const choice = {
-  accountId: maybe(bodyId('Of this account')),
+  accountId: maybe(uuidGiven('Of this account')),
   domain: maybe(words("To this recipients' domain")),
   class: maybe(oneOf(classNames, 'Of this class')),
-  campaignId: maybe(bodyId('Of this campaign')),
-  emailId: maybe(bodyId('Of this mail')),
+  campaignId: maybe(uuidGiven('Of this campaign')),
+  emailId: maybe(uuidGiven('Of this mail')),
   olderThanSeconds: maybe(
     whole('Accepted longer ago than this', { least: 0, most: 3_153_600_000 }),
   ),

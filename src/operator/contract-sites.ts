@@ -9,7 +9,6 @@ import {
 } from '../contract/index.js'
 import { classNames } from '../deliveries/index.js'
 import {
-  bodyId,
   count,
   line,
   maybe,
@@ -20,6 +19,7 @@ import {
   textThat,
   time,
   uuid,
+  uuidGiven,
   whole,
 } from '../fields/index.js'
 
@@ -80,7 +80,7 @@ export const orderSite = operation('POST /v1/operator/site-orders', {
         seconds: whole('For how long, up to 30 days', { least: 60, most: 2_592_000 }),
         why: line(1, 200, 'Why; senders of waiting mail may see it'),
         pool: maybe(line(1, 100, 'The pool that mail leaves from'), 'it waits'),
-        accountId: maybe(bodyId('Whose mail alone is meant; only with `pool`'), 'all'),
+        accountId: maybe(uuidGiven('Whose mail alone is meant; only with `pool`'), 'all'),
         class: maybe(oneOf(classNames, 'Which mail alone is meant; only with `pool`'), 'all'),
       },
       { noOthers: true },
@@ -100,7 +100,14 @@ export const orderSite = operation('POST /v1/operator/site-orders', {
       },
     },
     answers: [answer('It is ordered', 'SiteOrder', known, example, 201)],
-    refusals: [invalidField('There is no such pool', 'The settings have no such pool', 'pool')],
+    refusals: [
+      invalidField(
+        'It is no site',
+        '"exa mple" is no site: expected a recipients\' domain such as example.org, or a provider of shaping.toml (google, …)',
+        'site',
+      ),
+      invalidField('There is no such pool', 'The settings have no such pool', 'pool'),
+    ],
   }),
 })
 
@@ -126,8 +133,8 @@ export const endSiteOrder = operation('DELETE /v1/operator/site-orders/:id', {
       answer(
         'It is over',
         'SiteOrderEnded',
-        { ...deletedFields, id: text('The number that the request named') },
-        { id: '4711', deleted: true, message: 'Mail to example.org leaves as the settings say' },
+        { ...deletedFields, id: count('The number of the order') },
+        { id: 4_711, deleted: true, message: 'Mail to example.org leaves as the settings say' },
       ),
     ],
   }),

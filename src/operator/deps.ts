@@ -13,6 +13,8 @@ export interface OperatorApiDeps {
   config: Config
   plans: Plans
   land: LandEvents
+  /** The files of shaping, ours first. */
+  shapingFiles: () => string[]
   running: {
     overview(): Promise<Overview>
     /** These domains' mail is to be tried even where a site is suspended; none: orders have changed. */

@@ -89,27 +89,33 @@ function teamRoutes(api: Api<OperatorPrincipal>, { store, clock }: OperatorApiDe
     }
   })
 
-  serve(api, operations.inviteToAccount, async ({ account, params: { id }, body, remember }) => {
-    const { name } = account
-    // As by a command: whoever has the operator's key hands the link over.
-    const inviter = { id: null, name: `the operator's key ${name}`, isOperator: true }
-    const made = await store.write(async (tx) => {
-      await accountOf(tx, id)
-      const given = { accountId: id, email: body.email, role: body.role, inviter }
-      const invited = await inviteWithin({ ids: store.ids, now: clock.now() }, tx, given)
-      const [shown] = (await listInvitations(tx, id, clock.now()))
-        .filter((one) => one.id === invited.id)
-        .map(shownInvitation)
-      if (shown === undefined) throw new Error('An invitation was made and is not there')
-      // The link is kept nowhere: a repeat is told of the invitation without it.
-      await remember(tx, { ...shown, path: null }, 201)
-      return { ...shown, path: invited.path }
-    })
-    return reply(201, made)
-  })
+  serve(
+    api,
+    operations.inviteToAccount,
+    async ({ account, params: { id }, body, remember, note }) => {
+      const { name } = account
+      // As by a command: whoever has the operator's key hands the link over.
+      const inviter = { id: null, name: `the operator's key ${name}`, isOperator: true }
+      const made = await store.write(async (tx) => {
+        await accountOf(tx, id)
+        const given = { accountId: id, email: body.email, role: body.role, inviter }
+        const invited = await inviteWithin({ ids: store.ids, now: clock.now() }, tx, given)
+        const [shown] = (await listInvitations(tx, id, clock.now()))
+          .filter((one) => one.id === invited.id)
+          .map(shownInvitation)
+        if (shown === undefined) throw new Error('An invitation was made and is not there')
+        // The link is kept nowhere: a repeat is told of the invitation without it.
+        await remember(tx, { ...shown, path: null }, 201)
+        return { ...shown, path: invited.path }
+      })
+      note({ target: made.email, detail: { role: made.role, invitation: made.id } })
+      return reply(201, made)
+    },
+  )
 
-  serve(api, operations.withdrawInvitation, async ({ params: { id, invitation } }) => {
+  serve(api, operations.withdrawInvitation, async ({ params: { id, invitation }, note }) => {
     const { email } = await revokeInvitation({ store }, id, invitation)
+    note({ target: email, detail: { invitation } })
     return { id: invitation, deleted: true, message: `The invitation of ${email} is withdrawn` }
   })
 

@@ -57,7 +57,10 @@ export function queueRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps):
     [operations.retryDeliveries, 'retry'],
     [operations.failDeliveries, 'fail'],
   ] as const) {
-    serve(api, operation, async ({ body }) => await changeQueue(deps, name, body))
+    serve(api, operation, async ({ body, note }) => {
+      note({ detail: body })
+      return await changeQueue(deps, name, body)
+    })
   }
   surgesOfAll(api, deps)
 }

@@ -1,9 +1,9 @@
-import { domainToASCII } from 'node:url'
 import type { OperatorPrincipal } from '../accounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { serve } from '../contract/index.js'
 import { classNames } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
+import { writtenSpan } from '../fields/index.js'
 import { type Api, reply } from '../http/index.js'
 import type { SiteOrder } from '../outbound/index.js'
 import { queueClass } from '../store/index.js'
@@ -24,7 +24,7 @@ export function siteRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): 
     return { orders: (await openOrders(store.read, clock.now())).map(shownOrder) }
   })
 
-  serve(api, operations.orderSite, async ({ account, body, remember }) => {
+  serve(api, operations.orderSite, async ({ account, body, remember, note }) => {
     const { site, seconds, why, pool, accountId, class: of } = body
     const { pools } = config.outbound
     if (pool !== undefined && pool !== 'default' && !Object.hasOwn(pools, pool)) {
@@ -36,11 +36,13 @@ export function siteRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): 
       throw wrongField(field, 'All mail to a site is held, or none: hold deliveries for that')
     }
     if (accountId !== undefined) await accountOf(store.read, accountId.toLowerCase())
-    const { giveOrder } = await loadOrders()
+    const { checkedSite, giveOrder, loadReadableShaping } = await loadOrders()
+    const { data } = loadReadableShaping(deps.shapingFiles())
+    const named = await refusing(() => checkedSite(data, site), { field: 'site' })
     const now = clock.now()
     const order = {
       kind: isHold ? 'hold' : 'pool',
-      site: domainToASCII(site.trim()) || site,
+      site: named,
       pool,
       accountId: accountId?.toLowerCase(),
       class: of && queueClass[of],
@@ -59,15 +61,32 @@ export function siteRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): 
       { field: 'site' },
     )
     running.retry([])
+    note({
+      action: isHold ? 'site.hold' : 'site.move',
+      target: shown.site,
+      detail: {
+        for: writtenSpan(seconds * 1_000),
+        why: shown.why,
+        pool: shown.pool,
+        accountId: shown.accountId,
+        class: shown.class,
+        order: shown.id,
+      },
+    })
     return reply(201, shown)
   })
 
-  serve(api, operations.endSiteOrder, async ({ params: { id } }) => {
+  serve(api, operations.endSiteOrder, async ({ params: { id }, note }) => {
     const { endOrders } = await loadOrders()
     const [ended] = await store.write((tx) => endOrders(tx, { id: Number(id) }, clock.now()))
     if (ended === undefined) throw new ApiError('not_found', 'There is no such order in force')
     running.retry([])
-    return { id, deleted: true, message: `Mail to ${ended.site} leaves as the settings say` }
+    note({ target: ended.site, detail: { order: ended.id, why: ended.why } })
+    return {
+      id: ended.id,
+      deleted: true,
+      message: `Mail to ${ended.site} leaves as the settings say`,
+    }
   })
 }
 

@@ -29,6 +29,7 @@ export {
   wayInWords,
 } from './egress/index.js'
 export {
+  checkedSite,
   endOrders,
   giveOrder,
   openOrders,

@@ -272,6 +272,12 @@ t.test('a running appliance is in the way; the next start finishes and mail leav
   const done = JSON.parse((await rotate('--old-links', '0s')).stdout)
   t.match(done, { resealed: 2, unreadable: {}, oldLinksUntil: null })
   t.equal(openApplianceKey(applianceKeyFile(dataDir)).checks.length, 1, 'a key that leaked is gone')
+  // Killed behind its first step: the next try makes no further key.
+  addNewestKey(applianceKeyFile(dataDir), Date.now() + dayMs)
+  const [begun = ''] = openApplianceKey(applianceKeyFile(dataDir)).checks
+  const ended = JSON.parse((await rotate('--old-links', '0s')).stdout)
+  t.match(ended, { isBrokenOff: true, resealed: 2 })
+  t.same(openApplianceKey(applianceKeyFile(dataDir)).checks, [begun])
   const shown = await runCli(['key-file', 'show', '--json', '--data', dataDir], { env })
-  t.match(JSON.parse(shown.stdout), { keys: [{ name: done.key, until: null }] })
+  t.match(JSON.parse(shown.stdout), { keys: [{ name: ended.key, until: null }] })
 })

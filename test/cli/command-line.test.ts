@@ -241,12 +241,19 @@ t.test('config check says what is wrong, what was expected, and what has no effe
     POSTHORN_OUTBOUND_HELO_NAME: 'mailhost',
     POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '198.51.100.77,127.0.0.3',
     POSTHORN_BACKUP_HOOK: '/nowhere/rclone copy far',
+    POSTHORN_TLS_ACME: 'true',
+    POSTHORN_TLS_AGREE_TO_TERMS: 'true',
+    POSTHORN_TLS_DNS_HOOK: '/nowhere/hook',
+    POSTHORN_TLS_EAB_KEY_ID: 'kid-1',
+    POSTHORN_TLS_EAB_KEY_FILE: '/nowhere/eab',
   }
   const told = (await runCli(['config', 'check'], { env: doubtful, cwd })).stderr
   t.match(told, 'outbound.helo_name is "mailhost"')
   t.match(told, 'has 198.51.100.77, which this machine has not')
   t.notMatch(told, '127.0.0.3')
   t.match(told, 'backup.hook: there is no program /nowhere/rclone copy far')
+  t.match(told, 'tls.dns_hook: there is no program /nowhere/hook')
+  t.match(told, /key of tls.eab_key_id.*\/nowhere\/eab/)
 })
 
 t.test(

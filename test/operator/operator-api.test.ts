@@ -173,7 +173,13 @@ t.test('mail is held, released and given up; a site waits', async (t) => {
   t.match(ordered, { status: 201, json: { site: 'example.org', order: 'hold' } })
   t.match((await call('GET', '/v1/operator/site-orders')).json, { orders: [ordered.json] })
   const at = `/v1/operator/site-orders/${ordered.json.id}`
-  t.equal((await call('DELETE', at)).status, 200)
+  const noSite = await call('POST', '/v1/operator/site-orders', { ...order, site: 'exa mple' })
+  t.match(noSite, { status: 422, json: { field: 'site' } })
+  t.match(JSON.stringify(noSite.json), /a provider of shaping.toml \(.*google/)
+  const noId = await call('POST', '/v1/operator/queue/hold', { emailId: 'x' })
+  t.equal(noId.status, 400)
+  t.match(JSON.stringify(noId.json), /emailId.*a UUID/)
+  t.match(await call('DELETE', at), { status: 200, json: { id: ordered.json.id } })
   t.equal((await call('DELETE', at)).status, 404)
   const moved = await call('POST', '/v1/operator/site-orders', { ...order, pool: 'none' })
   t.match(moved, { status: 422, json: { field: 'pool' } })
@@ -210,6 +216,29 @@ t.test(
         JSON.parse(detail).operation === 'getAccount',
     )
     t.equal(looks.length, 1)
+    const said = rows.map(({ action, target, detail }) => `${action} ${target} ${detail}`)
+    for (const line of [
+      /^account.create .*"name":"City","plan":"Free"/,
+      /^account.change .*"name":".* → Library"/,
+      /^account.change .*"marketingPlan":".* → none"/,
+      /^account.change .*"billingState":"active → expired"/,
+      /^account.suspend .*"reason":"ticket 7"/,
+      /^account.pause .*"reason":"bounce","marketing":false,"note":"ticket 9"/,
+      /^account.unpause .*"note":"cleaned"/,
+      /^team.invite o@city.test .*"role":"owner"/,
+      /^team.revoke-invitation o@city.test /,
+      /^key.create .*"name":"Shop","scope":"full"/,
+      /^key.delete .*"name":"Shop","scope":"full"/,
+      /^queue.hold .*"domain":"later.test","changed":1/,
+      /^queue.fail .*"domain":"later.test","reason":"no"/,
+      /^site.hold example.org .*"for":"2h","why":"they asked"/,
+      /^site.release example.org .*"why":"they asked"/,
+    ]) {
+      t.ok(
+        said.some((one) => line.test(one)),
+        `${line}`,
+      )
+    }
     t.equal(looks[0]?.account_id, posthorn.accountId)
     t.notMatch(JSON.stringify(rows), made.key)
   },

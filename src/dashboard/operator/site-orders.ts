@@ -1,7 +1,6 @@
-import { domainToASCII } from 'node:url'
 import { object, string } from 'superstruct'
 import { duration } from '../../config/index.js'
-import { ApiError } from '../../errors/index.js'
+import { ApiError, OperatorError } from '../../errors/index.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OperatorPages } from '../shell/page.js'
@@ -22,17 +21,21 @@ export function siteOrderPages(pages: OperatorPages, deps: OperatorPageDeps): vo
     '/sites/order',
     { action: 'operator.write', form: Order, sudo: true, again },
     async ({ form, person }) => {
-      const { giveOrder, orderInWords } = await import('../../outbound/index.js')
+      const { checkedSite, giveOrder, loadReadableShaping, orderInWords } = await import(
+        '../../outbound/index.js'
+      )
       const lasts = span.read(form.lasts.trim())
       if (!('value' in lasts)) throw wrong('lasts', `Expected ${lasts.expected}`)
       const isHold = form.pool === ''
       if (!isHold && form.pool !== 'default' && !Object.hasOwn(config.outbound.pools, form.pool)) {
         throw wrong('pool', 'The settings have no such pool')
       }
+      const { data } = loadReadableShaping(deps.shapingFiles())
+      const site = siteIn(() => checkedSite(data, form.site))
       const now = clock.now()
       const order = {
         kind: isHold ? 'hold' : 'pool',
-        site: domainToASCII(form.site.trim()) || form.site,
+        site,
         pool: isHold ? undefined : form.pool,
         why: form.why,
         by: `${person.name} (${person.email})`,
@@ -66,6 +69,14 @@ export function siteOrderPages(pages: OperatorPages, deps: OperatorPageDeps): vo
       })
     },
   )
+}
+
+function siteIn(read: () => string): string {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof OperatorError ? wrong('site', error.message) : error
+  }
 }
 
 const wrong = (field: string, message: string) =>

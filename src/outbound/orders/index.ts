@@ -3,6 +3,7 @@
  * hold: mail that comes meanwhile is under it too, each thread knows of it within seconds, it ends by itself whoever runs, and
  * where there is none it costs one comparison a stream that gets in line.
  */
+export { checkedSite } from './checked-site.js'
 export { makeOrders, type OrdersInForce, type SiteOrdersOf } from './in-force.js'
 export {
   endOrders,

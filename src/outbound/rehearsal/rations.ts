@@ -1,3 +1,4 @@
+import { shownCount } from '../../amounts/index.js'
 import { dayMs, dayNumber } from '../../clock/index.js'
 import type { WarmUp } from '../shaping/index.js'
 import { bulkLimit, rampInWords, rampLimit, type SourceState, today } from '../shaping/index.js'
@@ -25,7 +26,7 @@ export function makeRations(states: ReadonlyMap<string, SourceState | undefined>
           seenAt = at
           const { state, limit } = limitAt(source, at)
           if (state.sent + each <= bulkLimit(limit)) return 0
-          told = `${rampInWords(state.rampDay)}, whose ${limit} mails are used (outbound.warm_up)`
+          told = `${rampInWords(state.rampDay)}, whose ${shownCount(limit)} mails are used (outbound.warm_up)`
           return (dayNumber(at) + 1) * dayMs - at
         },
         why: () => told,

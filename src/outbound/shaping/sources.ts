@@ -1,3 +1,4 @@
+import { shownCount } from '../../amounts/index.js'
 import type { Read, Tx } from '../../store/index.js'
 import { grant, rampInWords, rampLimit, type SourceState } from './ramp.js'
 import type { Ration, RationRequest } from './warm-up.js'
@@ -20,7 +21,7 @@ export async function claimRation(
   if (granted > 0 || isSetBack) await saveSource(tx, address, state)
   const { rampDay } = state
   const limit = rampLimit(rampDay)
-  const why = `${rampInWords(rampDay)}, whose ${limit} mails are used (outbound.warm_up)`
+  const why = `${rampInWords(rampDay)}, whose ${shownCount(limit)} mails are used (outbound.warm_up)`
   return { messages: granted, limited: Number.isFinite(limit), why }
 }
 
