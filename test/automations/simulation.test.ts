@@ -128,7 +128,7 @@ t.test(
   async (t) => {
     const rig = await openAutomations(t)
     await rig.template('hello', {
-      subject: 'Hello {{ firstName }} {{ trigger.plan }}',
+      subject: 'Hello {{ firstName }} {{ code }} {{ trigger.plan }}',
       html: '<p>{{ waits.paid.total }} {{ lastName | default: "you" }}</p>',
     })
     const id = await rig.create('Welcome', steps, { connections })
@@ -136,7 +136,7 @@ t.test(
     const needs = (name: string) =>
       `Template "hello" needs "${name}", which this step does not know: give it in "variables"`
     t.same(json.warnings, [
-      { key: 'hello', error: needs('firstName') },
+      { key: 'hello', error: needs('code') },
       { key: 'hello', error: needs('waits.paid.total') },
     ])
   },
