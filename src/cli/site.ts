@@ -65,7 +65,7 @@ ${siteHelp} What is under way still ends. It ends by itself; 'posthorn site rele
       new Option('--class <class>', 'only mail of this class').choices(classNames),
     ],
     help: `Example:
-  $ posthorn site move microsoft --pool spare --for 1d --why 'our first address is blocked there'
+  $ posthorn site move outlook --pool spare --for 1d --why 'our first address is blocked there'
 
 ${siteHelp} Attempts that begin from then on leave from that pool.`,
     run: (...given: [string, OrderOptions, Command]) => order('pool', ...given),

@@ -6,6 +6,8 @@ export const untried: readonly { begins: string; because: string }[] = [
     because: 'on a server of the reader; test/postgres tries the rest',
   },
   { begins: 'posthorn init --data /var/lib/posthorn --store', because: 'the same' },
+  { begins: 'posthorn node ', because: 'several machines: test/nodes/join.test.ts' },
+  { begins: 'posthorn database contract', because: 'the same: test/nodes/rolling.test.ts' },
   { begins: 'bin/quickstart', because: '.ci/run runs it; test/cli/quickstart.test.ts its parts' },
   { begins: 'bin/check', because: 'it is what runs this test' },
   { begins: 'bin/release', because: 'minutes; test/release/unpacked.test.ts builds one' },
