@@ -592,7 +592,7 @@ t.test('a stop waits for the save of sites that is under way, and for no later o
       clock,
       log: silentLog,
       shaping: data,
-      config: { warmUp: 'off' },
+      config: { warmUp: 'off', sourceAddresses: [], pools: {} },
       thread: 0,
       threads: 1,
       random: () => 0,
