@@ -60,7 +60,7 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
 
   await posthorn.call('PATCH', `/v1/broadcasts/${id}`, { body: { subject: 'By another' } })
   await subject.pressSequentially('!')
-  await page.getByRole('status').getByText('Somebody else has changed this draft').waitFor()
+  await page.getByRole('status').getByText('Somebody else has saved this draft').waitFor()
   t.match(await draft(), { subject: 'By another' })
 
   // Two from a camera, sent before they are made smaller.
