@@ -30,103 +30,68 @@ interface SealedColumn {
   put: (tx: Tx, id: string, sealed: Buffer) => Promise<unknown>
 }
 
+/** A column of a table: whose rows have the primary key `id`, and were sealed for what stands in `of`. */
+const columnOf = (
+  {
+    table,
+    id = 'id',
+    of = id,
+    sealed,
+  }: { table: string; id?: string; of?: string; sealed: string },
+  purposeOf: SealedColumn['purposeOf'],
+): SealedColumn => {
+  // All of them are alike: for the compiler each is this one.
+  const [name, key] = [table as 'dkim_keys', id as 'id']
+  return {
+    next: (read, after, limit) =>
+      read
+        .selectFrom(name)
+        .select([
+          `${key} as id`,
+          `${of as 'domain_id'} as of`,
+          `${sealed as 'private_key'} as sealed`,
+        ])
+        .where(key, '>', after)
+        .orderBy(key)
+        .limit(limit)
+        .execute(),
+    purposeOf,
+    put: (tx, row, value) =>
+      tx
+        .updateTable(name)
+        .set({ [sealed as 'private_key']: value })
+        .where(key, '=', row)
+        .execute(),
+  }
+}
+
 /** Every column that the key seals: one that is missing here could be read no more once the old key is gone. */
 export const sealedColumns: Readonly<Record<string, SealedColumn>> = {
-  'dkim_keys.private_key': {
-    next: (read, after, limit) =>
-      read
-        .selectFrom('dkim_keys')
-        .select(['id', 'domain_id as of', 'private_key as sealed'])
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-    purposeOf: sealPurpose,
-    put: (tx, id, sealed) =>
-      tx.updateTable('dkim_keys').set({ private_key: sealed }).where('id', '=', id).execute(),
-  },
-  'webhook_endpoints.secret': {
-    next: (read, after, limit) =>
-      read
-        .selectFrom('webhook_endpoints')
-        .select(['id', 'id as of', 'secret as sealed'])
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-    purposeOf: webhookPurpose,
-    put: (tx, id, sealed) =>
-      tx.updateTable('webhook_endpoints').set({ secret: sealed }).where('id', '=', id).execute(),
-  },
-  'webhook_endpoints.old_secret': {
-    next: (read, after, limit) =>
-      read
-        .selectFrom('webhook_endpoints')
-        .select(['id', 'id as of', 'old_secret as sealed'])
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-    purposeOf: webhookPurpose,
-    put: (tx, id, sealed) =>
-      tx
-        .updateTable('webhook_endpoints')
-        .set({ old_secret: sealed })
-        .where('id', '=', id)
-        .execute(),
-  },
-  'users.totp_secret': {
-    next: (read, after, limit) =>
-      read
-        .selectFrom('users')
-        .select(['id', 'id as of', 'totp_secret as sealed'])
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(limit)
-        .execute(),
-    purposeOf: totpPurpose,
-    put: (tx, id, sealed) =>
-      tx.updateTable('users').set({ totp_secret: sealed }).where('id', '=', id).execute(),
-  },
-  'acme_accounts.key': {
-    next: (read, after, limit) =>
-      read
-        .selectFrom('acme_accounts')
-        .select(['directory as id', 'directory as of', 'key as sealed'])
-        .where('directory', '>', after)
-        .orderBy('directory')
-        .limit(limit)
-        .execute(),
-    purposeOf: acmeAccountPurpose,
-    put: (tx, id, sealed) =>
-      tx.updateTable('acme_accounts').set({ key: sealed }).where('directory', '=', id).execute(),
-  },
-  'certificates.order_key': {
-    next: (read, after, limit) =>
-      read
-        .selectFrom('certificates')
-        .select(['name as id', 'name as of', 'order_key as sealed'])
-        .where('name', '>', after)
-        .orderBy('name')
-        .limit(limit)
-        .execute(),
-    purposeOf: certificatePurpose,
-    put: (tx, id, sealed) =>
-      tx.updateTable('certificates').set({ order_key: sealed }).where('name', '=', id).execute(),
-  },
-  'certificates.sealed': {
-    next: (read, after, limit) =>
-      read
-        .selectFrom('certificates')
-        .select(['name as id', 'name as of', 'sealed'])
-        .where('name', '>', after)
-        .orderBy('name')
-        .limit(limit)
-        .execute(),
-    purposeOf: certificateFilePurpose,
-    put: (tx, id, sealed) =>
-      tx.updateTable('certificates').set({ sealed }).where('name', '=', id).execute(),
-  },
+  'dkim_keys.private_key': columnOf(
+    { table: 'dkim_keys', of: 'domain_id', sealed: 'private_key' },
+    sealPurpose,
+  ),
+  'webhook_endpoints.secret': columnOf(
+    { table: 'webhook_endpoints', sealed: 'secret' },
+    webhookPurpose,
+  ),
+  'webhook_endpoints.old_secret': columnOf(
+    { table: 'webhook_endpoints', sealed: 'old_secret' },
+    webhookPurpose,
+  ),
+  'users.totp_secret': columnOf({ table: 'users', sealed: 'totp_secret' }, totpPurpose),
+  'acme_accounts.key': columnOf(
+    { table: 'acme_accounts', id: 'directory', sealed: 'key' },
+    acmeAccountPurpose,
+  ),
+  'certificates.order_key': columnOf(
+    { table: 'certificates', id: 'name', sealed: 'order_key' },
+    certificatePurpose,
+  ),
+  'certificates.sealed': columnOf(
+    { table: 'certificates', id: 'name', sealed: 'sealed' },
+    certificateFilePurpose,
+  ),
 }
 
 /** What a rotation has done. */
