@@ -17,6 +17,8 @@ const undo = `
   drop index domains_receiving_host;
   alter table domains drop column receiving_host, drop column receiving_host_ready;
   alter table broadcasts drop column test_seen, drop column test_drawn;
+  alter table broadcast_variants drop column rest_after, drop column rest_mails, drop column rest_arrived,
+    drop column rest_opened, drop column rest_clicked;
   alter table certificates drop column sealed, drop column hash;
   alter table releases drop column contracted;
   alter table sessions drop column came_by;
