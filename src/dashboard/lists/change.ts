@@ -91,7 +91,10 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
       throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
     }
     await deleteList(deps, account.id, id)
-    const audit = auditOf(operations.deleteContactList, { target: id, detail: { contactCount } })
+    const audit = auditOf(operations.deleteContactList, {
+      target: id,
+      detail: { name, contactCount },
+    })
     return redirect(`${base}/lists`, { flash: `The list “${name}” is deleted`, audit })
   })
 }
