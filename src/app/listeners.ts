@@ -114,6 +114,14 @@ interface ListenerOptions {
   log: Log
 }
 
+/** A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`). */
+const ownNames = ({ http }: Config) => ({
+  allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
+  hostAdvice:
+    ': call it by its IP address, or add the name to allowed_hosts in [http.private] of posthorn.toml',
+  strictApi: '/v1/operator/',
+})
+
 /** What applications and the operator reach: the API, the pages, the metrics. */
 export async function openPrivateServer(
   options: ListenerOptions,
@@ -125,8 +133,7 @@ export async function openPrivateServer(
   const server = await openHttpServer<Principal>({
     host: http.private.host,
     port: http.private.port,
-    // A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`).
-    allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
+    ...ownNames(config),
     log: log.child({ listener: 'private' }),
     clock,
     authenticate: makeAuthenticate({ store, clock }),

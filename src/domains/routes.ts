@@ -119,9 +119,10 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
     },
   )
 
-  serve(api, operations.deleteDomain, async ({ account: { accountId }, params: { id } }) => {
+  serve(api, operations.deleteDomain, async ({ account: { accountId }, params: { id }, note }) => {
     const { name } = await domainById(read, accountId, id)
     await deleteDomain(deps, accountId, name)
+    note({ target: name })
     return deletedDomain(id, await deps.automationsFrom(accountId, name))
   })
 }
