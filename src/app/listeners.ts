@@ -30,7 +30,7 @@ import type { SharedCounts } from '../bounded/index.js'
 import { audienceUses } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Clock } from '../clock/index.js'
-import { type ApplianceKey, type Config, isReachable } from '../config/index.js'
+import { type ApplianceKey, type Config, usualTracking } from '../config/index.js'
 import { contactFieldRoutes } from '../contact-fields/routes.js'
 import type { BulkTasks, ContactEffect, Importer, ImportTasks } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
@@ -229,13 +229,14 @@ export async function openPrivateServer(
 /** Campaigns, and their rehearsals. */
 function campaignRoutes(
   api: Api<Principal>,
-  sending: Omit<Parameters<typeof broadcastRoutes>[1], 'rehearse'>,
+  sending: Omit<Parameters<typeof broadcastRoutes>[1], 'rehearse' | 'tracking'>,
   options: ListenerOptions,
 ): void {
   const { store, clock } = sending
   const rehearsing = { store, clock, ...rehearsingBy(options, clock) }
   broadcastRoutes(api, {
     ...sending,
+    tracking: usualTracking(options.config),
     rehearse: (accountId, id) => rehearse(rehearsing, accountId, id),
   })
 }
@@ -354,12 +355,9 @@ const aboutMail = ({ config, dataDir }: ListenerOptions, core: Core) => ({
   rehearsing: rehearsingBy({ config, dataDir }, core.clock),
   protection: config.protection,
   gateOf: core.gateOf,
-  tracking: trackingOf(config),
+  tracking: usualTracking(config),
   sentCopy: makeSentCopyLater(config, core),
 })
-
-/** Undefined: nobody out there could reach what links and pixels lead to. */
-const trackingOf = (config: Config) => (isReachable(config) ? config.tracking : undefined)
 
 /** Makes copies of mails for people to look at. All of outbound comes along with the first of them. */
 function makeSentCopyLater(
@@ -379,7 +377,7 @@ function makeViewedCopyLater(
   config: Config,
   { store, clock, key, publicUrl, renderer }: Core,
 ): ViewedCopy {
-  const tracking = trackingOf(config)
+  const tracking = usualTracking(config)
   const deps = { store, clock, key, publicUrl, tracking, renderer: () => renderer }
   let made: Promise<ViewedCopy> | undefined
   return async (copy) => {

@@ -35,7 +35,14 @@ export {
 } from './header.js'
 export { htmlParser } from './html-parser.js'
 export { isTextCut, neverCutChars, type PlainText, textOfHtml } from './html-text/convert.js'
-export { contentStart, type HtmlPlaces, hrefsIn, placesIn } from './html-text/places.js'
+export {
+  contentStart,
+  type HtmlPlaces,
+  type Hyperlink,
+  hrefsIn,
+  hyperlinksIn,
+  placesIn,
+} from './html-text/places.js'
 export {
   addressKey,
   hasSoundALabels,

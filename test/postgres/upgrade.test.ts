@@ -14,6 +14,8 @@ const undo = `
     handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates, node_addresses,
     site_brakes, site_days, host_complaints, node_invites, acme_challenges;
   alter table broadcasts drop column test_seen, drop column test_drawn;
+  alter table broadcast_variants drop column rest_after, drop column rest_mails, drop column rest_arrived,
+    drop column rest_opened, drop column rest_clicked;
   alter table certificates drop column sealed, drop column hash;
   alter table releases drop column contracted;
   alter table sessions drop column came_by;

@@ -42,7 +42,11 @@ const nobody = 'reader@mail.invalid'
 export async function shownCopy(
   { store: { read }, publicUrl }: Pick<CampaignPageDeps, 'store' | 'publicUrl'>,
   html: string,
-  { accountId, address, isNotice }: { accountId: string; address: string; isNotice: boolean },
+  {
+    accountId,
+    address = nobody,
+    isNotice,
+  }: { accountId: string; address?: string | undefined; isNotice: boolean },
 ): Promise<{ html: string; text: string }> {
   const isLong = html.length > mostLookedAt
   // Of a long one no text is made: the footer then is where its tag is.
@@ -85,7 +89,7 @@ export async function campaignPreview(
     const isLong = mail.html.length > mostLookedAt
     const { html, text } = await shownCopy(deps, mail.html, {
       accountId: account.id,
-      address: contact?.email ?? nobody,
+      address: contact?.email,
       isNotice: typed.isNotice ?? false,
     })
     const size = Buffer.byteLength(html)
