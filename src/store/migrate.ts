@@ -56,6 +56,7 @@ import { operatorKeys } from './migrations/0250-operator-keys.js'
 import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { restOfVersions } from './migrations/0260-rest-of-versions.js'
 import { meantEnds } from './migrations/0262-meant-ends.js'
+import { receiving } from './migrations/0268-receiving.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -127,6 +128,7 @@ const migrations: Record<string, Migration> = {
   '0255-site-brakes': siteBrakes,
   '0260-rest-of-versions': restOfVersions,
   '0262-meant-ends': meantEnds,
+  '0268-receiving': receiving,
 }
 
 /**
