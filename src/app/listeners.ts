@@ -71,6 +71,7 @@ import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { receivingRoutes } from '../receiving/routes.js'
 import { rehearse } from '../rehearsals/index.js'
 import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
@@ -179,6 +180,7 @@ export async function openPrivateServer(
   contactRoutes(server.api, { ...core, ...contacts })
   emailRoutes(server.api, sending)
   surgeRoutes(server.api, core)
+  receivingRoutes(server.api, core)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   campaignRoutes(server.api, sending, options)
