@@ -1,3 +1,4 @@
+import { type AccountBilling, checkSending } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Rule } from '../rules/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
@@ -35,15 +36,18 @@ interface People {
 
 /**
  * A request with those people as one of its segments, which is made where there is none. Throws a 400 for one of both
- * fields, for people of whom no segment can be made, and for opens that nobody could see; a 404 for no campaign.
+ * fields, for people of whom no segment can be made, and for opens that nobody could see; a 402 without a plan, a 404 for no
+ * campaign.
  */
 export async function withPeopleOfReport<Input extends WithAudience>(
   deps: Pick<BroadcastDeps, 'store' | 'clock'> & MeasureDeps,
-  accountId: string,
+  billing: AccountBilling,
   input: Input,
 ): Promise<Input> {
+  const { accountId } = billing
   const people = await peopleOfReport(deps, accountId, input)
   if (people === undefined) return input
+  checkSending(billing, 'marketing')
   const { broadcast, rule, who, rest } = people
   const name = nameOfPeople(broadcast, { who })
   return withSegment(input, rest, await segmentOf(deps, accountId, { name, rule }))

@@ -1,7 +1,6 @@
 import type { Principal } from '../accounts/index.js'
 import {
   checkOpen,
-  checkSending,
   contactCeiling,
   marketingStop,
   monthEndsAt,
@@ -100,8 +99,7 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
       refuseForeignFields(body, ofCampaign)
       const { draft = false, ...asked } = body
       const billing = await billingOf(account.accountId)
-      checkSending(billing, 'marketing')
-      const input = await withPeopleOfReport(deps, account.accountId, asked)
+      const input = await withPeopleOfReport(deps, billing, asked)
       const made = await createBroadcast(deps, billing, input, {
         draft,
         alongside: (tx, made) => remember(tx, shownMade(made)),
@@ -117,8 +115,7 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     async ({ account: { accountId }, params: { id }, body }) => {
       refuseForeignFields(body, ofCampaign)
       const billing = await billingOf(accountId)
-      checkSending(billing, 'marketing')
-      const given = await withPeopleOfReport(deps, accountId, body)
+      const given = await withPeopleOfReport(deps, billing, body)
       await changeDraft(deps, billing, id, given)
       return await detailOf(deps, accountId, id)
     },
