@@ -71,6 +71,7 @@ import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { receivingRoutes } from '../receiving/routes.js'
 import { rehearse } from '../rehearsals/index.js'
 import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
@@ -113,6 +114,14 @@ interface ListenerOptions {
   log: Log
 }
 
+/** A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`). */
+const ownNames = ({ http }: Config) => ({
+  allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
+  hostAdvice:
+    ': call it by its IP address, or add the name to allowed_hosts in [http.private] of posthorn.toml',
+  strictApi: '/v1/operator/',
+})
+
 /** What applications and the operator reach: the API, the pages, the metrics. */
 export async function openPrivateServer(
   options: ListenerOptions,
@@ -124,8 +133,7 @@ export async function openPrivateServer(
   const server = await openHttpServer<Principal>({
     host: http.private.host,
     port: http.private.port,
-    // A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`).
-    allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
+    ...ownNames(config),
     log: log.child({ listener: 'private' }),
     clock,
     authenticate: makeAuthenticate({ store, clock }),
@@ -172,6 +180,7 @@ export async function openPrivateServer(
   contactRoutes(server.api, { ...core, ...contacts })
   emailRoutes(server.api, sending)
   surgeRoutes(server.api, core)
+  receivingRoutes(server.api, core)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   campaignRoutes(server.api, sending, options)
