@@ -170,6 +170,7 @@ export {
 export {
   type Backfill,
   crowdOf,
+  datesDueAt,
   datesWait,
   findBackfill,
   findTakeOut,
