@@ -35,7 +35,14 @@ export {
 } from './header.js'
 export { htmlParser } from './html-parser.js'
 export { isTextCut, neverCutChars, type PlainText, textOfHtml } from './html-text/convert.js'
-export { contentStart, type HtmlPlaces, hrefsIn, placesIn } from './html-text/places.js'
+export {
+  contentStart,
+  type HtmlPlaces,
+  type Hyperlink,
+  hrefsIn,
+  hyperlinksIn,
+  placesIn,
+} from './html-text/places.js'
 export {
   addressKey,
   hasSoundALabels,
@@ -44,6 +51,7 @@ export {
   parseMailbox,
   quote,
 } from './mailbox.js'
+export { type OwnWords, ownWords } from './own-words.js'
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'
 export { postalMime } from './postal-mime.js'

@@ -7,7 +7,7 @@
  */
 
 export { openHandOver, recordHits } from './hand-over.js'
-export { type TrackedLink, trackableLinks, trackedTarget } from './links.js'
+export { trackableLinks, trackedTarget } from './links.js'
 export type { TrackingAgents } from './machines.js'
 export { loadTrackingAgents } from './machines-file.js'
 export { type LinkRequest, type MachineSign, makeMachineSign } from './one-request.js'
@@ -19,6 +19,7 @@ export {
   type OwnSwitches,
   type Switches,
   setSwitches,
+  trackingOf,
 } from './switches.js'
 export { type Copy, makeTrackingTokens, type TrackingTokens } from './token.js'
 export { makeTracker, type TrackedMail, type Tracker } from './tracker.js'

@@ -68,6 +68,8 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
     config,
     `[http.private]\nport = ${port}\n[http.public]\nport = ${publicPort}\nhost = "127.0.0.1"\nurl = "${publicUrl}"\n` +
       `[http.rate_limit]\nrequests = 0\n[inbound]\nenabled = false\n[log]\nlevel = "warn"\n` +
+      // Thousands to strangers in the first hour of an account are what a bench is, and would be held.
+      '[protection.surges]\nminimum = 0\n' +
       `[outbound]\nroute = "direct"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +
       `allow_private_addresses = true\nwarm_up = "off"\n${options.settings ?? ''}\n${dns}`,
   )

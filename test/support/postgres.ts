@@ -52,15 +52,22 @@ export interface PostgresServer {
   /** Ends it as a crash would, or starts it again. */
   crash(): void
   start(): void
+  /** Of a standby: it takes writes from now on. */
+  promote(): void
 }
 
 /**
- * A server of the test's own, which keeps nothing, but for figures that want what a sync costs (`syncs`). With `counts`
- * it has pg_stat_statements. PostgreSQL refuses root, so that it runs as its own user then.
+ * A server of the test's own, which keeps nothing, but for figures that want what a sync costs (`syncs`); a hot standby of
+ * another one (`standbyOf`). With `counts` it has pg_stat_statements. PostgreSQL refuses root, so that it runs as its own
+ * user then.
  */
 export async function startPostgres(
   t: Test,
-  { syncs = false, counts = false }: { syncs?: boolean; counts?: boolean } = {},
+  {
+    syncs = false,
+    counts = false,
+    standbyOf,
+  }: { syncs?: boolean; counts?: boolean; standbyOf?: PostgresServer } = {},
 ): Promise<PostgresServer> {
   const bin = join(versions, newest ?? '', 'bin')
   // Not in the directory of tests, which another user may not enter.
@@ -80,7 +87,9 @@ export async function startPostgres(
       : [join(bin, program)]
     execFileSync(command ?? '', [...words, ...args], { stdio: 'ignore', cwd: dir })
   }
-  run('initdb', ['-D', data, '--locale=C', '-E', 'UTF8', '-A', 'trust', '-U', 'posthorn', '-N'])
+  if (standbyOf === undefined) {
+    run('initdb', ['-D', data, '--locale=C', '-E', 'UTF8', '-A', 'trust', '-U', 'posthorn', '-N'])
+  } else run('pg_basebackup', ['-d', standbyOf.url, '-D', data, '-R', '-X', 'stream', '-c', 'fast'])
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: dir }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
   lines.push('max_connections = 400\n')
@@ -106,6 +115,7 @@ export async function startPostgres(
     pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
     crash: () => control('stop', '-m', 'immediate'),
     start: () => control('start'),
+    promote: () => control('promote'),
   }
 }
 

@@ -42,6 +42,7 @@ t.test('only web links of <a> and <area> are tracked', async (t) => {
       ['https://x.test/'],
     ],
     ['<!--[if !mso]><!--><a href="https://x.test/"><!--<![endif]-->', ['https://x.test/']],
+    ['<a href=https://x.test/1><plaintext><a href=https://x.test/2>', ['https://x.test/1']],
     ['</a href="https://x.test/"><p title="<a href=https://x.test/>">', []],
   ] as const) {
     t.same(found(html), targets, html)

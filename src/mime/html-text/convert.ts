@@ -11,7 +11,7 @@ import {
   written,
 } from './lines.js'
 import { makeOpenElements, type OpenElement } from './open-elements.js'
-import { makeScan } from './scan.js'
+import { makeScan, nothingTold } from './scan.js'
 import { flows, keepsIndents, keepsSpaces, makeSeen } from './seen.js'
 import { makeStructure } from './structure.js'
 import type { Tag } from './tag.js'
@@ -38,15 +38,6 @@ export const textOfHtml = (html: string): PlainText => convert(html)
 /** Whether the text of a mail's HTML would be cut; by its tags alone, in a fraction of the time. */
 export const isTextCut = (html: string): boolean =>
   html.length > neverCutChars && !makeScan(neverCutChars, nothingTold)(html)
-
-const nothing = () => {}
-const nothingTold = {
-  text: nothing,
-  startTag: nothing,
-  endTag: nothing,
-  raw: nothing,
-  comment: nothing,
-}
 
 function makeConverter(): (html: string) => PlainText {
   const lines = makeLines()

@@ -1,6 +1,7 @@
 import { idOf } from './elements.js'
-import { makeScan } from './scan.js'
+import { makeScan, nothingTold } from './scan.js'
 import { attribute, hasAttribute, sourceOf, type Tag } from './tag.js'
+import { decodeValue } from './white-space.js'
 
 /** Where something may be put into a mail's HTML. */
 export interface HtmlPlaces {
@@ -16,7 +17,6 @@ export interface HtmlPlaces {
 }
 
 const body = idOf('body')
-const nothing = () => {}
 
 /** Looks for these places in one pass, as browsers read HTML (HTML §13.2.5). */
 export const placesIn = makePlaces()
@@ -33,15 +33,14 @@ function makePlaces() {
   let hasLink = false
 
   const scan = makeScan(Number.POSITIVE_INFINITY, {
+    ...nothingTold,
     text(from, to) {
       if (nextMark === -1 || mark === undefined || shownMark !== undefined) return
       if (nextMark < from) nextMark = html.indexOf(mark, from)
       if (nextMark !== -1 && nextMark < to) shownMark = nextMark
     },
     startTag(tag) {
-      if (link === undefined || hasLink) return
-      const { name } = tag.element
-      if (name !== 'a' && name !== 'area') return
+      if (link === undefined || hasLink || !isLink(tag)) return
       hasLink = sourceOf(tag, attribute.href)?.trimStart().startsWith(link) === true
     },
     endTag(element, from) {
@@ -50,8 +49,6 @@ function makePlaces() {
     unclosed(from) {
       unclosed = Math.min(unclosed, from)
     },
-    raw: nothing,
-    comment: nothing,
   })
 
   return (
@@ -76,20 +73,48 @@ function makePlaces() {
 /** Where the values of all `href` stand in the source, without their quotes. */
 export function hrefsIn(html: string): { start: number; end: number }[] {
   const hrefs: { start: number; end: number }[] = []
-  const { href } = attribute
-  const scan = makeScan(Number.POSITIVE_INFINITY, {
-    startTag(tag: Tag, from) {
-      if (!hasAttribute(tag, href)) return
-      hrefs.push({ start: from + (tag.starts[href] ?? 0), end: from + (tag.ends[href] ?? 0) })
-    },
-    text: nothing,
-    endTag: nothing,
-    raw: nothing,
-    comment: nothing,
-  })
-  scan(html)
+  const startTag = (tag: Tag, from: number) => {
+    if (hasAttribute(tag, href)) hrefs.push(hrefOf(tag, from))
+  }
+  makeScan(Number.POSITIVE_INFINITY, { ...nothingTold, startTag })(html)
   return hrefs
 }
+
+/** A link of `<a>` or `<area>`. */
+export interface Hyperlink {
+  /** Where the value of its `href` stands in the source, without quotes. */
+  start: number
+  end: number
+  /** The value with its entities decoded; in a template with whatever braces it has. */
+  target: string
+}
+
+/** The links of a mail, but for those that are marked `data-posthorn-notrack`. */
+export function hyperlinksIn(html: string): Hyperlink[] {
+  const links: Hyperlink[] = []
+  if (!mayHaveLinks.test(html)) return links
+  let isPlain = false
+  const startTag = (tag: Tag, from: number) => {
+    // HTML §13.2.6.4.7: all behind it is text.
+    if (tag.element.id === 0 && plaintext.test(tag.source)) isPlain = true
+    const source = isPlain || !isLink(tag) ? undefined : sourceOf(tag, href)
+    if (source === undefined || hasAttribute(tag, attribute['data-posthorn-notrack'])) return
+    links.push({ ...hrefOf(tag, from), target: decodeValue(source) })
+  }
+  makeScan(Number.POSITIVE_INFINITY, { ...nothingTold, startTag })(html)
+  return links
+}
+
+const mayHaveLinks = /<a(?:rea)?[\s/]/i
+const plaintext = /^plaintext[\s/>]/i
+const { href } = attribute
+const [a, area] = [idOf('a'), idOf('area')]
+const isLink = ({ element }: Tag) => element.id === a || element.id === area
+
+const hrefOf = ({ starts, ends }: Tag, from: number) => ({
+  start: from + (starts[href] ?? 0),
+  end: from + (ends[href] ?? 0),
+})
 
 const [head, htmlElement] = [idOf('head'), idOf('html')]
 
@@ -102,6 +127,7 @@ export function contentStart(html: string): number {
   let start = doctype.length
   let inBody = false
   const scan = makeScan(Number.POSITIVE_INFINITY, {
+    ...nothingTold,
     startTag({ element, source }, from) {
       if (inBody || (element.id !== body && element.id !== htmlElement)) return
       start = from + source.length
@@ -110,9 +136,6 @@ export function contentStart(html: string): number {
     endTag(element, from) {
       if (!inBody && element.id === head) start = html.indexOf('>', from) + 1
     },
-    text: nothing,
-    raw: nothing,
-    comment: nothing,
   })
   scan(html)
   return start

@@ -29,6 +29,7 @@ const names = [
   'width',
   'height',
   'data-skip-in-text',
+  'data-posthorn-notrack',
   'start',
   'value',
   'type',

@@ -6,11 +6,12 @@
  * is due, so that the first mail is seen at the MX. Bars: the first mail within the lease and 2 s, all taken over within
  * 30 s, 20,000 rows a second of a core of the server, 5 statements a second a node at rest.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+
 import { parseArgs } from 'node:util'
 import type { Test } from 'tap'
 import { becomes, mailsTo, nodesRig } from '../../support/nodes.js'
 import { loadAverage, report, sleep } from '../rig.js'
+import { serverMs } from './mail-rig.js'
 
 const { values } = parseArgs({
   options: { n: { type: 'string', default: '100000' }, idle: { type: 'string', default: '30' } },
@@ -24,7 +25,6 @@ const t = {
   comment() {},
 } as unknown as Test
 const lines: [string, string][] = [['load average', loadAverage()]]
-const ticksMs = 10
 
 try {
   const rig = await nodesRig(t)
@@ -106,24 +106,3 @@ try {
 }
 lines.push(['load average at the end', loadAverage()])
 report(lines)
-
-/** Processor time of a server and its processes, ms; those that have ended are in their parent's. */
-function serverMs(pid: number): number {
-  const statOf = (of: string) => {
-    try {
-      return readFileSync(`/proc/${of}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')
-    } catch {
-      return []
-    }
-  }
-  let ticks = 0
-  for (const of of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const stat = statOf(of)
-    if (stat[1] !== String(pid) && of !== String(pid)) continue
-    ticks += Number(stat[11] ?? 0) + Number(stat[12] ?? 0)
-    if (of === String(pid)) ticks += Number(stat[13] ?? 0) + Number(stat[14] ?? 0)
-  }
-  return ticks * ticksMs
-}
