@@ -49,7 +49,12 @@ export {
 export { chooseVariant, waitsForDecision } from './decide.js'
 export { audienceOf, dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
-export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
+export {
+  campaignsDueAt,
+  campaignsWait,
+  expandBroadcasts,
+  hasRoomForCampaigns,
+} from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
