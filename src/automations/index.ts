@@ -175,6 +175,7 @@ export {
 export {
   type Backfill,
   crowdOf,
+  datesDueAt,
   datesWait,
   findBackfill,
   findTakeOut,
