@@ -81,6 +81,7 @@ export {
   readDefinition,
   readWritten,
   refuseTemplateInUse,
+  ruleFieldKind,
   type StepDefinition,
   type StepFault,
   type StepType,

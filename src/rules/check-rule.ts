@@ -2,6 +2,7 @@ import { define, type Failure } from 'superstruct'
 import { isJsonObject } from '../json/index.js'
 import { durationMs } from './duration.js'
 import { type FieldKind, senseless } from './field-kind.js'
+import { instantOf } from './judge.js'
 import { isVariable, type Operator, operators, type Rule } from './rule.js'
 
 /** What a rule may have where it stands. */
@@ -68,7 +69,9 @@ function* faultsIn(value: unknown, path: unknown[], depth: number, checking: Che
     yield { path, value, message: `Expected "${kind}" to stand alone` }
   }
   if (kind === 'not') {
-    yield* faultsIn(inner, within, depth - 1, checking)
+    // What is not so is one condition, which stands no deeper than the same without its "not".
+    const isOne = isJsonObject(inner) && Object.hasOwn(inner, 'field')
+    yield* faultsIn(inner, within, isOne ? depth : depth - 1, checking)
   } else if (!Array.isArray(inner) || inner.length === 0) {
     yield { path: within, value: inner, message: 'Expected an array of rules' }
   } else {
@@ -149,7 +152,8 @@ function valueFault(
     case 'gte':
     case 'lt':
     case 'lte':
-      return typeof value === 'number' || typeof value === 'string'
+      return typeof value === 'number' ||
+        (typeof value === 'string' && instantOf(value) !== undefined)
         ? undefined
         : `Expected a number or a date (ISO 8601) for ${operator}`
     case 'within':

@@ -9,7 +9,7 @@ import { comparisonsOf, durationMs, type Rule } from '../../rules/index.js'
 import { eventWords } from '../event-words.js'
 import { plural } from '../format.js'
 import type { FieldChoice } from '../segments/choices.js'
-import { wordsOf } from '../segments/sentence.js'
+import { wordsOf } from '../segments/rule-words.js'
 import { inQuotes, setApart } from '../shell/names.js'
 import type { Tone } from '../shell/parts.js'
 
