@@ -2,10 +2,10 @@ import { ruleLimits } from '../../segments/index.js'
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import type { FieldChoice } from './choices.js'
-import type { ConditionRow } from './condition.js'
+import type { ConditionRow, KindOf } from './condition.js'
 import { fittingOperators, isSpan, needsNoValue, withUsualOperator } from './fitting.js'
 import { operators, operatorWord } from './rule-words.js'
-import { countsEvents, type KindOf } from './sent-rule.js'
+import { countsEvents } from './sent-rule.js'
 
 /** A condition in a form. */
 interface ConditionPart {

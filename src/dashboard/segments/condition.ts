@@ -1,4 +1,4 @@
-import type { Comparison, Rule } from '../../rules/index.js'
+import type { Comparison, FieldKind, Rule } from '../../rules/index.js'
 import { spokenDuration, typedDuration } from './durations.js'
 
 /** A condition as it stands in the form. `group`: 0 is the rule itself, any other one in it. */
@@ -10,6 +10,9 @@ export interface ConditionRow {
   since: string
   group: number
 }
+
+/** What a field of a rule holds, by its path. */
+export type KindOf = (path: string) => FieldKind | undefined
 
 /** A condition as the form says it. */
 export function conditionOf(row: ConditionRow): Comparison | { not: Comparison } {

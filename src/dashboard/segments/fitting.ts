@@ -1,7 +1,6 @@
 import { type FieldKind, senseless } from '../../rules/index.js'
 import { SegmentRule } from '../../segments/index.js'
-import { type ConditionRow, conditionOf } from './condition.js'
-import type { KindOf } from './sent-rule.js'
+import { type ConditionRow, conditionOf, type KindOf } from './condition.js'
 
 const fitting: Readonly<Record<FieldKind, readonly string[]>> = {
   truth: ['yes', 'no'],

@@ -4,7 +4,7 @@ import { instantOf } from '../../rules/index.js'
 import { type Read, storedObject } from '../../store/index.js'
 
 /** A field that contacts have of their own, or one of their names, as they really fill it. */
-export interface OwnField {
+export interface FilledField {
   /** Of metadata, or `firstName`, `lastName`. */
   name: string
   label: string
@@ -24,7 +24,7 @@ const looked = 200
 export async function ownFields(
   read: Read,
   accountId: string,
-): Promise<{ fields: OwnField[]; names: ReadonlyMap<string, OwnField> }> {
+): Promise<{ fields: FilledField[]; names: ReadonlyMap<string, FilledField> }> {
   const [described, rows] = await Promise.all([
     listContactFields(read, accountId),
     read
@@ -56,7 +56,7 @@ export async function ownFields(
     .sort((a, b) => b[1].length - a[1].length || a[0].localeCompare(b[0]))
     .slice(0, mostOwn)
     .map(([key]) => key)
-  const fieldOf = (name: string, values: readonly unknown[]): OwnField => {
+  const fieldOf = (name: string, values: readonly unknown[]): FilledField => {
     const { label = name, type, choices = [] } = asOf.get(name) ?? {}
     const kind = type === undefined ? kindOfAll(values) : describedKinds[type]
     return { name, label, kind, values: choices.length > 0 ? [...choices] : commonest(values) }

@@ -2,9 +2,10 @@ import { ruleLimits } from '../../segments/index.js'
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import type { FieldChoice } from './choices.js'
+import type { KindOf } from './condition.js'
 import { conditionPart } from './condition-part.js'
 import { choicesOfRows } from './room.js'
-import { type KindOf, mayHaveGroups, placeAfter } from './sent-rule.js'
+import { mayHaveGroups, placeAfter } from './sent-rule.js'
 import { groupsIn, type RuleSentence } from './sentence.js'
 
 /** A rule in a form: its conditions, and what its buttons do. */

@@ -1,11 +1,8 @@
 import type { Form } from '../../http/index.js'
-import type { FieldKind } from '../../rules/index.js'
 import { ruleLimits, segmentFieldKind } from '../../segments/index.js'
+import type { KindOf } from './condition.js'
 import { withUsualOperator } from './fitting.js'
 import { depthOf, groupsIn, inOrder, type RuleSentence } from './sentence.js'
-
-/** What a field of a rule holds, by its path. */
-export type KindOf = (path: string) => FieldKind | undefined
 
 // Longer texts are refused by their number; what is longer yet nobody has typed.
 const mostTyped = 2_000
