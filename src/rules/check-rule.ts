@@ -112,7 +112,8 @@ function* faultsOf(rule: unknown, path: unknown[], bounds: RuleBounds): Faults {
     valueFault(known, value, Object.hasOwn(rule, 'value'), bounds) ??
     (bounds.kindOf && fault === undefined
       ? senseless(bounds.kindOf(field), known, value)
-      : undefined)
+      : undefined) ??
+    orderFault(known, value)
   if (message !== undefined) yield { path: [...path, 'value'], value, message }
 }
 
@@ -152,8 +153,7 @@ function valueFault(
     case 'gte':
     case 'lt':
     case 'lte':
-      return typeof value === 'number' ||
-        (typeof value === 'string' && instantOf(value) !== undefined)
+      return typeof value === 'number' || typeof value === 'string'
         ? undefined
         : `Expected a number or a date (ISO 8601) for ${operator}`
     case 'within':
@@ -167,6 +167,14 @@ function valueFault(
   }
   return undefined
 }
+
+/** Nothing is more than a text that is no date, or less. */
+const orderFault = (operator: Operator, value: unknown): string | undefined =>
+  ['gt', 'gte', 'lt', 'lte'].includes(operator) &&
+  typeof value === 'string' &&
+  instantOf(value) === undefined
+    ? `Expected a number or a date (ISO 8601) for ${operator}`
+    : undefined
 
 function sinceFault(since: unknown, isCount: boolean): string | undefined {
   if (!isCount) return 'Expected none: this field counts nothing'

@@ -53,7 +53,7 @@ export function rulePart(part: RulePart): Html {
     values: valuesOf(part),
     mayAdd: sentence.rows.length < ruleLimits.conditions,
   }
-  return html`${mode}${groupPart(made, 0)}<p class="quiet">${sentence.rows.length} of at most ${ruleLimits.conditions} conditions; a text has at most ${ruleLimits.text} characters.</p>${
+  return html`${mode}${groupPart(made, 0)}<p class="quiet">${sentence.rows.length} of at most ${ruleLimits.conditions} conditions; a value has at most ${ruleLimits.text} characters.</p>${
     isShort &&
     html`<p class="quiet">Only the last condition offers all fields. To ask for another one, add a condition and remove the old one.</p>`
   }${[...made.values].map(
