@@ -148,8 +148,8 @@ export async function deleteKey(
   accountId: string,
   keyId: string,
   { keepFull = false, by = noLimits }: { keepFull?: boolean; by?: KeyLimits } = {},
-): Promise<void> {
-  await store.write(async (tx) => {
+): Promise<ApiKey> {
+  return await store.write(async (tx) => {
     const key = await findKey(tx, accountId, keyId)
     refuseChanging(by, key)
     if (keepFull) await refuseLastFull(tx, accountId, key, clock.now())
@@ -158,6 +158,7 @@ export async function deleteKey(
       .set({ deleted_at: clock.now() })
       .where('id', '=', key.id)
       .execute()
+    return key
   })
 }
 

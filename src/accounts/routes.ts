@@ -41,8 +41,10 @@ export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {
     return shownKey(await updateKey(deps, account.accountId, params.id, changes, account))
   })
 
-  serve(api, operations.deleteKey, async ({ account, params: { id } }) => {
-    await deleteKey(deps, account.accountId, id, { keepFull: true, by: account })
+  serve(api, operations.deleteKey, async ({ account, params: { id }, note }) => {
+    const by = { keepFull: true, by: account }
+    const { name, scope } = await deleteKey(deps, account.accountId, id, by)
+    note({ detail: { name, scope } })
     return deletedKey(id)
   })
 }

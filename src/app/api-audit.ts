@@ -24,13 +24,14 @@ export function makeApiAudit({
   return (route) => {
     const action = operations.get(route)?.audit
     if (action === undefined) return undefined
-    return async ({ principal, params, answer, clientAddressKey }) => {
+    return async ({ principal, params, answer, noted = {}, clientAddressKey }) => {
       if (isTrial(answer)) return
       const { accountId, keyId } = principal
       // The thing itself comes first in a path: the version of a template is below the template.
       const [[, named] = [], ...below] = Object.entries(params)
-      const target = named ?? idIn(answer)
-      const detail = { key: keyId, ...Object.fromEntries(below) }
+      const target = noted.target ?? named ?? idIn(answer)
+      // What is gone is known by an id to nobody: its handler says its name.
+      const detail = { key: keyId, ...Object.fromEntries(below), ...noted.detail }
       try {
         await store.write(async (tx) => {
           const [key] = await keyNamed(tx, { keyId })

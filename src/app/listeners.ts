@@ -30,7 +30,7 @@ import type { SharedCounts } from '../bounded/index.js'
 import { audienceUses } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Clock } from '../clock/index.js'
-import { type ApplianceKey, type Config, isReachable } from '../config/index.js'
+import { type ApplianceKey, type Config, usualTracking } from '../config/index.js'
 import { contactFieldRoutes } from '../contact-fields/routes.js'
 import type { BulkTasks, ContactEffect, Importer, ImportTasks } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
@@ -71,6 +71,7 @@ import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { receivingRoutes } from '../receiving/routes.js'
 import { rehearse } from '../rehearsals/index.js'
 import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
@@ -113,6 +114,14 @@ interface ListenerOptions {
   log: Log
 }
 
+/** A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`). */
+const ownNames = ({ http }: Config) => ({
+  allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
+  hostAdvice:
+    ': call it by its IP address, or add the name to allowed_hosts in [http.private] of posthorn.toml',
+  strictApi: '/v1/operator/',
+})
+
 /** What applications and the operator reach: the API, the pages, the metrics. */
 export async function openPrivateServer(
   options: ListenerOptions,
@@ -124,8 +133,7 @@ export async function openPrivateServer(
   const server = await openHttpServer<Principal>({
     host: http.private.host,
     port: http.private.port,
-    // A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`).
-    allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
+    ...ownNames(config),
     log: log.child({ listener: 'private' }),
     clock,
     authenticate: makeAuthenticate({ store, clock }),
@@ -172,6 +180,7 @@ export async function openPrivateServer(
   contactRoutes(server.api, { ...core, ...contacts })
   emailRoutes(server.api, sending)
   surgeRoutes(server.api, core)
+  receivingRoutes(server.api, core)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   campaignRoutes(server.api, sending, options)
@@ -229,13 +238,14 @@ export async function openPrivateServer(
 /** Campaigns, and their rehearsals. */
 function campaignRoutes(
   api: Api<Principal>,
-  sending: Omit<Parameters<typeof broadcastRoutes>[1], 'rehearse'>,
+  sending: Omit<Parameters<typeof broadcastRoutes>[1], 'rehearse' | 'tracking'>,
   options: ListenerOptions,
 ): void {
   const { store, clock } = sending
   const rehearsing = { store, clock, ...rehearsingBy(options, clock) }
   broadcastRoutes(api, {
     ...sending,
+    tracking: usualTracking(options.config),
     rehearse: (accountId, id) => rehearse(rehearsing, accountId, id),
   })
 }
@@ -354,12 +364,9 @@ const aboutMail = ({ config, dataDir }: ListenerOptions, core: Core) => ({
   rehearsing: rehearsingBy({ config, dataDir }, core.clock),
   protection: config.protection,
   gateOf: core.gateOf,
-  tracking: trackingOf(config),
+  tracking: usualTracking(config),
   sentCopy: makeSentCopyLater(config, core),
 })
-
-/** Undefined: nobody out there could reach what links and pixels lead to. */
-const trackingOf = (config: Config) => (isReachable(config) ? config.tracking : undefined)
 
 /** Makes copies of mails for people to look at. All of outbound comes along with the first of them. */
 function makeSentCopyLater(
@@ -379,7 +386,7 @@ function makeViewedCopyLater(
   config: Config,
   { store, clock, key, publicUrl, renderer }: Core,
 ): ViewedCopy {
-  const tracking = trackingOf(config)
+  const tracking = usualTracking(config)
   const deps = { store, clock, key, publicUrl, tracking, renderer: () => renderer }
   let made: Promise<ViewedCopy> | undefined
   return async (copy) => {

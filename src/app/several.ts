@@ -15,6 +15,7 @@ import {
   setFileHashes,
   shareDuties,
 } from '../nodes/index.js'
+import { adoptReceived } from '../receiving/index.js'
 import { noteOthers } from '../store/index.js'
 import { comparedFiles } from './files.js'
 import type { Ground } from './ground.js'
@@ -108,7 +109,8 @@ async function takeOver(
     if (
       node.hasSpool &&
       config.inbound.enabled &&
-      (await adoptSpooled(store, clock, node.number)) > 0
+      (await adoptSpooled(store, clock, node.number)) + (await adoptReceived(store, node.number)) >
+        0
     )
       crew.readSpoolAnew()
     if (deliveries === 0) return

@@ -20,6 +20,7 @@ export {
   whyOf,
 } from './answers.js'
 export {
+  judgeCrowd,
   moveFor,
   resumeFor,
   shownPause,
@@ -87,6 +88,7 @@ export {
   type StepType,
   soundStep,
   stepKey,
+  stepsInOrder,
   stepTypes,
   type TemplateUse,
   templateSenders,
@@ -130,7 +132,10 @@ export {
   type BegunDay,
   begunByDay,
   countHeld,
+  drawnEnds,
+  type EndKind,
   endingWords,
+  endKindOf,
   endReasons,
   findAnyRun,
   findRun,

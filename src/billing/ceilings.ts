@@ -73,6 +73,12 @@ const kinds: Record<Exclude<keyof Ceilings, 'storedMib'>, Kind> = {
     from: (read, accountId) =>
       read.selectFrom('domains').select('id').where('account_id', '=', accountId),
   },
+  receivingRules: {
+    one: 'rule for mail that comes in',
+    many: 'rules for mail that comes in',
+    from: (read, accountId) =>
+      read.selectFrom('receiving_rules').select('id').where('account_id', '=', accountId),
+  },
 }
 
 /**

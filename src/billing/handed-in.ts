@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { counted } from '../amounts/index.js'
-import { hourMs, isoTime } from '../clock/index.js'
+import { dayMs, hourMs, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
 import type { AccountBilling } from './billing.js'
@@ -196,6 +196,8 @@ export async function forgetHandedIn(tx: Tx, now: number): Promise<void> {
   for (const [span, before] of [
     [hourMs, now - usualMs - hourMs],
     [minuteMs, now - hourMs],
+    // Of mail that comes in.
+    [dayMs, now - 2 * dayMs],
   ] as const) {
     const old = tx
       .selectFrom('handed_in')

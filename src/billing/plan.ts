@@ -21,6 +21,9 @@ export interface EmailPlan extends AnyPlan {
   /** Mails handed in within a clock hour, and within a clock minute. */
   perHour: number | null
   perMinute: number | null
+  /** Mails that may come in within a day (UTC), and how large each may be. */
+  receivedPerDay: number | null
+  receivedMib: number
   retentionDays: number
   domains: number | null
   /** Files, templates and campaigns together. */

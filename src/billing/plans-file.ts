@@ -84,6 +84,9 @@ const emailSettings = (usualMib: number) =>
     dailyCap: setting(false, trueOrFalse),
     perHour: orNothing(limit(1), null),
     perMinute: orNothing(limit(1), null),
+    receivedPerDay: orNothing(limit(1), null),
+    // As much as the listener takes (`inbound/transaction.ts`).
+    receivedMib: orNothing(integer(20, 1, 20), 20),
     storedMib: orNothing(limit(1), usualMib),
     retentionDays: integer(1, 1, 36_500),
     domains: limit(1),

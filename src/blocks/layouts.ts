@@ -10,6 +10,8 @@ export interface MailLayout {
   /** As it stands in an address. */
   name: string
   title: string
+  /** What it is good for, in a line. */
+  about: string
   document: BlockDocument
 }
 
@@ -158,20 +160,54 @@ const letter: readonly Block[] = [
   { type: 'footer', text: 'You get this because you have asked to hear from us.' },
 ]
 
-const layoutOf = (name: string, title: string, blocks: readonly Block[]): MailLayout => ({
+const layoutOf = (
+  { name, title, about }: Omit<MailLayout, 'document'>,
+  blocks: readonly Block[],
+): MailLayout => ({
   name,
   title,
+  about,
   document: { version: 1, blocks: [...blocks] },
 })
 
 /** The layouts that come with it, as they are offered. */
 export const layouts: readonly MailLayout[] = [
-  layoutOf('newsletter', 'Newsletter', newsletter),
-  layoutOf('announcement', 'Announcement', announcement),
-  layoutOf('welcome', 'Welcome', welcome),
-  layoutOf('event', 'Event', event),
-  layoutOf('digest', 'Digest', digest),
-  layoutOf('letter', 'Plain letter', letter),
+  layoutOf(
+    {
+      name: 'newsletter',
+      title: 'Newsletter',
+      about: 'A main story, and two short ones side by side',
+    },
+    newsletter,
+  ),
+  layoutOf(
+    {
+      name: 'announcement',
+      title: 'Announcement',
+      about: 'One thing that is new, and what it does for your readers',
+    },
+    announcement,
+  ),
+  layoutOf(
+    { name: 'welcome', title: 'Welcome', about: 'The first steps of somebody who has just come' },
+    welcome,
+  ),
+  layoutOf(
+    { name: 'event', title: 'Event', about: 'When and where, the programme, a button to come' },
+    event,
+  ),
+  layoutOf(
+    { name: 'digest', title: 'Digest', about: 'Several entries, each with its link' },
+    digest,
+  ),
+  layoutOf(
+    {
+      name: 'letter',
+      title: 'Plain letter',
+      about: 'Words alone, as you would write to one person',
+    },
+    letter,
+  ),
 ]
 
 /** The layout of a name. */

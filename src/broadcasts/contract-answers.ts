@@ -148,6 +148,14 @@ const ids = (description: string): Schema => ({
   description,
 })
 
+/** Of its figures, those of one part of the audience. */
+const ofPart = (part: string) => ({
+  recipients: count(`Of \`recipients\`, those of ${part}`),
+  delivered: count('Of `delivered`, the same'),
+  opened: count('Of `opened`, the same'),
+  clicked: count('Of `clicked`, the same'),
+})
+
 /** The shapes that others refer to by name. */
 export const broadcastShapes = (): Record<string, Schema> => ({
   SendWindow: hoursOfDays('Hours on some days').schema,
@@ -182,6 +190,18 @@ export const broadcastShapes = (): Record<string, Schema> => ({
     bounced: count('How many were refused for good'),
     opened: count('How many people opened'),
     clicked: count('In how many people clicked a link'),
+    test: closed({
+      ...ofPart('the test'),
+      compared: closed({
+        did: count('In how many people did what versions are measured by'),
+        of: count('Of how many that had arrived'),
+      }),
+    }),
+    rest: {
+      anyOf: [closed(ofPart('the rest')), { type: 'null' }],
+      description:
+        'Of the rest, which gets the chosen version; null of the others, before one is chosen, and where a release before this one chose it',
+    },
     chance: {
       type: 'number',
       minimum: 0,
@@ -307,11 +327,32 @@ const exampleVariant = {
   bounced: 1,
   opened: 40,
 }
+const partsOf = (clicked: number) => ({
+  test: {
+    recipients: 120,
+    delivered: 118,
+    opened: 40,
+    clicked,
+    compared: { did: clicked, of: 118 },
+  },
+  rest: null,
+})
 /** Two of them, of which the second was chosen. */
 export const exampleVersions = {
   variants: [
-    { ...exampleVariant, key: 'A', clicked: 9, chance: 0.07 },
-    { ...exampleVariant, key: 'B', subject: 'Three things to do', clicked: 17, chance: 0.93 },
+    { ...exampleVariant, key: 'A', clicked: 9, ...partsOf(9), chance: 0.07 },
+    {
+      ...exampleVariant,
+      key: 'B',
+      subject: 'Three things to do',
+      recipients: 1_080,
+      delivered: 1_062,
+      opened: 360,
+      clicked: 151,
+      ...partsOf(17),
+      rest: { recipients: 960, delivered: 944, opened: 320, clicked: 134 },
+      chance: 0.93,
+    },
   ],
   variantTest: {
     share: 20,

@@ -1,3 +1,4 @@
+import { shownCount } from '../amounts/index.js'
 import { isZone } from '../clock/index.js'
 import { shape } from '../contract/index.js'
 import {
@@ -26,6 +27,7 @@ import {
   zoneName,
 } from '../fields/index.js'
 import { blocks } from '../templates/contract.js'
+import { mostAnHour } from './pace.js'
 import { mostParts } from './whom.js'
 
 /*
@@ -180,7 +182,7 @@ const fields = {
   rate: maybe(
     whole('At most so many mails an hour; by default as fast as they can leave', {
       least: 1,
-      most: 1_000_000,
+      most: mostAnHour,
     }),
   ),
   window: maybe(
@@ -213,7 +215,7 @@ export const BroadcastChanges = shape(
         orWord(
           'none',
           {
-            expected: 'a whole number from 1 to 1000000 or "none"',
+            expected: `a whole number from 1 to ${shownCount(mostAnHour)} or "none"`,
             meaning: 'as fast as they can',
           },
           rate,

@@ -12,7 +12,7 @@ import { maybe, oneOf, orNull, queryWhole, text, uuid, words } from '../fields/i
 import { countedReasons } from '../preferences/index.js'
 import { exampleDetail, exampleId, recipientFields } from './contract-answers.js'
 import { campaign } from './contract-course.js'
-import { whoNames } from './report-people.js'
+import { versionParts, whoNames } from './report-people.js'
 
 /** Whom a page of recipients asks for, by a number of the report. */
 const whoParams = () => ({
@@ -39,6 +39,12 @@ const whoParams = () => ({
   variant: maybe(
     words(
       'With `who`: only who got the version with this key. Known as long as the mails are kept',
+    ),
+  ),
+  part: maybe(
+    oneOf(
+      versionParts,
+      'With `variant`: only those on whom it was tried, or only those who got it as the rest',
     ),
   ),
 })

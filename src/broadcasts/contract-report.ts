@@ -24,6 +24,15 @@ const rate = (about: string): Schema =>
     description: `${about}; null where there is nothing to divide`,
   })
 
+const unmeasured = closed({
+  opens: orNull(
+    text(
+      'Why nobody knows who opened it: opens are not tracked, or its mail has no pixel. Its numbers of opens are then 0, which says nothing. Null: they are measured',
+    ),
+  ),
+  clicks: orNull(text('The same of clicks')),
+})
+
 /** What the report answers; every list is bounded. */
 const report = {
   ...head,
@@ -45,6 +54,7 @@ const report = {
     suppressed: count('How many were not sent, as the recipient had left or bounced since'),
     cancelled: count('How many were cancelled'),
   }),
+  unmeasured,
   total: shaped('StatsFigures'),
   overTime: manyOf({
     at: time('When the hour begins, UTC; after the first eight days the day'),
@@ -97,6 +107,7 @@ const report = {
     {
       ...head,
       recipients: count('How many mails it had'),
+      unmeasured,
       rates: closed({
         delivery: rate('Delivered of answered'),
         bounce: rate('Bounced of answered'),
@@ -141,6 +152,7 @@ const exampleReport = {
     suppressed: 4,
     cancelled: 0,
   },
+  unmeasured: { opens: null, clicks: null },
   total: ofProvider,
   overTime: [
     {
@@ -187,6 +199,7 @@ const exampleReport = {
       subject: 'Last week',
       sentAt: '2026-11-14T10:00:00.000Z',
       recipients: 1_180,
+      unmeasured: { opens: null, clicks: null },
       rates: exampleFigures.rates,
     },
   ],

@@ -54,6 +54,20 @@ const sizeOf = async (read: Read, accountId: string, { kind, id }: Part): Promis
     ? (await requireList(read, accountId, id)).contactCount
     : (await requireSegment(read, accountId, id)).count
 
+/** How many the one list or segment of an audience has; 0 of nobody, undefined of more than one. Throws a 404 where it is gone. */
+export async function sizeOfOnly(
+  read: Read,
+  accountId: string,
+  whom: Whom,
+): Promise<number | undefined> {
+  const [part, ...others] = partsOf(
+    [...whom.lists, ...whom.withoutLists],
+    [...whom.segments, ...whom.withoutSegments],
+  )
+  if (part === undefined) return 0
+  return others.length > 0 ? undefined : await sizeOf(read, accountId, part)
+}
+
 /** Those of a part who are in one of some others, or in none. */
 async function countPart(
   read: Read,

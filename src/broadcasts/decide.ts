@@ -105,11 +105,13 @@ interface Chosen {
 async function setWinner(tx: Tx, found: Broadcast, { key, decidedBy, now }: Chosen): Promise<void> {
   const { id } = found
   const { by } = variantTestOf(found) ?? usualTest
+  const last = await lastMailOf(tx, id)
   for (const variant of await variantsOf(tx, id)) {
     const { did, of } = shareOf(variant, by)
     await tx
       .updateTable('broadcast_variants')
       .set({ test_arrived: of, test_did: did })
+      .set(variant.key === key ? { rest_after: last } : {})
       .where('broadcast_id', '=', id)
       .where('key', '=', variant.key)
       .execute()
@@ -120,6 +122,18 @@ async function setWinner(tx: Tx, found: Broadcast, { key, decidedBy, now }: Chos
     .set({ expanded_at: now })
     .where('id', '=', id)
     .execute()
+}
+
+/** Ids of mails rise, so that those of the rest are behind the last one of the test. */
+async function lastMailOf(tx: Tx, broadcastId: string): Promise<string> {
+  const last = await tx
+    .selectFrom('emails')
+    .select('id')
+    .where('broadcast_id', '=', broadcastId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return last?.id ?? ''
 }
 
 /**

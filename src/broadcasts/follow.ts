@@ -24,6 +24,7 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
   if (mails.size === 0) return
   const changes = new Map<string, Change>()
   const ofVariants = new Map<string, VariantChange>()
+  const restAfter = await restsOf(tx, mails.values())
   for (const event of concerned) {
     const mail = mails.get(event.emailId)
     if (mail === undefined) continue
@@ -32,13 +33,22 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
     changes.set(broadcastId, change)
     add(change, event)
     if (variant === null) continue
-    const place = `${broadcastId} ${variant}`
-    const ofVariant = ofVariants.get(place) ?? { broadcastId, variant, change: noChange() }
+    const place = placeOf(broadcastId, variant)
+    const ofVariant = ofVariants.get(place) ?? {
+      broadcastId,
+      variant,
+      change: noChange(),
+      rest: noChange(),
+    }
     ofVariants.set(place, ofVariant)
     add(ofVariant.change, event)
+    const last = restAfter.get(place)
+    if (last !== undefined && mail.id > last) add(ofVariant.rest, event)
   }
-  for (const { broadcastId: id, variant, change } of ofVariants.values()) {
-    await countOfVariant(tx, { id, variant, ...change })
+  for (const { broadcastId: id, variant, change, rest } of ofVariants.values()) {
+    const restArrived = rest.delivered + rest.relayed
+    const { opened: restOpened, clicked: restClicked } = rest
+    await countOfVariant(tx, { id, variant, ...change, restArrived, restOpened, restClicked })
   }
   for (const [id, change] of changes) {
     await count(tx, { id, ...change })
@@ -51,6 +61,22 @@ interface VariantChange {
   broadcastId: string
   variant: string
   change: Change
+  /** Of it, what mails did that are not of the test. */
+  rest: Change
+}
+
+const placeOf = (broadcastId: string, variant: string) => `${broadcastId} ${variant}`
+
+/** The last mail of the test, by `placeOf`, of the versions among these that a rest gets. */
+async function restsOf(
+  tx: Tx,
+  mails: Iterable<Pick<CampaignMail, 'broadcastId' | 'variant'>>,
+): Promise<ReadonlyMap<string, string>> {
+  const tried = new Set<string>()
+  for (const { broadcastId, variant } of mails) if (variant !== null) tried.add(broadcastId)
+  if (tried.size === 0) return new Map()
+  const rows = await chosenOf(tx, { broadcastIds: JSON.stringify([...tried]) })
+  return new Map(rows.map(({ id, key, last }) => [placeOf(id, key), last]))
 }
 
 function add(change: Change, event: MailEvent): void {
@@ -104,6 +130,16 @@ const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) 
     .where('broadcast_id', 'is not', null),
 )
 
+const chosenOf = prepared<{ broadcastIds: string }, { id: string; key: string; last: string }>(
+  (db, { broadcastIds }) =>
+    db
+      .selectFrom('broadcast_variants')
+      .select(['broadcast_id as id', 'key'])
+      .select((eb) => eb.ref('rest_after').$notNull().as('last'))
+      .where('broadcast_id', 'in', idsOf(broadcastIds, 'text'))
+      .where('rest_after', 'is not', null),
+)
+
 /** Counters are added to and never set, because several threads settle mails of one campaign. */
 const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>
   db
@@ -122,21 +158,28 @@ const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>
     .where('id', '=', change.id),
 )
 
-const countOfVariant = prepared<Change & { id: string; variant: string }, UpdateResult>(
-  (db, change) =>
-    db
-      .updateTable('broadcast_variants')
-      .set({
-        delivered: sql`delivered + ${change.delivered}`,
-        relayed: sql`relayed + ${change.relayed}`,
-        bounced: sql`bounced + ${change.bounced}`,
-        failed: sql`failed + ${change.failed}`,
-        suppressed: sql`suppressed + ${change.suppressed}`,
-        opened: sql`opened + ${change.opened}`,
-        clicked: sql`clicked + ${change.clicked}`,
-      })
-      .where('broadcast_id', '=', change.id)
-      .where('key', '=', change.variant),
+interface CountOfVariant extends Change, Record<`rest${'Arrived' | 'Opened' | 'Clicked'}`, number> {
+  id: string
+  variant: string
+}
+
+const countOfVariant = prepared<CountOfVariant, UpdateResult>((db, change) =>
+  db
+    .updateTable('broadcast_variants')
+    .set({
+      delivered: sql`delivered + ${change.delivered}`,
+      relayed: sql`relayed + ${change.relayed}`,
+      bounced: sql`bounced + ${change.bounced}`,
+      failed: sql`failed + ${change.failed}`,
+      suppressed: sql`suppressed + ${change.suppressed}`,
+      opened: sql`opened + ${change.opened}`,
+      clicked: sql`clicked + ${change.clicked}`,
+      rest_arrived: sql`rest_arrived + ${change.restArrived}`,
+      rest_opened: sql`rest_opened + ${change.restOpened}`,
+      rest_clicked: sql`rest_clicked + ${change.restClicked}`,
+    })
+    .where('broadcast_id', '=', change.id)
+    .where('key', '=', change.variant),
 )
 
 /**

@@ -21,6 +21,7 @@ export {
   makeArchivedSubjects,
 } from './archived.js'
 export { type AudienceMember, nextOfAudience, reachableNow } from './audience.js'
+export { type AudienceNow, audienceNow } from './audience-now.js'
 export { audienceUses } from './audience-uses.js'
 export { choiceAfterClocks, type OwnTimes, ownTimesOf, type TimeSpan } from './audience-zones.js'
 export {
@@ -53,11 +54,20 @@ export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
 export { campaignsSince, mailedSince } from './mailed-lately.js'
+export {
+  type MeasureDeps,
+  opensMeasured,
+  opensUnmeasured,
+  requireOpensMeasured,
+  type Unmeasured,
+  unmeasuredOf,
+  whyUnmeasured,
+} from './measured.js'
 export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf, laterSpan } from './own-time.js'
-export { lastLeavesAt, type Pace, paceOf, type SendWindow } from './pace.js'
+export { lastLeavesAt, mostAnHour, type Pace, paceOf, type SendWindow } from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
 export { alikeVersions, draftVersions } from './put-variants.js'
@@ -69,6 +79,8 @@ export {
   type PeopleAsked,
   pageOfPeople,
   type ReportPerson,
+  type VersionPart,
+  versionParts,
   type Who,
   whoNames,
 } from './report-people.js'

@@ -40,7 +40,7 @@ export async function insertMails(
     for (const variant of new Set(mails.map((mail) => mail.variant))) {
       const some = mails.filter((mail) => mail.variant === variant)
       await insertAlike(tx, asVariant(broadcast, variant), { now, mails: some, variant })
-      if (variant) await countMails(tx, broadcast.id, variant.key, some.length)
+      if (variant) await countMails(tx, broadcast, variant.key, some.length)
     }
   }
   const { account_id: accountId } = broadcast
@@ -95,11 +95,19 @@ async function insertAlike(
   })
 }
 
-const countMails = (tx: Tx, broadcastId: string, key: string, mails: number) =>
+const countMails = (
+  tx: Tx,
+  { id, winner }: Pick<Broadcast, 'id' | 'winner'>,
+  key: string,
+  mails: number,
+) =>
   tx
     .updateTable('broadcast_variants')
-    .set((eb) => ({ recipients: eb('recipients', '+', mails) }))
-    .where('broadcast_id', '=', broadcastId)
+    .set((eb) => ({
+      recipients: eb('recipients', '+', mails),
+      rest_mails: eb('rest_mails', '+', winner === null ? 0 : mails),
+    }))
+    .where('broadcast_id', '=', id)
     .where('key', '=', key)
     .execute()
 

@@ -7,6 +7,9 @@ import type { Broadcast } from './broadcast.js'
 /** Mails are made so long before they leave, so that a pause, or hours that are over, leave these at most. */
 export const aheadMs = 60_000
 
+/** At most so many mails leave an hour, where a campaign says how many. */
+export const mostAnHour = 1_000_000
+
 /** The hours in which a campaign may leave. */
 export interface SendWindow extends Window {
   zone: string

@@ -30,10 +30,10 @@ const hasPartOf = ({ who }: AskedByRule) =>
 /** What they have in common beside that number; undefined where no rule says it. */
 function partsOf(
   id: string,
-  { link, reason, why, provider, variant }: AskedByRule,
+  { link, reason, why, provider, variant, part }: AskedByRule,
 ): Rule[] | undefined {
-  // Those at providers that the report does not name are at any of thousands.
-  if (provider === '*') return undefined
+  // Those at providers that the report does not name are at any of thousands, and no rule tells test and rest apart.
+  if (provider === '*' || part !== undefined) return undefined
   const is = (field: string, operator: 'eq' | 'contains', value: string | number): Rule => ({
     field: `broadcast.${id}.${field}`,
     operator,

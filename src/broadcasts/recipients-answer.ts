@@ -2,7 +2,7 @@ import { ApiError } from '../errors/index.js'
 import type { CountedReason } from '../preferences/index.js'
 import { cursorOf, type EmailStatus, idInCursor, type Read } from '../store/index.js'
 import { pageOfRecipients } from './recipients.js'
-import { pageOfPeople, type Who, withReasons } from './report-people.js'
+import { pageOfPeople, type VersionPart, type Who, withReasons } from './report-people.js'
 import { shownRecipient } from './shown.js'
 
 interface RecipientsQuery {
@@ -13,27 +13,29 @@ interface RecipientsQuery {
   why?: CountedReason | undefined
   provider?: string | undefined
   variant?: string | undefined
+  part?: VersionPart | undefined
   limit: number
   cursor?: string | undefined
 }
 
 /** A page of a campaign's recipients: all, those of one status, or the people behind a number of its report. */
 export async function recipientsAnswer(read: Read, id: string, query: RecipientsQuery) {
-  const { status, who, link, reason, why, provider, variant, limit, cursor } = query
+  const { status, limit, cursor, who, ...by } = query
+  const { link, reason, why, provider, variant, part } = by
   if (status !== undefined && who !== undefined) {
     throw new ApiError('validation_error', 'Ask by "status" or by "who", not by both')
   }
-  if (who === undefined && (link ?? reason ?? why ?? provider ?? variant) !== undefined) {
-    const message = '"link", "reason", "why", "provider" and "variant" go with "who" only'
+  if (who === undefined && Object.values(by).some((given) => given !== undefined)) {
+    const message = '"link", "reason", "why", "provider", "variant" and "part" go with "who" only'
     throw new ApiError('validation_error', message)
   }
-  const asked = [id, status ?? '', who, link, reason, why, provider, variant]
+  const asked = [id, status ?? '', who, link, reason, why, provider, variant, part]
   const scope = `recipients ${asked.join(' ').trimEnd()}`
   const after = cursor === undefined ? undefined : idInCursor(cursor, scope)
   const { recipients, endsAt } =
     who === undefined
       ? await pageOfAll(read, id, { status, after, limit })
-      : await pageOfPeople(read, id, { who, link, reason, why, provider, variant, after, limit })
+      : await pageOfPeople(read, id, { ...by, who, after, limit })
   return {
     recipients: recipients.map(shownRecipient),
     hasMore: endsAt !== null,

@@ -32,7 +32,12 @@ export interface PeopleAsked {
   provider?: string | undefined
   /** Of those with this version. */
   variant?: string | undefined
+  /** Of those with a version: on whom it was tried, or who got it as the rest. */
+  part?: VersionPart | undefined
 }
+
+export const versionParts = ['test', 'rest'] as const
+export type VersionPart = (typeof versionParts)[number]
 
 /** One of them. */
 export interface ReportPerson extends BroadcastRecipient {
@@ -75,6 +80,9 @@ export async function pageOfPeople(
   }
   if (why !== undefined && who !== 'left') {
     throw new ApiError('validation_error', '"why" goes with "who=left" only')
+  }
+  if (part.part !== undefined && part.variant === undefined) {
+    throw new ApiError('validation_error', '"part" goes with "variant" only')
   }
   if (who === 'not_sent') return await pageOfUnsent(read, broadcastId, part)
   if (isOfContacts(who)) return await pageOfContacts(read, broadcastId, { ...part, who })
@@ -160,6 +168,7 @@ async function pageOfContacts(
     why,
     provider,
     variant,
+    part,
     after = '',
     limit,
   }: PeoplePart & {
@@ -167,7 +176,7 @@ async function pageOfContacts(
   },
 ): Promise<PeoplePage> {
   const kind = kindNames.find((name) => name === who)
-  const keep = keeperOf(read, broadcastId, { provider, variant })
+  const keep = keeperOf(read, broadcastId, { provider, variant, part })
   const isSome = keep !== undefined || (kind ?? reason ?? why) !== undefined
   const most = isSome ? mostLookedAt : limit + 1
   const rows = await (link === undefined
@@ -219,10 +228,11 @@ interface Slice {
 function keeperOf(
   read: Read,
   broadcastId: string,
-  { provider, variant }: Pick<PeopleAsked, 'provider' | 'variant'>,
+  { provider, variant, part }: Pick<PeopleAsked, 'provider' | 'variant' | 'part'>,
 ): ((emailIds: readonly string[]) => Promise<ReadonlySet<string>>) | undefined {
   if (provider === undefined && variant === undefined) return undefined
   return async (emailIds) => {
+    const last = part === undefined ? undefined : await lastOfTest(read, broadcastId, variant ?? '')
     const named = provider === others ? await providersNamed(read, broadcastId) : undefined
     const rows = await read
       .selectFrom('emails')
@@ -234,10 +244,22 @@ function keeperOf(
     const fitting = rows.filter(
       (row) =>
         (variant === undefined || row.variant === variant) &&
+        (last === undefined || (part === 'rest') === (last !== null && row.id > last)) &&
         (provider === undefined || isThere(providerOf(onlyOf(row.to_list), row.remote))),
     )
     return new Set(fitting.map(({ id }) => id))
   }
+}
+
+/** The last mail of the test, of a version that a rest gets; null: of another. */
+async function lastOfTest(read: Read, broadcastId: string, key: string): Promise<string | null> {
+  const row = await read
+    .selectFrom('broadcast_variants')
+    .select('rest_after')
+    .where('broadcast_id', '=', broadcastId)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  return row?.rest_after ?? null
 }
 
 /** What the report calls the providers beyond those that it names. */

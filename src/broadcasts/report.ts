@@ -7,8 +7,8 @@ import {
   shownFigures,
   sumCampaigns,
 } from '../stats/index.js'
-import type { Read } from '../store/index.js'
 import { type Broadcast, findBroadcast, listBroadcasts } from './broadcast.js'
+import { type MeasureDeps, unmeasuredOf } from './measured.js'
 import { campaignVersions } from './shown-variants.js'
 
 // Drafts lie between those that were sent, so more are looked at than are compared.
@@ -16,7 +16,8 @@ const comparedMost = 10
 const lookedAtMost = 50
 
 /** What became of a campaign: rolled up, so that it costs the same for ten people and for a million. */
-export async function broadcastReport(read: Read, accountId: string, id: string) {
+export async function broadcastReport(deps: MeasureDeps, accountId: string, id: string) {
+  const { read } = deps.store
   const broadcast = await findBroadcast(read, accountId, id)
   const figures = await readCampaignFigures(read, broadcast.id)
   return {
@@ -25,6 +26,7 @@ export async function broadcastReport(read: Read, accountId: string, id: string)
     endedAt: isoTime(broadcast.ended_at),
     upToDate: figures.upToDate,
     progress: progressOf(broadcast),
+    unmeasured: await unmeasuredOf(deps, broadcast),
     total: shownFigures(figures.total, true),
     overTime: figures.hours.map(shownHour),
     links: figures.links.map(shownLink),
@@ -35,7 +37,7 @@ export async function broadcastReport(read: Read, accountId: string, id: string)
     reasons: figures.reasons,
     whyLeft: await whyLeft(read, broadcast.id),
     ...(await campaignVersions(read, broadcast)),
-    compared: await comparedWith(read, broadcast),
+    compared: await comparedWith(deps, broadcast),
   }
 }
 
@@ -80,21 +82,24 @@ const shownLink = (row: CampaignFigures['links'][number]) => ({
 })
 
 /** The ten that were sent before it, with their shares. */
-async function comparedWith(read: Read, { account_id, id }: Broadcast) {
+async function comparedWith(deps: MeasureDeps, { account_id, id }: Broadcast) {
+  const { read } = deps.store
   const found = await listBroadcasts(read, account_id, { limit: lookedAtMost, before: id })
   const sent = found.filter(({ sent_at }) => sent_at !== null).slice(0, comparedMost)
   const sums = await sumCampaigns(
     read,
     sent.map((one) => one.id),
   )
-  return sent.map((one) => {
+  const shown = sent.map(async (one) => {
     const counts = sums.get(one.id)
     return {
       ...headOf(one),
       recipients: one.recipients,
+      unmeasured: await unmeasuredOf(deps, one),
       rates: counts === undefined ? noRates : shownFigures(counts, true).rates,
     }
   })
+  return await Promise.all(shown)
 }
 
 const noRates: Figures['rates'] = {

@@ -32,6 +32,7 @@ import { chooseVariant } from './decide.js'
 import { sendDraft } from './dispatch-campaign.js'
 import { duplicateBroadcast } from './duplicate.js'
 import { hasRoomForCampaigns } from './expand.js'
+import type { MeasureDeps } from './measured.js'
 import { previewAudience, sendTest } from './preview.js'
 import { recipientsAnswer } from './recipients-answer.js'
 import { broadcastReport } from './report.js'
@@ -43,7 +44,7 @@ type BroadcastRouteDeps = BroadcastDeps &
   EmailDeps & {
     /** How a campaign would go (`rehearsals/`). */
     rehearse: (accountId: string, id: string) => Promise<unknown>
-  }
+  } & Pick<MeasureDeps, 'tracking'>
 
 // Each recipient gets a mail of their own, so there are no copies.
 const ofCampaign = ownFields(NewBroadcast)
@@ -143,7 +144,7 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   )
 
   serve(api, operations.getBroadcastReport, ({ account: { accountId }, params: { id } }) =>
-    broadcastReport(read, accountId, id),
+    broadcastReport(deps, accountId, id),
   )
 }
 

@@ -2,7 +2,7 @@ import type { BlockDocument } from '../blocks/index.js'
 import { isoTime } from '../clock/index.js'
 import { type Read, storedJson } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
-import { chanceOf } from './decide.js'
+import { chanceOf, shareOf } from './decide.js'
 import { usualTest, type Variant, variantsOf, variantTestOf } from './variant.js'
 
 /** The same, read for a campaign; one without versions costs nothing. */
@@ -29,6 +29,22 @@ export function shownVariants(broadcast: Broadcast, variants: readonly Variant[]
       bounced: variant.bounced,
       opened: variant.opened,
       clicked: variant.clicked,
+      test: {
+        recipients: variant.recipients - variant.rest_mails,
+        delivered: variant.delivered + variant.relayed - variant.rest_arrived,
+        opened: variant.opened - variant.rest_opened,
+        clicked: variant.clicked - variant.rest_clicked,
+        compared: shareOf(variant, by),
+      },
+      rest:
+        variant.rest_after === null
+          ? null
+          : {
+              recipients: variant.rest_mails,
+              delivered: variant.rest_arrived,
+              opened: variant.rest_opened,
+              clicked: variant.rest_clicked,
+            },
       chance: Math.round(chanceOf(variant, variants, by) * 1_000) / 1_000,
     })),
     variantTest: test

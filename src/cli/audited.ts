@@ -29,6 +29,12 @@ export function rememberCommand(command: Command, name: string): void {
   }
 }
 
+/** What the command has said that it would do: of what is gone, the log says more than an id. */
+export function rememberIntent(to: string): void {
+  if (running === undefined) return
+  running.detail = { ...running.detail, did: to.replace(/https?:\/\/\S+/gi, withoutSecrets) }
+}
+
 /** The command is about this account. */
 export function rememberAccount(accountId: string): void {
   account = accountId

@@ -7,7 +7,8 @@ import {
   reachedWords,
 } from '../broadcasts/index.js'
 import { leaveWords } from '../preferences/index.js'
-import { answering, type CommandDeps } from './answering.js'
+import { answeringWith, type CommandDeps } from './answering.js'
+import { measuring } from './broadcast-measured.js'
 import { chosenBroadcast } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
 import { remark, say, sayFields, sayTable } from './output.js'
@@ -21,7 +22,7 @@ export const reportBroadcastRows: readonly CommandRow[] = [
     about:
       'show what people did with a campaign, by link and provider, and why mail did not arrive',
     help: 'Example:\n  $ posthorn broadcast report 01a1fc92-9915-7533-8296-04ee3d91dd72',
-    run: answering(show),
+    run: answeringWith(measuring, show),
   },
 ]
 
@@ -29,9 +30,9 @@ export const reportBroadcastRows: readonly CommandRow[] = [
 const mostShown = 15
 const mostWords = 80
 
-async function show({ store: { read } }: CommandDeps, id: string) {
-  const broadcast = await chosenBroadcast(read, id)
-  const report = await broadcastReport(read, broadcast.account_id, id)
+async function show({ store, tracking }: CommandDeps & ReturnType<typeof measuring>, id: string) {
+  const broadcast = await chosenBroadcast(store.read, id)
+  const report = await broadcastReport({ store, tracking }, broadcast.account_id, id)
   return { json: report, say: () => sayReport(report, broadcast) }
 }
 
@@ -57,13 +58,11 @@ function sayReport(report: BroadcastReport, broadcast: Broadcast): void {
     part(
       report.providers.map((one) => [
         one.provider,
-        ...[
-          one.delivered + one.relayed,
-          one.bouncedHard + one.bouncedSoft,
-          one.deferred,
-          one.openedUnique,
-          one.clickedUnique,
-        ].map(shownCount),
+        ...[one.delivered + one.relayed, one.bouncedHard + one.bouncedSoft, one.deferred].map(
+          shownCount,
+        ),
+        measured(report.unmeasured.opens, one.openedUnique),
+        measured(report.unmeasured.clicks, one.clickedUnique),
       ]),
     ),
     'No server has answered so far',
@@ -90,20 +89,35 @@ function sayReport(report: BroadcastReport, broadcast: Broadcast): void {
   )
 }
 
-function sayVersions({ variants, variantTest }: BroadcastReport): void {
+/** The test, which tells the versions apart, and what the rest did with the one that was chosen. */
+function sayVersions({ variants, variantTest, unmeasured }: BroadcastReport): void {
+  const counts = (of: Omit<BroadcastReport['variants'][number]['test'], 'compared'>) => [
+    ...[of.recipients, of.delivered].map(shownCount),
+    measured(unmeasured.opens, of.opened),
+    measured(unmeasured.clicks, of.clicked),
+  ]
+  const columns = ['MAILS', 'ARRIVED', 'OPENED', 'CLICKED']
   say()
   sayTable(
-    ['VERSION', 'MAILS', 'ARRIVED', 'OPENED', 'CLICKED', 'CHANCE TO BE BEST'],
-    variants.map((one) => [
-      one.key === variantTest?.chosen ? `${one.key} (chosen)` : one.key,
-      ...[one.recipients, one.delivered, one.opened, one.clicked].map(shownCount),
-      `${Math.round(one.chance * 100)} %`,
+    ['TESTED VERSION', ...columns, 'COMPARED BY', 'CHANCE TO BE BEST'],
+    variants.map(({ key, test, chance }) => [
+      key === variantTest?.chosen ? `${key} (chosen)` : key,
+      ...counts(test),
+      `${shownCount(test.compared.did)} of ${shownCount(test.compared.of)}`,
+      `${Math.round(chance * 100)} %`,
     ]),
     'No version',
   )
+  const rests = variants.flatMap(({ key, rest }) => (rest === null ? [] : [[key, ...counts(rest)]]))
+  if (rests.length === 0) return
+  say()
+  sayTable(['THE REST GOT', ...columns], rests, '')
 }
 
-function totalsOf({ subject, sentAt, status, progress, total }: BroadcastReport) {
+/** A number, or that nobody knows it. */
+const measured = (why: string | null, count: number) => (why === null ? shownCount(count) : '-')
+
+function totalsOf({ subject, sentAt, status, progress, total, unmeasured }: BroadcastReport) {
   const { rates } = total
   const share = (count: number, rate: number | null) =>
     `${shownCount(count)}${rate === null ? '' : ` (${(rate * 100).toFixed(1)} %)`}`
@@ -114,8 +128,14 @@ function totalsOf({ subject, sentAt, status, progress, total }: BroadcastReport)
     Sent: sentAt ?? '-',
     Mails: shownCount(progress.recipients),
     Delivered: share(total.delivered + total.relayed, rates.delivery),
-    Opened: share(total.openedUnique, rates.open) + machines(total.openedByMachines),
-    Clicked: share(total.clickedUnique, rates.click) + machines(total.clickedByMachines),
+    Opened:
+      unmeasured.opens === null
+        ? share(total.openedUnique, rates.open) + machines(total.openedByMachines)
+        : `not measured: ${unmeasured.opens}`,
+    Clicked:
+      unmeasured.clicks === null
+        ? share(total.clickedUnique, rates.click) + machines(total.clickedByMachines)
+        : `not measured: ${unmeasured.clicks}`,
     Left: share(total.unsubscribed, rates.unsubscribe),
     Complained: share(total.complained, rates.complaint),
     Bounced: share(total.bouncedHard + total.bouncedSoft, rates.bounce),

@@ -9,15 +9,18 @@ import {
   broadcastStanding,
   findAnyBroadcast,
   listUndelivered,
+  type MeasureDeps,
   ratesOf,
   reachedWords,
   recipientCount,
+  unmeasuredOf,
   waitsForRoom,
 } from '../broadcasts/index.js'
 import type { Read } from '../store/index.js'
-import { answering, type CommandDeps } from './answering.js'
+import { answeringWith, type CommandDeps } from './answering.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { rememberAccount } from './audited.js'
+import { measuredShare, measuring } from './broadcast-measured.js'
 import { watchBroadcast } from './broadcast-watch.js'
 import type { CommandRow } from './command-row.js'
 import { remark, sayFields, sayTable, shownTime } from './output.js'
@@ -38,12 +41,16 @@ export const showBroadcastRows: readonly CommandRow[] = [
       new Option('--failed', 'list whom it did not reach, with what their servers said'),
     ],
     help: 'Example:\n  $ posthorn broadcast show 01a1fc92-9915-7533-8296-04ee3d91dd72 --watch',
-    run: answering(show),
+    run: answeringWith(measuring, show),
   },
 ]
 
 /** `--failed` is a list of its own, as it may be long; all else fits on a screen. */
-async function show(deps: CommandDeps, id: string, options: { watch?: true; failed?: true }) {
+async function show(
+  deps: CommandDeps & ReturnType<typeof measuring>,
+  id: string,
+  options: { watch?: true; failed?: true },
+) {
   const { store, clock, place } = deps
   const { read } = store
   if (options.failed) return await undelivered(read, id)
@@ -62,7 +69,7 @@ async function show(deps: CommandDeps, id: string, options: { watch?: true; fail
   const noRoom = waitsForRoom(found, stop, false) ? await saysOfRoom(place) : null
   if (place.json && noRoom !== null) remark(`Its mails wait: ${noRoom}`)
   const one = { accountId: found.account_id, id: found.id }
-  const fields = await forPeople(read, found, { stop, noRoom, now })
+  const fields = await forPeople(deps, found, { stop, noRoom, now })
   return {
     json: await broadcastAnswer(read, one, { hasRoom: noRoom === null, now }),
     say: () => sayFields(fields),
@@ -117,13 +124,16 @@ async function undelivered(read: Read, id: string) {
  * Rates are against delivered mail (the contract), so they are empty before anything is delivered.
  */
 async function forPeople(
-  read: Read,
+  deps: MeasureDeps,
   broadcast: Broadcast,
   { stop, noRoom, now }: { stop: string | null; noRoom: string | null; now: number },
 ): Promise<Record<string, string>> {
   const { status, reason } = broadcastStanding(broadcast, stop, now)
   const { openRate, clickRate } = ratesOf(broadcast)
-  const account = await findAccount(read, broadcast.account_id)
+  const account = await findAccount(deps.store.read, broadcast.account_id)
+  const unmeasured = await unmeasuredOf(deps, broadcast)
+  const measured = (why: string | null, count: number, percent: number) =>
+    why === null ? measuredShare(why, count, percent) : `not measured: ${why}`
   const { recipients, audience, expanded } = broadcast
   const all = recipientCount(broadcast)
   const more = status === 'draft' || status === 'scheduled' ? ' when it was made' : ''
@@ -152,7 +162,7 @@ async function forPeople(
     'Given up': shownCount(broadcast.failed),
     'Left out': `${shownCount(broadcast.suppressed)} who left or were suppressed since it was made`,
     Cancelled: shownCount(broadcast.cancelled),
-    Opened: `${shownCount(broadcast.opened)} (${openRate} %)`,
-    Clicked: `${shownCount(broadcast.clicked)} (${clickRate} %)`,
+    Opened: measured(unmeasured.opens, broadcast.opened, openRate),
+    Clicked: measured(unmeasured.clicks, broadcast.clicked, clickRate),
   }
 }

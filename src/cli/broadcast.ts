@@ -13,10 +13,13 @@ import {
   recipientCount,
   sendDraft,
   shownMade,
+  type Unmeasured,
+  unmeasuredOf,
 } from '../broadcasts/index.js'
-import { answering, answeringWith, type CommandDeps } from './answering.js'
+import { answeringWith, type CommandDeps } from './answering.js'
 import { archiveBroadcastRows } from './broadcast-archive.js'
 import { changeBroadcastRows } from './broadcast-change.js'
+import { measuredShare, measuring } from './broadcast-measured.js'
 import { rehearseBroadcastRows } from './broadcast-rehearse.js'
 import { reportBroadcastRows } from './broadcast-report.js'
 import { chosenBroadcast, showBroadcastRows, stopOf } from './broadcast-show.js'
@@ -49,7 +52,7 @@ const rows: readonly CommandRow[] = [
     about: 'show the campaigns of an account, newest first',
     options: [accountOption(), limitOption()],
     help: "Example:\n  $ posthorn broadcast list --account 'City library'",
-    run: answering(list),
+    run: answeringWith(measuring, list),
   },
   ...showBroadcastRows,
   ...reportBroadcastRows,
@@ -76,25 +79,34 @@ const rows: readonly CommandRow[] = [
 
 /** `stop` is the same for all campaigns of an account: it is read once. */
 async function list(
-  { store: { read }, clock, account }: CommandDeps,
+  { store, tracking, clock, account }: CommandDeps & ReturnType<typeof measuring>,
   { limit }: { limit: number },
 ) {
+  const { read } = store
   const { id } = await account()
   const now = clock.now()
   const json = await broadcastsAnswer(read, id, { limit }, now)
   const found = await listBroadcasts(read, id, { limit })
   const stop = await stopOf(read, id)
+  const unmeasured = await Promise.all(found.map((one) => unmeasuredOf({ store, tracking }, one)))
   return {
     json,
     say() {
-      sayBroadcasts(found, stop, now)
+      sayBroadcasts(found, { unmeasured, stop, now })
       if (json.hasMore) remark('There are more: --limit shows them')
     },
   }
 }
 
-function sayBroadcasts(broadcasts: readonly Broadcast[], stop: string | null, now: number): void {
-  const rows = broadcasts.map((one) => {
+function sayBroadcasts(
+  broadcasts: readonly Broadcast[],
+  {
+    unmeasured,
+    stop,
+    now,
+  }: { unmeasured: readonly Unmeasured[]; stop: string | null; now: number },
+): void {
+  const rows = broadcasts.map((one, at) => {
     const { openRate, clickRate } = ratesOf(one)
     return [
       one.id,
@@ -102,8 +114,8 @@ function sayBroadcasts(broadcasts: readonly Broadcast[], stop: string | null, no
       shownCount(recipientCount(one)),
       shownCount(one.delivered + one.relayed),
       shownCount(one.bounced + one.failed),
-      `${shownCount(one.opened)} (${openRate} %)`,
-      `${shownCount(one.clicked)} (${clickRate} %)`,
+      measuredShare(unmeasured[at]?.opens ?? null, one.opened, openRate),
+      measuredShare(unmeasured[at]?.clicks ?? null, one.clicked, clickRate),
       whenOf(one),
       (one.name ?? one.subject).slice(0, 40),
     ]

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Option } from 'commander'
 import { OperatorError } from '../errors/index.js'
+import { rememberIntent } from './audited.js'
 import { remark, say, sayJson, visibleLine } from './output.js'
 import type { CommandPlace } from './place.js'
 
@@ -43,6 +44,7 @@ export async function confirmed(
   { yes, dryRun }: AskOptions,
   intent: Intent,
 ): Promise<boolean> {
+  rememberIntent(intent.to)
   if (dryRun) sayIntent(place, intent)
   if (dryRun || yes) return !dryRun
   // `--yes` was looked at first, so that it works at a terminal too.

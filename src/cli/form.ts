@@ -87,6 +87,11 @@ async function show(deps: FormCommandDeps, id: string) {
       const { shown, sentIn, confirmed, heldBack, held } = json.figures
       say(`Form "${json.name}" (${json.state}): ${json.address}`)
       say(`Shown ${shown}, sent in ${sentIn}, confirmed ${confirmed}, held back ${heldBack}`)
+      say(
+        json.sender === ''
+          ? 'Nobody gets a confirmation: the account may not send from its sender'
+          : `Confirmations come from ${json.sender}`,
+      )
       for (const one of held) say(`  ${one.held} by ${one.reason}`)
     },
   }

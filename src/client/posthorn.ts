@@ -20,6 +20,8 @@ import {
   inboxMethods,
   keyMethods,
   pictureMethods,
+  receivedMethods,
+  receivingMethods,
   segmentMethods,
   statsMethods,
   suppressionMethods,
@@ -82,6 +84,8 @@ export class Posthorn {
   declare readonly webhooks: ReturnType<typeof webhookMethods>
   declare readonly domains: ReturnType<typeof domainMethods>
   declare readonly keys: ReturnType<typeof keyMethods>
+  declare readonly receiving: ReturnType<typeof receivingMethods>
+  declare readonly received: ReturnType<typeof receivedMethods>
   declare readonly surges: ReturnType<typeof surgeMethods>
   declare readonly inbox: ReturnType<typeof inboxMethods>
   /** Figures over time. */
@@ -114,6 +118,8 @@ export class Posthorn {
     this.webhooks = webhookMethods(methods)
     this.domains = domainMethods(methods)
     this.keys = keyMethods(methods)
+    this.receiving = receivingMethods(methods)
+    this.received = receivedMethods(methods)
     this.surges = surgeMethods(methods)
     this.inbox = inboxMethods(methods)
     this.stats = statsMethods(methods)

@@ -284,6 +284,25 @@ export const surgeMethods = ({ part, byId }: Methods) => ({
   fail: byId('POST /v1/surges/{id}/fail'),
 })
 
+/** Rules for mail that comes in; the first that fits decides. */
+export const receivingMethods = ({ part, byId, withBody, byIdWithBody, withQuery }: Methods) => ({
+  list: part('GET /v1/receiving/rules', 'rules'),
+  add: withBody('POST /v1/receiving/rules'),
+  get: byId('GET /v1/receiving/rules/{id}'),
+  /** Changes it; `place` moves it. */
+  update: byIdWithBody('PATCH /v1/receiving/rules/{id}'),
+  delete: byId('DELETE /v1/receiving/rules/{id}'),
+  /** Where mail to an address would go. */
+  where: withQuery('GET /v1/receiving/where'),
+})
+
+/** Mail that came in. */
+export const receivedMethods = ({ pages, byId }: Methods) => ({
+  list: pages('GET /v1/received', 'received'),
+  get: byId('GET /v1/received/{id}'),
+  delete: byId('DELETE /v1/received/{id}'),
+})
+
 type EventOfBatch = NewEvents['events'][number]
 
 /** What contacts did, for automations. */

@@ -10,6 +10,7 @@ export type WebhookEventName =
   | 'email.failed'
   | 'email.opened'
   | 'email.clicked'
+  | 'email.received'
 
 /** One webhook by its event. A newer server may send others: `event` is then another text. */
 export type WebhookEventOf<E extends WebhookEventName> = Omit<WebhookPayload, 'event'> & {

@@ -12,5 +12,6 @@ export const ceilings = {
   webhookEndpoints: integer(50, 1, most),
   automations: integer(500, 1, most),
   domains: integer(1_000, 1, most),
+  receivingRules: integer(200, 1, 10_000),
   storedMib: integer(10_240, 1, 1_000_000_000),
 }

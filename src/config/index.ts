@@ -108,3 +108,9 @@ export function loadConfig(source: ConfigSource): Config {
 /** Whether recipients can follow links to the public listener; in the sandbox nobody else has to. */
 export const isReachable = ({ http, outbound }: Config) =>
   http.public.url !== '' || outbound.route === 'sandbox'
+
+/**
+ * What is tracked where neither account nor domain says it; undefined: nobody out there could reach what links and pixels
+ * lead to, so nothing is.
+ */
+export const usualTracking = (config: Config) => (isReachable(config) ? config.tracking : undefined)

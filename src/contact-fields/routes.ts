@@ -26,8 +26,9 @@ export function contactFieldRoutes(
   serve(api, operations.updateContactField, async ({ account, params, body }) =>
     shownContactField(await updateContactField(deps, account.accountId, params.id, body)),
   )
-  serve(api, operations.deleteContactField, async ({ account, params }) => {
-    await deleteContactField(deps, account.accountId, params.id)
+  serve(api, operations.deleteContactField, async ({ account, params, note }) => {
+    const { label } = await deleteContactField(deps, account.accountId, params.id)
+    note({ detail: { name: label } })
     return deletedContactField
   })
 }

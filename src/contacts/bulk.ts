@@ -42,6 +42,8 @@ export interface MemberBatch {
   ceiling: number | null
   /** In the order of the file. */
   rows: readonly ImportedRow[]
+  /** Of which only is kept that they left. */
+  leavers: readonly ImportedRow[]
   newId: () => string
   now: number
   follow?: ContactEffect | undefined
@@ -69,7 +71,7 @@ export interface BatchCounts {
 export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts> {
   const { accountId, listId, importId, newId, now } = batch
   const { rows, full } = await belowCeiling(tx, batch)
-  const suppressed = await recordLeft(tx, batch, rows)
+  const suppressed = await recordLeft(tx, batch, [...rows, ...batch.leavers])
   const counts: BatchCounts = { imported: 0, skipped: 0, invalid: [], suppressed, full }
   const byAddress = new Map<string, { id: string; row: ImportedRow }>()
   for (const row of rows) {

@@ -12,9 +12,14 @@ import { toE164 } from './phone.js'
 export interface RowContact extends NewContact {
   /** That they left, and how the file says it. */
   left?: readonly (LeftMark & { note: string })[]
+  /** Why nothing else of the row is kept. */
+  refused?: string
 }
 
-/** A row's contact; or why there is none: no valid address, or what cannot be kept. */
+/**
+ * A row's contact; or why there is none: no valid address, or what cannot be kept. Who left is told even then: they must
+ * not be mailed because their name is too long.
+ */
 export function readRow(
   columns: Columns,
   cells: readonly string[],
@@ -32,7 +37,28 @@ export function readRow(
   if (mailbox === undefined) {
     return given === '' ? 'it has no email' : `email ${shown(given)} is not an email address`
   }
-  const contact: RowContact = { email: mailbox.address }
+  const left: (LeftMark & { note: string })[] = []
+  let unclear: string | undefined
+  for (const { name, at, kind } of columns.marks) {
+    const said = readMark(kind, cell(at))
+    if (typeof said !== 'string') left.push({ ...said, note: `${name}: ${cell(at)}` })
+    else if (said === 'unclear') {
+      unclear ??= `${shown(name)} is ${shown(cell(at))}, which does not say whether somebody left: expected yes, no or a date; rename the column to keep it as metadata`
+    }
+  }
+  const contact: RowContact = { email: mailbox.address, ...(left.length > 0 && { left }) }
+  const refused = unclear ?? fillIn(contact, columns, { cell, defaultCountry })
+  if (refused === undefined) return contact
+  if (left.length === 0) return refused
+  return { email: contact.email, left, refused: `${refused}; that they left is kept` }
+}
+
+/** What a row says of somebody beside their address; why it cannot be kept. */
+function fillIn(
+  contact: RowContact,
+  columns: Columns,
+  { cell, defaultCountry }: { cell: (at: number | undefined) => string; defaultCountry: string },
+): string | undefined {
   const [first, last] = halvesOf(withoutApostrophe(cell(columns.name)))
   const names = {
     firstName: withoutApostrophe(cell(columns.firstName)) || first,
@@ -57,16 +83,6 @@ export function readRow(
     }
     fields.push([name, value])
   }
-  const left = columns.marks.map(({ name, at, kind }) => {
-    const said = readMark(kind, cell(at))
-    return typeof said === 'string' ? { name, at, said } : { ...said, note: `${name}: ${cell(at)}` }
-  })
-  for (const mark of left) {
-    if ('reason' in mark) contact.left = [...(contact.left ?? []), mark]
-    else if (mark.said === 'unclear') {
-      return `${shown(mark.name)} is ${shown(cell(mark.at))}, which does not say whether somebody left: expected yes, no or a date; rename the column to keep it as metadata`
-    }
-  }
   const [rawPhone = ''] = withoutApostrophe(cell(columns.phone)).split(' ::: ')
   if (rawPhone !== '') {
     contact.phone = toE164(rawPhone, defaultCountry)
@@ -74,11 +90,11 @@ export function readRow(
     if (contact.phone === undefined) fields.push(['phone', rawPhone])
   }
   const metadata = { ...Object.fromEntries(fields), ...own }
-  if (Object.keys(metadata).length === 0) return contact
+  if (Object.keys(metadata).length === 0) return undefined
   contact.metadata = metadata
   const inexact = own && numberFault('metadata', own)
   if (inexact !== undefined) return inexact
-  if (mergedMetadata({}, metadata) !== undefined) return contact
+  if (mergedMetadata({}, metadata) !== undefined) return undefined
   return `the cells that go into metadata have over ${maxMetadataBytes} bytes`
 }
 

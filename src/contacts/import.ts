@@ -92,17 +92,14 @@ export async function importContacts(
   const follow = trigger ? effect : undefined
   const size = makeBatchSize(follow === undefined ? perWrite : perTriggeringWrite)
   const counts = noCounts()
-  let batch: ImportedRow[] = []
-  // Those of a task are kept with all that they had.
-  let refusedRows: RefusedRow[] = []
-  let lastLine = 0
+  let unwritten = noneRead(0)
   let importId: number | undefined
   // A batch met the ceiling or failed, or the task is not wanted any more: those behind it must leave nothing.
   let ended = false
   let isHalted = false
   let isLost = false
   const underWay: Promise<BatchCounts | undefined>[] = []
-  const put = async (rows: readonly ImportedRow[], refused: readonly RefusedRow[], line: number) =>
+  const put = async ({ rows, leavers, refused, line }: ReadRows) =>
     await store.write(async (tx) => {
       if (ended) return undefined
       if (isLost) throw brokenOff()
@@ -120,11 +117,12 @@ export async function importContacts(
         (task === undefined ? importId : progress?.result.importId) ??
         (await openImport(tx, { accountId, listId, file: name, agreed, now }))
       const batch = { accountId, listId, importId, file: name, ceiling, rows, newId, now, follow }
-      const done = rows.length === 0 ? noRows : await addBatch(tx, { ...batch, known })
+      const isEmpty = rows.length + leavers.length === 0
+      const done = isEmpty ? noRows : await addBatch(tx, { ...batch, leavers, known })
       ended = done.full
       if (task !== undefined && progress !== undefined) {
         const before = { ...progress.result, importId }
-        await keepProgress(tx, task.id, progressOf(before, done, { rows, refused, line }))
+        await keepProgress(tx, task.id, progressOf(before, done, { rows, leavers, refused, line }))
       }
       size.took(rows.length, clock.now() - now)
       isLost = false
@@ -132,11 +130,10 @@ export async function importContacts(
     })
   /** Hands over what was read, and waits until no more than `left` batches are on their way. */
   const write = async (left = 0) => {
-    const [rows, refused] = [batch, refusedRows]
-    batch = []
-    refusedRows = []
-    if (rows.length + refused.length > 0) {
-      const written = put(rows, refused, lastLine)
+    const read = unwritten
+    unwritten = noneRead(read.line)
+    if (lengthOf(read) > 0) {
+      const written = put(read)
       written.catch(() => {
         ended = true
       })
@@ -156,7 +153,7 @@ export async function importContacts(
   }
   const refuseRow = ({ line, reason, cells }: RefusedRow) => {
     refuseLine(counts, { line, reason })
-    if (task !== undefined) refusedRows.push({ line, reason, cells })
+    if (task !== undefined) unwritten.refused.push({ line, reason, cells })
   }
   const breakOff = async ({ line, reason }: CsvBreak) => {
     await write()
@@ -179,12 +176,15 @@ export async function importContacts(
       }
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
       if (task !== undefined && line <= task.after) continue
-      lastLine = line
+      unwritten.line = line
       const contact = readRow(columns, cells, defaultCountry)
       const kept = task === undefined ? '' : keptCells(cells)
       if (typeof contact === 'string') refuseRow({ line, reason: contact, cells: kept })
-      else batch.push(task === undefined ? { line, ...contact } : { line, cells: kept, ...contact })
-      if (batch.length + refusedRows.length >= size.rows) {
+      else if (contact.refused !== undefined) {
+        refuseRow({ line, reason: contact.refused, cells: kept })
+        unwritten.leavers.push({ line, ...contact })
+      } else unwritten.rows.push({ line, ...(task && { cells: kept }), ...contact })
+      if (lengthOf(unwritten) >= size.rows) {
         await write(maxUnderWay)
         if (ended) break
         await pause(systemClock, restMs)
@@ -213,15 +213,25 @@ const noCounts = (): ContactImportCounts => ({
   columns: [],
 })
 const noRows: BatchCounts = { imported: 0, skipped: 0, invalid: [], suppressed: 0, full: false }
+/** What was read since the last write. */
+interface ReadRows {
+  rows: ImportedRow[]
+  leavers: ImportedRow[]
+  /** Those of a task are kept with all that they had. */
+  refused: RefusedRow[]
+  /** The last one. */
+  line: number
+}
+
+const noneRead = (line: number): ReadRows => ({ rows: [], leavers: [], refused: [], line })
+const lengthOf = ({ rows, leavers, refused }: ReadRows) =>
+  rows.length + leavers.length + refused.length
+
 /** How many rows of a batch were taken before the ceiling was met. */
 const takenOf = ({ imported, skipped, invalid }: BatchCounts) => imported + skipped + invalid.length
 
 /** How far a task is with a batch more, and what it has come to. */
-function progressOf(
-  before: ImportResult,
-  done: BatchCounts,
-  read: { rows: readonly ImportedRow[]; refused: readonly RefusedRow[]; line: number },
-) {
+function progressOf(before: ImportResult, done: BatchCounts, read: ReadRows) {
   const { rows, refused, line } = read
   const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
   const lost = tooLarge.map(({ line, cells = '[]' }) => ({ line, reason: tooMuchKnown, cells }))

@@ -5,8 +5,9 @@ import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { forgetContacts } from '../runs/index.js'
 import { eachApart, idsIn, type Read, type Tx } from '../store/index.js'
+import { contactsOfIds } from './contact.js'
 import { keepOrigins } from './history.js'
-import type { ContactDeps } from './list.js'
+import type { ContactDeps, ContactList } from './list.js'
 import { addToCount, requireList } from './list.js'
 import { addToTotal } from './total.js'
 
@@ -18,20 +19,22 @@ const restMs = 20
 // (`removeDeletedLists`).
 const atOnce = 5_000
 
-/** Takes a contact off a list; one who is then on no list is deleted. Suppression remains. */
+/** Takes a contact off a list; one who is then on no list is deleted. Suppression remains. Resolves with who it was. */
 export async function removeFromList(
   { store, clock }: ContactDeps,
   accountId: string,
   listId: string,
   contactId: string,
-): Promise<void> {
-  await store.write(async (tx) => {
+): Promise<{ email?: string | undefined; list: string }> {
+  return await store.write(async (tx) => {
     const list = await requireList(tx, accountId, listId)
+    const row = await contactsOfIds(tx, accountId, [contactId]).executeTakeFirst()
     await keepOrigins(tx, list.id, [contactId])
     if (!(await takeOff(tx, list.id, contactId, clock.now()))) {
       throw new ApiError('not_found', 'The list has no contact with this id')
     }
     await deleteListless(tx, accountId, [contactId], clock.now())
+    return { email: row?.email, list: list.name }
   })
 }
 
@@ -120,25 +123,28 @@ async function contactWith(
 
 /**
  * Deletes a list and the contacts that are then on no list, irreversibly. It is gone at once for
- * everybody; of a long one the contacts follow in slices. Suppression remains.
+ * everybody; of a long one the contacts follow in slices. Suppression remains. Resolves with what it was.
  */
 export async function deleteList(
   { store, clock }: ContactDeps,
   accountId: string,
   listId: string,
-): Promise<void> {
-  await store.write(async (tx) => {
-    const { id } = await requireList(tx, accountId, listId)
+): Promise<ContactList> {
+  const gone = await store.write(async (tx) => {
+    const list = await requireList(tx, accountId, listId)
+    const { id } = list
     await tx
       .updateTable('contact_lists')
       .set({ deleted_at: clock.now() })
       .where('id', '=', id)
       .execute()
     await refillNaming(tx, accountId, `list.${id}`)
+    return list
   })
   for (let taken = 0; taken < atOnce; taken += perWrite) {
-    if (await takeSlice({ store, clock }, accountId, listId)) return
+    if (await takeSlice({ store, clock }, accountId, listId)) break
   }
+  return gone
 }
 
 // Members of whom it is asked whether they are on another list: some milliseconds, with turns for others.

@@ -45,8 +45,9 @@ export function allContactRoutes(api: Api<Principal>, deps: AllContactDeps): voi
     },
   )
 
-  serve(api, operations.deleteContact, async ({ account, params }) => {
-    const { id } = await deleteContact(deps, account.accountId, params.id)
+  serve(api, operations.deleteContact, async ({ account, params, note }) => {
+    const { id, email } = await deleteContact(deps, account.accountId, params.id)
+    note({ target: id, detail: { email } })
     return deletedContact(id)
   })
 }

@@ -68,8 +68,9 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     return shownList(await changeList(deps, account.accountId, params.id, body))
   })
 
-  serve(api, operations.deleteContactList, async ({ account, params: { id } }) => {
-    await deleteList(deps, account.accountId, id)
+  serve(api, operations.deleteContactList, async ({ account, params: { id }, note }) => {
+    const { name, contactCount } = await deleteList(deps, account.accountId, id)
+    note({ detail: { name, contactCount } })
     return deletedList(id)
   })
 
@@ -105,8 +106,9 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
-  serve(api, operations.removeContact, async ({ account, params: { listId, contactId } }) => {
-    await removeFromList(deps, account.accountId, listId, contactId)
+  serve(api, operations.removeContact, async ({ account, params, note }) => {
+    const { listId, contactId } = params
+    note({ detail: await removeFromList(deps, account.accountId, listId, contactId) })
     return { id: contactId, deleted: true, message: 'Contact removed from the list' }
   })
 }

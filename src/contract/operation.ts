@@ -14,6 +14,7 @@ import {
   textThat,
 } from '../fields/index.js'
 import type { Api, ApiHandler, Shape } from '../http/index.js'
+import { onlyThese, takesOthers } from './query.js'
 import { type Example, type RefusalExample, refusal } from './refusal.js'
 
 /**
@@ -109,6 +110,8 @@ export interface Described {
   params?: Record<string, string | Schema>
   /** After the `?`, by name; none is required. */
   query?: Record<string, Schema>
+  /** Whether any other there is refused. */
+  refusesOthers?: boolean
   /** JSON, or a form where the route takes one; that needs no examples. */
   body?: { shape: string; examples: Example[]; schema?: Schema }
   answers: AnswerExample[]
@@ -202,7 +205,7 @@ export function operation<
   const requests = {
     ...rest,
     ...(of !== undefined && { params: structWith(structsOf(of.params)), notFound: of.notFound }),
-    ...(query !== undefined && { query: structWith(structsOf(query)) }),
+    ...queryOf(route, may, query),
     ...(body !== undefined && { body: body.struct }),
     ...(upload !== undefined && { upload: upload.field }),
   }
@@ -219,6 +222,7 @@ export function operation<
         ...words,
         id,
         may,
+        refusesOthers: !takesOthers(route, may),
         ...(of !== undefined && { params: of.about }),
         ...(query !== undefined && { query: schemasOf(query) }),
         ...(sent !== undefined && { body: bodyOf(sent, examples) }),
@@ -227,6 +231,12 @@ export function operation<
       }
     },
   }
+}
+
+/** What its query is checked by. */
+function queryOf(route: string, may: Permission, query: Fields | undefined) {
+  if (!takesOthers(route, may)) return { query: onlyThese(query ?? {}) }
+  return query === undefined ? {} : { query: structWith(structsOf(query)) }
 }
 
 const bodyOf = (

@@ -2,7 +2,7 @@ import { type Clock, pause } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { firstSerialAt, type HeldBy, type Store, writeApart } from '../store/index.js'
+import { type HeldBy, type Store, writeApart } from '../store/index.js'
 import { queueChanges } from './change.js'
 
 // Some ms of writing each, and a rest between them, as in `select.ts`.
@@ -11,14 +11,22 @@ const breatheMs = 30
 // What cannot be changed is looked over at each slice, and is told.
 const mostFaulty = 500
 
+/** What is held of an account by one cause; `until` (ms): before that time, undefined: all. */
+export interface HeldOf {
+  accountId: string
+  heldBy: HeldBy
+  until: () => Promise<number | undefined>
+}
+
 /**
- * Releases, or gives up, what is held of an account by one cause and was accepted before `until`, in short transactions.
+ * Releases, or gives up, what is held of an account by one cause and since before `until`, in short transactions. An id
+ * does not tell when: those of a burst run ahead of the clock. `until` is asked before each slice.
  * A slice is the first rows of an index that they leave by the change, so that a million cost no more a slice than a thousand.
  * Resolves with whether nothing is left.
  */
 export async function changeHeld(
   deps: { store: Store; clock: Clock; log: Log; land: LandEvents },
-  { accountId, heldBy, until }: { accountId: string; heldBy: HeldBy; until: number },
+  { accountId, heldBy, until }: HeldOf,
   { name, reason }: { name: 'release' | 'fail'; reason: string },
   signal?: AbortSignal,
 ): Promise<boolean> {
@@ -26,13 +34,14 @@ export async function changeHeld(
   const faulty: number[] = []
   for (;;) {
     if (signal?.aborted) return false
+    const before = await until()
     const rows = await store.read
       .selectFrom('queue')
       .select('id')
       .where('account_id', '=', accountId)
       .where('held_at', 'is not', null)
       .where('held_by', '=', heldBy)
-      .where('id', '<', firstSerialAt(until))
+      .$if(before !== undefined, (query) => query.where('held_at', '<', before ?? 0))
       .$if(faulty.length > 0, (query) => query.where('id', 'not in', faulty))
       .limit(idsPerWrite)
       .execute()

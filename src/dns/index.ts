@@ -17,6 +17,7 @@ export { nodeLookup } from './node-lookup.js'
 export {
   canonicalName,
   type DnsAnswer,
+  type DnsQuestion,
   isBelow,
   type MxRecord,
   type Resolver,

@@ -14,6 +14,9 @@ export interface Resolver {
 
 export type QuestionKind = Exclude<keyof Resolver, 'validated'>
 
+/** What a thread that reads mail may have asked on its behalf. */
+export type DnsQuestion = Exclude<QuestionKind, 'ptr'>
+
 /** Questions whose answers tell whether DNSSEC vouches for them. Never rejects. */
 export interface ValidatedResolver {
   mx(name: string): Promise<ValidatedAnswer<MxRecord>>

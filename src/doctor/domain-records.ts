@@ -66,6 +66,7 @@ const checkNames: Readonly<Record<DnsRecord['purpose'], string>> = {
   'return-path-spf': 'spf',
   dmarc: 'dmarc',
   tracking: 'tracking',
+  receiving: 'receiving',
 }
 
 const isKey = (purpose: DnsRecord['purpose']) =>
@@ -118,6 +119,7 @@ const ofOld = ({ clock }: DoctorDeps, domain: Domain): Finding[] =>
 function isInUse(domain: Domain, { purpose }: RecordCheck): boolean {
   if (purpose === 'return-path-mx' || purpose === 'return-path-spf') return domain.returnPath
   if (purpose === 'tracking') return domain.trackingHostReady
+  if (purpose === 'receiving') return domain.receivingHostReady
   const algorithm = purpose === 'dkim-rsa' ? 'rsa-sha256' : 'ed25519-sha256'
   return domain.keys.some((key) => key.algorithm === algorithm && key.verified)
 }

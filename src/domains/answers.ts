@@ -38,6 +38,8 @@ export const shownDomain = (domain: Domain, own: SetByDomain = asAbove) => ({
   trackClicks: choiceOf(own.clicks),
   trackingHost: domain.trackingHost,
   trackingHostReady: domain.trackingHostReady,
+  receivingHost: domain.receivingHost,
+  receivingHostReady: domain.receivingHostReady,
   createdAt: isoTime(domain.createdAt),
   verifiedAt: isoTime(domain.verifiedAt),
   checkedAt: isoTime(domain.checkedAt),

@@ -161,6 +161,7 @@ async function conclude(
 function isInUse(domain: Domain, purpose: Purpose): boolean {
   if (purpose === 'dmarc' || purpose.endsWith('-next')) return false
   if (purpose === 'tracking') return domain.trackingHostReady
+  if (purpose === 'receiving') return domain.receivingHostReady
   if (purpose === 'dkim-rsa') return true
   if (purpose === 'dkim-ed25519')
     return domain.keys.some((key) => key.algorithm === 'ed25519-sha256' && key.verified)
@@ -181,11 +182,16 @@ async function use(
     return isThere ? 1 : Number(before)
   }
   const { returnPath, trackingHostReady, trackingHost } = domain
+  const { receivingHost, receivingHostReady } = domain
   const path = stands(returnPath, 'return-path-mx', 'return-path-spf')
   const links = trackingHost === null ? 0 : stands(trackingHostReady, 'tracking')
   await tx
     .updateTable('domains')
-    .set({ return_path: path, tracking_host_ready: links })
+    .set({
+      return_path: path,
+      tracking_host_ready: links,
+      receiving_host_ready: receivingHost === null ? 0 : stands(receivingHostReady, 'receiving'),
+    })
     .where('id', '=', domain.id)
     .execute()
   for (const key of domain.keys) {
@@ -206,6 +212,7 @@ const consequences: Readonly<Record<Purpose, string>> = {
   'return-path-mx': "Bounces of its mail come by the appliance's own return path.",
   'return-path-spf': "Bounces of its mail come by the appliance's own return path.",
   tracking: 'Links in its mail lead by the host of the appliance.',
+  receiving: 'Mail to it is led elsewhere, or comes back to who sent it.',
   dmarc: '',
 }
 

@@ -68,6 +68,15 @@ const known = {
   trackClicks,
   trackingHost: orNull(text('The host of the domain for tracked links; null when it has none')),
   trackingHostReady: { type: 'boolean', description: 'Whether the DNS leads that host here' },
+  receivingHost: orNull(
+    text(
+      'The host at which it receives mail: the domain or a name below it; null: it receives none',
+    ),
+  ),
+  receivingHostReady: {
+    type: 'boolean',
+    description: 'Whether the MX record of that host was seen to lead here',
+  },
   createdAt: time('When the domain was added'),
   verifiedAt: orNull(time('Since when it is verified; null while it is not')),
   checkedAt: orNull(time('When its DNS records were last looked up; null: never')),
@@ -86,6 +95,7 @@ const record = {
       'return-path-spf',
       'dmarc',
       'tracking',
+      'receiving',
     ],
   },
   type: { type: 'string', enum: ['TXT', 'MX', 'CNAME'] },
@@ -106,6 +116,8 @@ const example = {
   trackClicks: 'default',
   trackingHost: null,
   trackingHostReady: false,
+  receivingHost: null,
+  receivingHostReady: false,
   createdAt: '2026-11-21T10:00:00.000Z',
   verifiedAt: null,
   checkedAt: null,
@@ -222,6 +234,11 @@ export const updateDomain = operation('PATCH /v1/domains/:id', {
             'A host of the domain for tracked links, with a CNAME record to publish; an empty text takes it away',
           ),
         ),
+        receivingHost: maybe(
+          words(
+            'The host at which mail is received, the domain itself or a name below it, with an MX record to publish: that of the domain itself leads all of its mail here. An empty text ends it',
+          ),
+        ),
       },
       {
         atLeastOne: true,
@@ -230,15 +247,23 @@ export const updateDomain = operation('PATCH /v1/domains/:id', {
     ),
   ),
   says: () => ({
-    summary: 'Change the tracking of a domain',
+    summary: 'Change the tracking of a domain, or where it receives mail',
     description:
-      'A host for links is used from the next verification on that sees the DNS lead it here.',
+      'A host for links is used from the next verification on that sees the DNS lead it here. Mail is received for the addresses that rules name (`/v1/receiving/rules`), as soon as the domain is verified.',
     examples: {
       'No clicks': { trackClicks: 'off' },
       'A host for links': { trackingHost: 'links.example.com' },
+      'Mail that comes in': { receivingHost: 'in.example.com' },
     },
     answers: [answer('As it is after the request', 'DomainDetail', withRecords, detail)],
-    refusals: [noName()],
+    refusals: [
+      noName(),
+      refusal(
+        'conflict',
+        'Another account receives there',
+        'Mail to in.example.com is received by another account already',
+      ),
+    ],
   }),
 })
 

@@ -39,6 +39,9 @@ export interface Domain {
   /** The domain's own host for tracked links, and whether the DNS was seen to lead it here. */
   trackingHost: string | null
   trackingHostReady: boolean
+  /** The host at which it takes mail for its account, and whether the MX was seen to lead here. */
+  receivingHost: string | null
+  receivingHostReady: boolean
   createdAt: number
   verifiedAt: number | null
   checkedAt: number | null
@@ -117,6 +120,8 @@ export async function addDomain(
     track_clicks: null,
     tracking_host: null,
     tracking_host_ready: null,
+    receiving_host: null,
+    receiving_host_ready: null,
   }
   const add = async (rsaPair: DkimKeyPair) => {
     const keys = [
@@ -286,6 +291,8 @@ function toDomain(row: DomainRow, keys: DkimKeyRow[]): Domain {
     returnPath: row.return_path === 1,
     trackingHost: row.tracking_host,
     trackingHostReady: row.tracking_host_ready === 1,
+    receivingHost: row.receiving_host,
+    receivingHostReady: row.receiving_host_ready === 1,
     createdAt: row.created_at,
     verifiedAt: row.verified_at,
     checkedAt: row.checked_at,

@@ -18,6 +18,7 @@ export {
 } from './domain.js'
 export { type DomainLook, lastLook, readRecords } from './look.js'
 export { publishedRecords } from './published.js'
+export { receiverAt, setReceivingHost } from './receiving-host.js'
 export {
   type DnsRecord,
   dmarcMailbox,

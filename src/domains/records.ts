@@ -21,6 +21,7 @@ export type RecordPurpose =
   | 'return-path-spf'
   | 'dmarc'
   | 'tracking'
+  | 'receiving'
 
 /** A record to publish. `host` is the full name, without a trailing dot. */
 export interface DnsRecord {
@@ -118,6 +119,7 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
       required: false,
     },
     ...trackingRecord(domain, settings),
+    ...receivingRecords(domain, settings),
   ]
 }
 
@@ -179,6 +181,19 @@ function trackingRecord(domain: Domain, settings: RecordSettings): DnsRecord[] {
   if (domain.trackingHost === null) return []
   const value = settings.publicHost ?? settings.heloName
   return [{ purpose: 'tracking', type: 'CNAME', host: domain.trackingHost, value, required: false }]
+}
+
+/** The MX of the host at which the domain takes mail: whichever of ours takes it, all know whose it is. */
+function receivingRecords(domain: Domain, settings: RecordSettings): DnsRecord[] {
+  const { receivingHost: host } = domain
+  if (host === null) return []
+  return bounceHosts(settings).map((name) => ({
+    purpose: 'receiving',
+    type: 'MX',
+    host,
+    value: `10 ${name}`,
+    required: false,
+  }))
 }
 
 /**

@@ -10,6 +10,7 @@ import { deletedDomain, type SetByDomain, shownCheck, shownDomain, toPublish } f
 import * as operations from './contract.js'
 import { deleteDomain } from './delete.js'
 import { addDomain, type Domain, type DomainDeps, domainById, listDomains } from './domain.js'
+import { setReceivingHost } from './receiving-host.js'
 import type { RecordSettings } from './records.js'
 import { rotateDomain } from './rotate.js'
 import { setTrackingHost } from './tracking-host.js'
@@ -79,9 +80,12 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
 
   serve(api, operations.updateDomain, async (request) => {
     const { accountId } = request.account
-    const { trackOpens, trackClicks, trackingHost: host } = request.body
+    const { trackOpens, trackClicks, trackingHost: host, receivingHost } = request.body
     const { id, name } = await domainById(read, accountId, request.params.id)
     if (host !== undefined) await setTrackingHost(deps, accountId, name, host || null)
+    if (receivingHost !== undefined) {
+      await setReceivingHost(deps, accountId, name, receivingHost || null)
+    }
     await deps.setSwitches(id, {
       ...(trackOpens !== undefined && { opens: flags[trackOpens] }),
       ...(trackClicks !== undefined && { clicks: flags[trackClicks] }),
@@ -115,9 +119,10 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
     },
   )
 
-  serve(api, operations.deleteDomain, async ({ account: { accountId }, params: { id } }) => {
+  serve(api, operations.deleteDomain, async ({ account: { accountId }, params: { id }, note }) => {
     const { name } = await domainById(read, accountId, id)
     await deleteDomain(deps, accountId, name)
+    note({ target: name })
     return deletedDomain(id, await deps.automationsFrom(accountId, name))
   })
 }

@@ -34,6 +34,7 @@ export async function distrustDomain(
       trusted: 0,
       return_path: 0,
       tracking_host_ready: 0,
+      receiving_host_ready: 0,
     } as const
     await tx
       .updateTable('domains')
@@ -90,6 +91,8 @@ export async function verifyDomain(
         return_path: stands(domain.returnPath, state('return-path-mx'), state('return-path-spf')),
         tracking_host_ready:
           domain.trackingHost === null ? 0 : stands(domain.trackingHostReady, state('tracking')),
+        receiving_host_ready:
+          domain.receivingHost === null ? 0 : stands(domain.receivingHostReady, state('receiving')),
         verified_at: rsa ? (domain.verifiedAt ?? now) : null,
         checked_at: now,
       })
@@ -193,6 +196,7 @@ function isGood(
       return publishesDkimKey(found, { algorithm: key.algorithm, publicKeyBase64: key.publicKey })
     }
     case 'return-path-mx':
+    case 'receiving':
       return found.split(' ')[1] === wanted.split(' ')[1]?.toLowerCase()
     case 'return-path-spf': {
       // RFC 7208 §5.1: what stands behind `all` is ignored.

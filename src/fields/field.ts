@@ -102,9 +102,13 @@ export function atLeastOne<T, S extends object>(struct: Struct<T, S>): Struct<T,
 
 /**
  * The struct of an object without any other field: for what would be mightier if a limit that is misspelt, or newer
- * than this server, were passed over.
+ * than this server, were passed over. `says` has the words for a field that is not among the names.
  */
-export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {
+export function noOthers<T, S extends object>(
+  struct: Struct<T, S>,
+  says: (field: string, names: readonly string[]) => string = (_, names) =>
+    `Expected no fields other than ${names.join(', ')}`,
+): Struct<T, S> {
   const names = Object.keys(struct.schema)
   return refinedBy(struct, (given, path) =>
     Object.keys(given)
@@ -113,7 +117,7 @@ export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S
         type: 'never',
         value: given[name],
         path: [...path, name],
-        message: `Expected no fields other than ${names.join(', ')}`,
+        message: says(name, names),
       })),
   )
 }

@@ -2,6 +2,7 @@ import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { isCarefulForm } from './careful.js'
 import { heldOf, listForms, pageForm, type SignupForm } from './form.js'
+import { confirmationSenders } from './sender.js'
 
 export type FormState = 'open' | 'careful' | 'stopped' | 'archived'
 
@@ -25,7 +26,15 @@ interface Shown {
 }
 
 /** A form as the API and the command show it. */
-export async function shownForm(read: Read, form: SignupForm, { publicUrl, now }: Shown) {
+export const shownForm = async (read: Read, form: SignupForm, shown: Shown) =>
+  await formShown(read, form, shown, await confirmationSenders(read, form.accountId))
+
+async function formShown(
+  read: Read,
+  form: SignupForm,
+  { publicUrl, now }: Shown,
+  senderOf: (form: SignupForm) => string,
+) {
   const { shown, sentIn, confirmed, heldBack } = form
   return {
     id: form.id,
@@ -34,6 +43,7 @@ export async function shownForm(read: Read, form: SignupForm, { publicUrl, now }
     submissions: submissionsOf(publicUrl, form),
     ...form.settings,
     version: form.version,
+    sender: senderOf(form),
     state: stateOf(form, now),
     figures: { shown, sentIn, confirmed, heldBack, held: await heldOf(read, form.id) },
     createdAt: isoTime(form.createdAt),
@@ -42,7 +52,8 @@ export async function shownForm(read: Read, form: SignupForm, { publicUrl, now }
 
 export async function formsAnswer(read: Read, accountId: string, shown: Shown) {
   const forms = await listForms(read, accountId)
-  return { forms: await Promise.all(forms.map((form) => shownForm(read, form, shown))) }
+  const senderOf = await confirmationSenders(read, accountId)
+  return { forms: await Promise.all(forms.map((form) => formShown(read, form, shown, senderOf))) }
 }
 
 /** Throws a 404. */

@@ -9,6 +9,7 @@ import type { FormEntry } from './entry.js'
 import { countFormMails, keepFormMail } from './follow.js'
 import type { SignupForm } from './form.js'
 import type { HeldReason } from './limits.js'
+import { confirmationSenders } from './sender.js'
 
 /** Why a mail that was about to be taken was not: nothing of it is kept. */
 class HeldBack extends Error {
@@ -53,10 +54,12 @@ export async function askOrThrow(
   try {
     const face = await accountFace(read, accountId)
     if (face === undefined) throw new ApiError('not_found', 'There is no such account')
+    const senderOf = await confirmationSenders(read, accountId)
     const content = confirmationMail({
       settings: form.settings,
       brand: await brandOf(read, accountId),
       accountName: face.name,
+      from: senderOf(form) || form.settings.from,
       url: `${deps.publicUrl}/confirm/${deps.tokens.confirmation(entry.id)}`,
       isReminder,
     })

@@ -1,4 +1,4 @@
-import { accountFace, type Brand, brandOf, languageOf, senderOf } from '../accounts/index.js'
+import { accountFace, type Brand, brandOf, languageOf } from '../accounts/index.js'
 import { escapeHtml } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { type FormSettings, usualSettings } from './form.js'
@@ -9,6 +9,7 @@ interface Asking {
   brand: Brand
   accountName: string
   url: string
+  from: string
   isReminder: boolean
 }
 
@@ -16,7 +17,7 @@ interface Asking {
  * The mail that asks for a confirmation. Nothing that the visitor typed stands in it: who types somebody else's address
  * must not choose what they read.
  */
-export function confirmationMail({ settings, brand, accountName, url, isReminder }: Asking) {
+export function confirmationMail({ settings, brand, accountName, url, from, isReminder }: Asking) {
   const { mail, language } = wordsIn[settings.language]
   const { background, text, button, buttonText } = brand.colours
   const lines = [mail.line(accountName), mail.ignore] as const
@@ -24,7 +25,7 @@ export function confirmationMail({ settings, brand, accountName, url, isReminder
   const foot = address === '' ? '' : `<p style="font-size:13px">${escapeHtml(address)}</p>`
   const link = `<a href="${escapeHtml(url)}" style="display:inline-block;padding:12px 20px;border-radius:6px;background:${button};color:${buttonText};text-decoration:none">${escapeHtml(mail.button)}</a>`
   return {
-    from: settings.from || senderOf(brand) || '',
+    from,
     subject: isReminder ? mail.reminder(accountName) : mail.subject(accountName),
     html: `<!doctype html><html lang="${language}"><body style="margin:0;padding:24px;background:${background};color:${text};font:16px/1.5 Arial,Helvetica,sans-serif"><p>${escapeHtml(lines[0])}</p><p>${link}</p><p>${escapeHtml(lines[1])}</p>${foot}</body></html>`,
     text: `${lines[0]}\n\n${mail.button}: ${url}\n\n${lines[1]}\n${address === '' ? '' : `\n${address}\n`}`,
@@ -40,6 +41,7 @@ export async function sampleConfirmation(read: Read, accountId: string): Promise
     brand: await brandOf(read, accountId),
     accountName: face?.name ?? '',
     url: '#',
+    from: '',
     isReminder: false,
   })
   return html

@@ -72,7 +72,11 @@ const settings = {
   }),
   consent: line(1, 1_000, 'What they agree to; another text is another version'),
   language: oneOf(['en', 'fr', 'de', 'es', 'pt'], 'Of the page and the mail'),
-  from: line(0, 320, 'The sender of the confirmation; empty: that of the brand'),
+  from: line(
+    0,
+    320,
+    'The sender of the confirmation; empty: that of the brand, or no-reply@ a domain of the account',
+  ),
   thanksUrl: line(0, 500, 'Where people go who have confirmed; empty: our own page'),
   doubleOptIn: flag('Nobody is on a list before they confirm by mail'),
   reminder: flag('Who has not confirmed after two days is asked once more'),
@@ -107,6 +111,9 @@ const known = {
   ...settings,
   fields: list(table(ofField), { most: 20, about: 'Asked beside the address' }),
   version: count('Of the consent text'),
+  sender: text(
+    'From whom its confirmations come; empty: nobody gets any, as the account may not send from there',
+  ),
   state: {
     type: 'string',
     enum: ['open', 'careful', 'stopped', 'archived'],
@@ -135,6 +142,7 @@ const example = {
   api: 'key',
   origins: [],
   version: 1,
+  sender: 'news@mail.example.com',
   state: 'open',
   figures: {
     shown: 120,

@@ -27,7 +27,9 @@ export async function hosted(
   const view = await hostedView(read, form, { brand, face, again })
   const stamp = tokens.stamp(form.publicId)
   const work = workOf(form, clock.now())
-  return formPage(renderHosted({ ...view, stamp, work }), again === undefined ? 200 : 422)
+  // So that its own post says where it was sent in, which the record of consent keeps.
+  const headers = { 'Referrer-Policy': 'same-origin' }
+  return formPage(renderHosted({ ...view, stamp, work }), again === undefined ? 200 : 422, headers)
 }
 
 /** What stands on the page of a form. */

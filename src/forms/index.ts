@@ -26,6 +26,7 @@ export {
 } from './form.js'
 export { formLimits } from './limits.js'
 export { makeSignupTokens, type SignupTokens } from './links.js'
+export { confirmationSenders } from './sender.js'
 export { type FormTallies, makeFormTallies } from './tallies.js'
 export { sentName } from './typed.js'
 export { consentIn, usualConsent } from './usual-consent.js'

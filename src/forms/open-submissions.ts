@@ -44,7 +44,7 @@ export function openSubmissions(
         const form = await formOf(request)
         allowed = allowedOrigin(form, request)
         const body = checked(operations.submitForm, given)
-        const page = pageOf([body.page, request.header('referer'), request.header('origin')])
+        const page = firstPage([body.page, request.header('referer'), request.header('origin')])
         // Who asks without a key is not believed when they say who they ask for.
         const { remoteAddress } = request
         const taken = await takeSubmission(deskOf(), form, { ...body, page }, remoteAddress)
@@ -58,7 +58,7 @@ export function openSubmissions(
 const ofOrigin = (allowed: string) => ({ 'Access-Control-Allow-Origin': allowed, Vary: 'Origin' })
 
 /** Where it was sent in, for the consent record: the first that can be a page. Nobody vouches for it. */
-const pageOf = (named: readonly (string | undefined)[]): string =>
+export const firstPage = (named: readonly (string | undefined)[]): string =>
   (named.find((one) => one !== undefined && isWeb(one)) ?? '').slice(0, 300)
 
 function isWeb(text: string): boolean {

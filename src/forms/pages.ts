@@ -8,7 +8,7 @@ import { askedAt, type FormEntry, findEntry } from './entry.js'
 import { findForm, publicForm, type SignupForm } from './form.js'
 import { hosted } from './hosted.js'
 import type { SignupTokens } from './links.js'
-import { openSubmissions } from './open-submissions.js'
+import { firstPage, openSubmissions } from './open-submissions.js'
 import type { FormTallies } from './tallies.js'
 import { readTyped, type SentFields, sentName } from './typed.js'
 import { formPage, frameOf, gonePage, renderStep } from './view.js'
@@ -134,7 +134,8 @@ async function received(
     const stamp = deps.tokens.stamp(form.publicId, page || pageOf(request))
     const own = new Set(['stamp', 'website', 'work'])
     const hidden = [...fields.entries()].filter(([name]) => !own.has(name))
-    return await step(deps, form, 'check', `/f/${form.publicId}`, [...hidden, ['stamp', stamp]])
+    const which = verdict === 'quick' ? 'checkAgain' : 'check'
+    return await step(deps, form, which, `/f/${form.publicId}`, [...hidden, ['stamp', stamp]])
   }
   const { remoteAddress: network } = request
   const work = { stamp: sentStamp, number: fields.get('work') ?? '' }
@@ -144,8 +145,7 @@ async function received(
 }
 
 /** Where the form was, as the browser says. */
-const pageOf = (request: PageRequest): string =>
-  (request.header('referer') ?? request.header('origin') ?? '').slice(0, 300)
+const pageOf = ({ header }: PageRequest): string => firstPage([header('referer'), header('origin')])
 
 /** A page that shows topics names them beside the ticks: one that is not ticked is not sent. */
 const offeredIn = (form: Form) => {
@@ -165,7 +165,7 @@ const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
 async function step(
   { store: { read }, clock }: FormPageDeps,
   form: SignupForm,
-  which: 'check' | 'sent' | 'confirm' | 'confirmed',
+  which: 'check' | 'checkAgain' | 'sent' | 'confirm' | 'confirmed',
   action?: string,
   hidden: readonly (readonly [string, string])[] = [],
 ): Promise<Page> {
@@ -175,6 +175,7 @@ async function step(
   const { check, sent, confirm, confirmed } = words
   const texts = {
     check: { title: check.title, lines: [check.line], button: check.button },
+    checkAgain: { title: check.title, lines: [check.again], button: check.button },
     sent: { ...sent, button: '' },
     confirm: {
       title: confirm.title(face.name),
@@ -188,7 +189,7 @@ async function step(
     language: words.language,
     title,
   })
-  const work = which === 'check' ? workOf(form, clock.now()) : undefined
+  const work = which.startsWith('check') ? workOf(form, clock.now()) : undefined
   const html = renderStep({
     ...frame,
     lines,

@@ -113,9 +113,18 @@ export function declaredBytes(head: Head): number {
  * this address would otherwise speak to it with the browser's standing on the local network.
  * A literal address cannot be re-bound, so it is always let in.
  */
-export function hostFault(head: Head, allowedHosts: ReadonlySet<string>): Fault | undefined {
+export function hostFault(head: Head, { names, advice }: AllowedHosts): Fault | undefined {
   const host = hostOf(head)
-  if (allowedHosts.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined
+  if (names.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined
+  const shown = host.replace(/[^\x21-\x7e]/g, '?').slice(0, 100)
   // RFC 9110 §15.5.20: the request came to a server that is not meant by its host.
-  return { status: 421, message: 'This server does not serve the host name of the request' }
+  return { status: 421, message: `This server is not known as "${shown}"${advice}` }
+}
+
+/** By which names a listener is called. */
+export interface AllowedHosts {
+  /** In lower case, without port, beside literal addresses. */
+  names: ReadonlySet<string>
+  /** What to do about another name, as the end of a sentence: `: …`; '' where there is nothing. */
+  advice: string
 }

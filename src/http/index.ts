@@ -8,7 +8,15 @@
  * It knows no accounts: `app` hands it `authenticate` and `permit`.
  */
 
-export type { Api, ApiCallers, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
+export type {
+  Api,
+  ApiCallers,
+  ApiHandler,
+  ApiRequest,
+  ApiRoute,
+  NotedChange,
+  Shape,
+} from './api.js'
 export { neighbourhoodOf, networkKey, plainAddress } from './client-address.js'
 export { compiledView } from './compiled-view.js'
 export { standalonePage } from './error-page.js'

@@ -4,6 +4,7 @@ import type { ServerContext } from './context.js'
 import { Exchange } from './exchange.js'
 import { errorResponse } from './failure.js'
 import {
+  type AllowedHosts,
   type Fault,
   hostFault,
   type NativeRequest,
@@ -27,8 +28,10 @@ type Responder = (
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 export interface ResponderSettings {
-  /** Names in lower case; undefined: any. */
-  allowedHosts: ReadonlySet<string> | undefined
+  /** Undefined: any. */
+  allowedHosts: AllowedHosts | undefined
+  /** Where the paths of the API begin that these names are asked of too. */
+  strictApi: string | undefined
   /** Where no route has a limit of its own. */
   maxBodyBytes: number
   /** The rate-limit headers of an answer under `/v1` that no route gives. */
@@ -39,7 +42,7 @@ export interface ResponderSettings {
 /** What uWS calls with every request: from a native callback to exactly one response. */
 export function makeResponder(
   context: ServerContext,
-  { allowedHosts, maxBodyBytes, standing, received }: ResponderSettings,
+  { allowedHosts, strictApi, maxBodyBytes, standing, received }: ResponderSettings,
 ): Responder {
   /**
    * Sends an answer that is there at once within uWS's callback: promises, and a way for uWS to tell who hangs up, took
@@ -109,9 +112,11 @@ export function makeResponder(
       exchange.drop()
       return
     }
-    // DNS rebinding borrows a browser's way in; the API wants a key, which no browser has.
+    // DNS rebinding borrows a browser's way in; the API wants a key, which no browser has. A stolen key of the operator's
+    // could still use that way past the networks that it is bound to.
     const isApi = head.path.startsWith('/v1/')
-    const open = isApi ? undefined : allowedHosts
+    const isStrict = strictApi !== undefined && head.path.startsWith(strictApi)
+    const open = isApi && !isStrict ? undefined : allowedHosts
     const fault = head.fault ?? (open && hostFault(head, open))
     if (fault !== undefined) {
       // Not at once: while this request waits, uWS closes the connection instead of reading on,

@@ -49,8 +49,13 @@ export interface HttpServerOptions<P> {
   together?: ((kind: string) => CountedTogether) | undefined
   /** Addresses or CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies?: string[]
-  /** Host names served, without port, besides literal addresses. Default: any. */
+  /**
+   * Host names served, without port, besides literal addresses, and the words for who asks by another one. Default: any.
+   * Pages are served by them alone, and of the API what begins with `strictApi`.
+   */
   allowedHosts?: string[]
+  hostAdvice?: string
+  strictApi?: string
   /** How long a body may take from the moment that somebody waits for it. Default 60 s. */
   bodyTimeoutMs?: number
   /** Where others end TLS for this server. Default: nobody does. */
@@ -101,10 +106,13 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   const { pageRateLimit, clock, together } = options
   const pageLimiter =
     pageRateLimit && makeRateLimiter(pageRateLimit, clock, { together: together?.('page') })
-  const allowedHosts =
-    options.allowedHosts && new Set(options.allowedHosts.map((h) => h.toLowerCase()))
+  const { strictApi, hostAdvice: advice = '' } = options
+  const allowedHosts = options.allowedHosts && {
+    names: new Set(options.allowedHosts.map((name) => name.toLowerCase())),
+    advice,
+  }
   const { received, look } = openReceived(native.uws_instance)
-  const settings = { allowedHosts, maxBodyBytes, standing: api, received }
+  const settings = { allowedHosts, strictApi, maxBodyBytes, standing: api, received }
   const respond = makeResponder(context, settings)
   let late: LatePages | undefined
   let closed: Promise<void> | undefined

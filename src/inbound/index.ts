@@ -1,12 +1,15 @@
+import type { Plans } from '../billing/index.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
-import type { Config } from '../config/index.js'
-import type { ReturnPaths } from '../deliveries/index.js'
+import type { ApplianceKey, Config } from '../config/index.js'
+import type { ReturnPaths, StreamDue } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
+import type { InsertDeps } from '../emails/index.js'
 import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import { openReceiving } from '../receiving/index.js'
 import type { Store } from '../store/index.js'
 import { startClerk } from './clerk.js'
 import { type InboundListener, openListener } from './listener.js'
@@ -17,8 +20,9 @@ import { openSpool } from './spool.js'
 import { startTrimming } from './trim.js'
 
 /**
- * What comes back by SMTP: bounces, complaints, and mail for the operator. What must hold: nothing is
- * taken but for our own signed return paths, feedback@, postmaster@ and abuse@; the final dot is
+ * What comes by SMTP: bounces, complaints, mail for the operator, and mail for accounts (`receiving/`). What must hold:
+ * nothing is taken but for our own signed return paths, feedback@, postmaster@ and abuse@, and addresses that an
+ * account's rules name; the final dot is
  * answered after the commit; no mail is ever answered with a mail; no client, however hostile, takes
  * another's place for long. See README.md.
  */
@@ -57,6 +61,12 @@ export interface InboundDeps {
   /** For the signatures and senders of complaints. */
   resolver: Resolver
   land: LandEvents
+  plans: Plans
+  /** Seals and marks what is sent on. */
+  key: ApplianceKey
+  retry: InsertDeps['retry']
+  /** Tells the outbound threads what is due. */
+  ring(due: readonly StreamDue[]): void
 }
 
 export interface Inbound {
@@ -71,11 +81,10 @@ export interface Inbound {
 /** Opens the listener and all that follows it. */
 export async function openInbound(deps: InboundDeps): Promise<Inbound> {
   const { store, clock, log, config, returnPaths, certificates } = deps
-  const spool = await openSpool(deps, {
-    mails: config.maxWaiting,
-    bytes: config.maxWaitingMib * 2 ** 20,
-  })
+  const limits = { mails: config.maxWaiting, bytes: config.maxWaitingMib * 2 ** 20 }
+  const spool = await openSpool(deps, limits)
   const reader = makeReader(deps)
+  const receiving = await openReceiving({ ...deps, mta: deps.hosts[0] ?? 'localhost', limits })
   const listener: InboundListener = await openListener({
     clock,
     log,
@@ -87,7 +96,9 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
       returnPaths,
       hosts: [...deps.hosts, ...config.hosts],
       tokenLifeMs: deps.tokenLifeMs,
+      decideFor: receiving.decide,
     }),
+    receiving,
     ring: () => clerk.ring(),
     // What came of a mail of ours, or of an automaton, goes round in circles when it is sent on.
     mayForward: (mailFrom) =>
@@ -102,7 +113,10 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
   )
   return {
     port: listener.port,
-    readAnew: () => clerk.ringAnew(),
+    readAnew() {
+      clerk.ringAnew()
+      receiving.readAnew()
+    },
     reload() {
       reader.renew()
       try {
@@ -115,6 +129,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
     async close() {
       await listener.close()
       await clerk.close()
+      await receiving.close()
       await trimming.stop()
     },
   }

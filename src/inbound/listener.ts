@@ -2,6 +2,7 @@ import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import type { Receiving } from '../receiving/index.js'
 import {
   boundSessions,
   type CertificateFor,
@@ -30,6 +31,8 @@ export interface InboundListenerDeps {
   ring(): void
   /** Whether what comes for the operator is to be sent on. */
   mayForward(mailFrom: string): boolean
+  /** Takes mail for accounts. */
+  receiving: Pick<Receiving, 'keep'>
   certificateFor: CertificateFor
   config: ListenerConfig
 }
@@ -84,7 +87,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
 
   const server = new SMTPServer({
     name: config.name,
-    banner: 'Posthorn, for reports about its own mail; relays nothing',
+    banner: 'Posthorn; relays nothing',
     size: maxMessageBytes,
     rejectOversized: true,
     maxRecipients,

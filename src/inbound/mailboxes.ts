@@ -7,6 +7,7 @@ import {
   isReturnPathHost,
   tlsReportMailbox,
 } from '../domains/index.js'
+import type { TakenFor, Taking } from '../receiving/index.js'
 import { acceptedAt, type Read } from '../store/index.js'
 
 /** What RCPT is answered, and what comes of the mail: both follow from the address alone. */
@@ -15,6 +16,8 @@ export type RcptDecision =
   | { kind: 'report'; address: string }
   /** Where receivers send what they count: about DMARC, and about TLS. */
   | { kind: 'aggregate'; address: string }
+  /** An address of an account's, about which a rule is. */
+  | { kind: 'received'; address: string; taken: TakenFor }
   /** postmaster@ or abuse@. */
   | { kind: 'operator'; address: string }
   | { kind: 'refused'; reply: string }
@@ -28,12 +31,15 @@ export interface MailboxDeps {
   hosts: readonly string[]
   /** After a delivery was accepted, reports about it are taken for so long. */
   tokenLifeMs: number
+  /** At hosts where accounts receive; undefined at any other. */
+  decideFor(local: string, host: string): Promise<Taking | undefined>
 }
 
 /** Where feedback loops are registered to send to, at any of our hosts. */
 export const feedbackMailbox = 'feedback'
 const aggregateMailboxes = [dmarcMailbox, tlsReportMailbox]
-const operatorMailboxes = ['postmaster', 'abuse']
+const postmaster = 'postmaster'
+const operatorMailboxes = [postmaster, 'abuse']
 
 /** Decides on one RCPT. A return path is checked by its signature alone, so that guessing costs us nothing. */
 export function makeMailboxes(deps: MailboxDeps): (recipient: string) => Promise<RcptDecision> {
@@ -49,7 +55,13 @@ export function makeMailboxes(deps: MailboxDeps): (recipient: string) => Promise
       return refused('550 5.1.1 This return path has expired')
     }
     if (!hosts.includes(host) && !(await isReturnPathHost(read, host))) {
-      return refused('550 5.7.1 No mail is relayed')
+      const taking = await deps.decideFor(local, host)
+      if (taking?.kind === 'taken') return { kind: 'received', address, taken: taking.taken }
+      if (taking?.kind === 'refused') return refused(taking.reply)
+      if (taking === undefined) return refused('550 5.7.1 No mail is relayed')
+      // RFC 5321 §4.5.1: whoever takes mail for a domain has a postmaster there.
+      if (local === postmaster) return { kind: 'operator', address }
+      return refused('550 5.1.1 No such mailbox')
     }
     if (local === feedbackMailbox) return { kind: 'report', address }
     if (aggregateMailboxes.includes(local) && (await hasVerifiedDomain(read))) {

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, type CpuClock, openCpuClock } from '../clock/index.js'
-import type { DnsAnswer, Resolver } from '../dns/index.js'
+import type { DnsAnswer, DnsQuestion, Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 import type { ReportEnvelope } from '../reports/index.js'
-import type { DnsQuestion, Judging, ReaderOrder, ReaderReport, ReportReading } from './reading.js'
+import type { Judging, ReaderOrder, ReaderReport, ReportReading } from './reading.js'
 
 /** What became of a mail that was given to be read. */
 export type ReadOutcome =

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { cpuFileOfThread } from '../clock/index.js'
-import type { DnsAnswer, Resolver } from '../dns/index.js'
+import type { DnsAnswer, DnsQuestion, Resolver } from '../dns/index.js'
 import {
   type Aggregate,
   type BounceRules,
@@ -26,9 +26,6 @@ export interface ReportReading {
   /** What came to an address for aggregate reports; nothing else is known of it then. */
   aggregate?: Aggregate
 }
-
-/** A question to the DNS, which only the thread that started this one may ask. */
-export type DnsQuestion = 'txt' | 'a' | 'aaaa' | 'mx' | 'cname'
 
 /** From the thread that reads. */
 export type ReaderReport =

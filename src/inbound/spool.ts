@@ -2,10 +2,9 @@ import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { dmarcMailbox, tlsReportMailbox } from '../domains/index.js'
 import type { ReportEnvelope } from '../reports/index.js'
-import { networkOf } from '../smtpd/index.js'
+import { makeWaitingList, networkOf } from '../smtpd/index.js'
 import { type InboundSpoolRow, idsIn, type Store, type Tx } from '../store/index.js'
 import { type Arrival, insertOperatorMails, makeWriteArrival, reportBytesOf } from './arrivals.js'
-import { makeWaitingList } from './waiting-list.js'
 
 /** A mail of the spool. */
 export interface SpooledMail {

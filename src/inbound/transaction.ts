@@ -1,5 +1,6 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { type Clock, hourMs } from '../clock/index.js'
+import { type Receiving, whyNotTaken, withEmptyLine } from '../receiving/index.js'
 import { type ConnectionGate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
 import { aggregateBytes, examinedBytes } from './arrivals.js'
 import { collect } from './incoming.js'
@@ -16,6 +17,8 @@ export interface InboundTransactionDeps {
   ring(): void
   /** Whether what comes for the operator is to be sent on. */
   mayForward(mailFrom: string): boolean
+  /** Takes mail for accounts. */
+  receiving: Pick<Receiving, 'keep'>
 }
 
 // notes/mta.md §3, 'Limits'.
@@ -29,6 +32,8 @@ const maxHeldBytes = { all: 64 * 1024 * 1024, perNetwork: 24 * 1024 * 1024 }
 const operatorMailsPerHour = 20
 const operatorBytesPerHour = 40 * 1024 * 1024
 // A 4yz, as the reports come again later and none is lost.
+const tooLarge = '552 5.3.4 The message is larger than the mailbox takes'
+const noRoomForMail = '452 4.3.1 Mail from there is still being read, try again later'
 const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 
 /** What a session has been told so far. */
@@ -38,6 +43,8 @@ interface Course {
   refusals: number
   /** The size of the session's last mail that found no room. */
   refusedBytes: number
+  /** What MAIL said of the size of this one. */
+  declaredBytes: number
 }
 
 /** What MAIL, RCPT and DATA come to. Each resolves when its command is taken, or rejects with a `Refusal`. */
@@ -49,21 +56,29 @@ export function makeTransactions(deps: InboundTransactionDeps) {
   const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const courses = new WeakMap<SMTPServerSession, Course>()
   const courseOf = (session: SMTPServerSession): Course => {
-    const course = courses.get(session) ?? { recipients: new Map(), refusals: 0, refusedBytes: 0 }
+    const course = courses.get(session) ?? {
+      recipients: new Map(),
+      refusals: 0,
+      refusedBytes: 0,
+      declaredBytes: 0,
+    }
     courses.set(session, course)
     return course
   }
 
   return {
     async begin({ args }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
-      const { recipients, refusedBytes } = courseOf(session)
+      const course = courseOf(session)
+      const { recipients, refusedBytes } = course
       recipients.clear()
       if (session.transaction > maxMessages) {
         throw new Refusal('421 4.7.0 Too many messages or recipients in one connection')
       }
       // RFC 1870 §6.1: refused before it is sent. Who does not say how large it is may be refused at the dot
       // once: to read mail after mail in vain takes the time of others.
-      const size = declaredBytes(args) ?? refusedBytes
+      const declared = declaredBytes(args)
+      course.declaredBytes = declared ?? 0
+      const size = declared ?? refusedBytes
       if (!spool.hasRoom(session.remoteAddress, Math.min(size, examinedBytes))) {
         throw new Refusal(noRoom)
       }
@@ -79,6 +94,9 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       }
       if (decision.kind === 'operator' && !quota.take(networkOf(session.remoteAddress))) {
         throw new Refusal('450 4.7.1 Too much mail for the operator, try again in an hour')
+      }
+      if (decision.kind === 'received' && course.declaredBytes > decision.taken.maxBytes) {
+        throw new Refusal(tooLarge)
       }
       course.recipients.set(address, decision)
       gate.advanced(session)
@@ -96,7 +114,9 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       const operator = addressed('operator')
       const aggregate = addressed('aggregate')
       const reportBytes = aggregate.length > 0 ? aggregateBytes : examinedBytes
-      const keepBytes = operator.length > 0 ? maxMessageBytes : reportBytes
+      const taken = takenBy(given)
+      const isWhole = operator.length > 0 || taken.length > 0
+      const keepBytes = isWhole ? maxMessageBytes : reportBytes
       const network = networkOf(remoteAddress)
       const advanced = () => gate.advanced(session)
       const arriving = { room, network, keepBytes, advanced }
@@ -106,6 +126,14 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       try {
         if (operator.length > 0 && !bytesQuota.take(network, raw.length)) {
           throw new Refusal('452 4.7.1 Too much mail for the operator, try again in an hour')
+        }
+        if (taken.length > 0) {
+          const why = whyNotTaken(raw)
+          if (why !== undefined) throw new Refusal(why)
+          if (taken.some(({ maxBytes }) => sizeBytes > maxBytes)) throw new Refusal(tooLarge)
+          const from = { remoteAddress, helo: hostNameAppearsAs || '', mailFrom }
+          const arrival = { ...from, taken, raw: withEmptyLine(raw), spam: null }
+          if (!(await deps.receiving.keep(arrival))) throw new Refusal(noRoomForMail)
         }
         const kept = await spool.keep({
           envelope: { remoteAddress, mailFrom, helo: hostNameAppearsAs || '' },
@@ -128,6 +156,15 @@ export function makeTransactions(deps: InboundTransactionDeps) {
     },
   }
 }
+
+/** The addresses of accounts, each once. */
+const takenBy = (given: readonly (RcptDecision | undefined)[]) => [
+  ...new Map(
+    given.flatMap((decision) =>
+      decision?.kind === 'received' ? [[decision.address, decision.taken] as const] : [],
+    ),
+  ).values(),
+]
 
 /** SIZE of MAIL, where the client gives it. */
 function declaredBytes(args: SMTPServerAddress['args']): number | undefined {

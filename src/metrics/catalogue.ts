@@ -69,6 +69,11 @@ export const catalogue = {
     help: 'Refusals by what they mean (config/bounce-rules.toml): blocked, sender-authentication, …',
     labels: ['means'],
   },
+  posthorn_received_total: {
+    type: 'counter',
+    help: 'Mails that came in for accounts and were read, by what their rule does, or unreadable',
+    labels: ['outcome'],
+  },
   posthorn_reports_total: {
     type: 'counter',
     help: 'Bounces, complaints and other reports that came back, by what followed from them',

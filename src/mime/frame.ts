@@ -23,12 +23,24 @@ export function frameDocument(html: string, { title = '', language = '' } = {}):
   // HTML §13.2.6.4.7: of a second `html` the attributes count that the first one has not.
   const root = language === '' || saysLanguage(html) ? '' : `<html lang="${escapeHtml(language)}">`
   const wide = saysWidth.test(html) ? '' : '<meta name="viewport" content="width=device-width">'
+  const own = html.replace(ownDoctype, '')
   const named = title === '' ? '' : `<title>${escapeHtml(title)}</title>`
-  return `<!doctype html>${root}<meta charset="utf-8">${wide}${named}<base target="_blank">${withoutLinks(html.replace(ownDoctype, ''))}`
+  return `<!doctype html>${root}<meta charset="utf-8">${wide}${named}<base target="_blank">${withoutLinks(title === '' ? own : withoutTitle(own))}`
 }
 
 // A second doctype is a fault of syntax (HTML §13.2.6.4.7).
 const ownDoctype = /^\s{0,100}<!doctype[^>]{0,500}>/i
+
+/** A document has one title (HTML §4.2.2); one in a drawing of the body is none. */
+function withoutTitle(html: string): string {
+  const body = html.search(/<body[\s>]/i)
+  const head = body === -1 ? html.slice(0, mostHead) : html.slice(0, body)
+  return head.replace(ownTitle, '') + html.slice(head.length)
+}
+
+const ownTitle = /<title\b[^<>]{0,200}>[^<]{0,2000}<\/title\s{0,9}>/gi
+// Of HTML that names no body.
+const mostHead = 4_000
 
 // Without it a phone shows a page that is drawn 980 pixels wide, and made small.
 const saysWidth = /<meta\b[^>]{0,200}\bname\s{0,9}=\s{0,9}["']?viewport\b/i

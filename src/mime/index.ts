@@ -51,6 +51,7 @@ export {
   parseMailbox,
   quote,
 } from './mailbox.js'
+export { type OwnWords, ownWords } from './own-words.js'
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'
 export { postalMime } from './postal-mime.js'

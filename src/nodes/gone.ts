@@ -56,6 +56,13 @@ export async function nodesThatLeave({ read, node }: Pick<Store, 'read' | 'node'
           .whereRef('inbound_spool.node', '=', 'nodes.number')
           .limit(1),
       ).as('hasSpool'),
+      exists(
+        selectFrom('received')
+          .select('received.id')
+          .whereRef('received.node', '=', 'nodes.number')
+          .where('due_at', 'is not', null)
+          .limit(1),
+      ).as('hasUnread'),
     ])
     .where('number', '<>', node.number)
     .where(({ or, eb }) => or([eb('gone_at', 'is not', null), eb('draining', '=', 1)]))
@@ -64,11 +71,11 @@ export async function nodesThatLeave({ read, node }: Pick<Store, 'read' | 'node'
   const numbers = living.map(({ number }) => number).sort((a, b) => a - b)
   return {
     leaving: rows
-      .map(({ draining, gone_at, hasQueue, hasSpool, ...row }) => ({
+      .map(({ draining, gone_at, hasQueue, hasSpool, hasUnread, ...row }) => ({
         ...row,
         isDraining: draining === 1 && gone_at === null,
         hasQueue: Boolean(hasQueue),
-        hasSpool: Boolean(hasSpool) && gone_at !== null,
+        hasSpool: (Boolean(hasSpool) || Boolean(hasUnread)) && gone_at !== null,
       }))
       .filter(({ hasQueue, hasSpool }) => hasQueue || hasSpool),
     rank: Math.max(0, numbers.indexOf(node.number)),

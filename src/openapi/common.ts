@@ -1,10 +1,17 @@
-import { type RefusalExample, refusal } from '../contract/index.js'
+import { type Described, type RefusalExample, refusal } from '../contract/index.js'
 import { closed, count, text } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
 
 /** The errors that every endpoint has because of what its route is, whatever it does. */
-export function commonRefusals(route: ApiRoute): RefusalExample[] {
+export function commonRefusals(
+  route: ApiRoute,
+  { may, query, refusesOthers }: Pick<Described, 'may' | 'query' | 'refusesOthers'>,
+): RefusalExample[] {
+  const looksAtQuery = query !== undefined || refusesOthers === true
   return [
+    // Bodies of JSON have it among theirs.
+    ...(looksAtQuery && route.body !== 'json' ? [shapeRefusal] : []),
+    ...(may === 'operator' ? [otherHost] : []),
     ...(route.body === 'json' ? jsonRefusals : []),
     ...(route.body === 'form' ? formRefusals : []),
     ...(route.body === undefined ? [] : bodyRefusals(route.maxBodyBytes)),
@@ -141,6 +148,14 @@ const keyRefusals: RefusalExample[] = [
   refusal('rate_limit_exceeded', 'Too many requests', 'Too many requests; try again in 12 s'),
   refusal('application_error', 'A fault of the service', 'Something went wrong on our side'),
 ]
+
+/** RFC 9110 §15.5.20: of the operator's API, which is served like the pages by its own names alone. */
+const otherHost = refusal(
+  'forbidden',
+  'The Host of the request is none that the listener is known by',
+  'This server is not known as "posthorn.internal": call it by its IP address, or add the name to allowed_hosts in [http.private] of posthorn.toml',
+  { status: 421 },
+)
 
 /** Of every POST: `Idempotency-Key`. */
 const repeatRefusals: RefusalExample[] = [

@@ -13,6 +13,7 @@ import { openObject } from '../fields/index.js'
 import { forms } from '../forms/contract.js'
 import { operatorApi } from '../operator/contract.js'
 import { pictures } from '../pictures/contract.js'
+import { receiving } from '../receiving/contract.js'
 import { testInbox } from '../sandbox/contract.js'
 import { segments } from '../segments/contract.js'
 import { stats } from '../stats/contract.js'
@@ -73,6 +74,7 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [pictures],
   [webhooks],
   [domains, dmarc],
+  [receiving],
   [keys],
   [surges],
   [testInbox],

@@ -3,7 +3,7 @@ import { keyScopes, scopesWith } from '../accounts/index.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
 import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
-import { commonRefusals, nowhere, shapeRefusal } from './common.js'
+import { commonRefusals, nowhere } from './common.js'
 import { contracts, operatorContracts } from './contract.js'
 import { type Description, describe } from './description.js'
 import { allow, errorTable, responseHeaders, welcome } from './general.js'
@@ -129,8 +129,7 @@ function describeRoute(
   operation: Described,
   schemas: Record<string, Schema>,
 ): Schema {
-  const query = operation.query === undefined ? [] : [shapeRefusal]
-  const refusals = [...operation.refusals, ...query, ...commonRefusals(route)]
+  const refusals = [...operation.refusals, ...commonRefusals(route, operation)]
   const responses: Record<string, Schema> = {}
   const all: (AnswerExample | RefusalExample)[] = [...operation.answers, ...refusals]
   for (const status of [...new Set(all.map((one) => one.status))].sort()) {

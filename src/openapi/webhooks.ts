@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { packageFile } from '../config/index.js'
 import { tag } from '../emails/contract.js'
 import { closed, type Schema, shaped, text, time, uuid } from '../fields/index.js'
+import { receivedExample, receivedInWebhook } from '../receiving/contract.js'
 import { type Payload, type WebhookEvent, webhookEvents } from '../webhooks/index.js'
 
 /**
@@ -44,7 +45,7 @@ export const webhookSchemas: Record<string, Schema> = {
   WebhookPayload: closed(
     {
       event: text('The name of the event', { enum: webhookEvents }),
-      emailId: uuid('The id of the mail'),
+      emailId: uuid('The id of the mail; of `email.received` that under `/v1/received`'),
       to: {
         type: 'array',
         items: { type: 'string' },
@@ -74,8 +75,9 @@ export const webhookSchemas: Record<string, Schema> = {
       }),
       domainId: uuid('The id of the sending domain; absent when it is deleted'),
       domain: text('The name of the sending domain; absent when it is deleted'),
+      received: receivedInWebhook,
     },
-    ['cc', 'bcc', 'tags', 'test', 'messageId', 'bounceReason', 'domainId', 'domain'],
+    ['cc', 'bcc', 'tags', 'test', 'messageId', 'bounceReason', 'domainId', 'domain', 'received'],
   ),
 }
 
@@ -91,6 +93,7 @@ const fires: Record<WebhookEvent, string> = {
   'email.failed': 'All attempts failed',
   'email.opened': 'It was opened',
   'email.clicked': 'A link in it was followed',
+  'email.received': 'A mail came in, and a receiving rule leads it to webhooks',
 }
 
 /** OpenAPI 3.1's `webhooks`: requests that Posthorn makes. */
@@ -131,7 +134,8 @@ const operation = (event: WebhookEvent): Schema => ({
  * Fields that an event does not have are left out and not null, as in the contract: `messageId` is
  * not on opens and clicks.
  */
-function example(event: WebhookEvent): Payload {
+function example(event: WebhookEvent): Payload | typeof receivedExample {
+  if (event === 'email.received') return receivedExample
   const id = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
   const isRecipients = event === 'email.opened' || event === 'email.clicked'
   return {

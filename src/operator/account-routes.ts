@@ -185,9 +185,8 @@ function keysOf(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
   })
   serve(api, operations.deleteAccountKey, async ({ params: { id, key }, note }) => {
     await accountOf(store.read, id)
-    const gone = (await listKeys(store.read, id)).map(shownKey).find((one) => one.id === key)
-    note({ detail: { name: gone?.name, scope: gone?.scope } })
-    await deleteKey(deps, id, key)
+    const { name, scope } = await deleteKey(deps, id, key)
+    note({ detail: { name, scope } })
     return deletedKey(key)
   })
 }

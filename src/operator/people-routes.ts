@@ -2,7 +2,7 @@ import type { OperatorPrincipal } from '../accounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
-import { type Api, type Remember, reply } from '../http/index.js'
+import { type Api, type NotedChange, type Remember, reply } from '../http/index.js'
 import {
   disableWithin,
   enableWithin,
@@ -41,12 +41,13 @@ export function peopleRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps)
   )
 
   const change = async (
-    { id, remember }: { id: string; remember: Remember },
+    { id, remember, note }: { id: string; remember: Remember; note: (said: NotedChange) => void },
     work: (tx: Tx) => Promise<void>,
   ) =>
     await store.write(async (tx) => {
       const person = await findListedPerson(tx, id)
       if (person.isOperator) throw isOperator(person)
+      note({ target: person.email, detail: { person: id } })
       await work(tx)
       const shown = shownPerson(await findListedPerson(tx, id))
       await remember(tx, shown)
@@ -55,14 +56,14 @@ export function peopleRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps)
   serve(
     api,
     operations.disablePerson,
-    async ({ params: { id }, remember }) =>
-      await change({ id, remember }, (tx) => disableWithin(tx, id, clock.now())),
+    async ({ params: { id }, remember, note }) =>
+      await change({ id, remember, note }, (tx) => disableWithin(tx, id, clock.now())),
   )
   serve(
     api,
     operations.enablePerson,
-    async ({ params: { id }, remember }) =>
-      await change({ id, remember }, (tx) => enableWithin(tx, id)),
+    async ({ params: { id }, remember, note }) =>
+      await change({ id, remember, note }, (tx) => enableWithin(tx, id)),
   )
   teamRoutes(api, deps)
 }
@@ -119,8 +120,12 @@ function teamRoutes(api: Api<OperatorPrincipal>, { store, clock }: OperatorApiDe
     return { id: invitation, deleted: true, message: `The invitation of ${email} is withdrawn` }
   })
 
-  serve(api, operations.removeFromAccount, async ({ params: { id, person } }) => {
-    await store.write((tx) => removeMember(tx, id, person))
+  serve(api, operations.removeFromAccount, async ({ params: { id, person }, note }) => {
+    const { email } = await store.write(async (tx) => {
+      await removeMember(tx, id, person)
+      return await findListedPerson(tx, person)
+    })
+    note({ target: email, detail: { person } })
     return { id: person, deleted: true, message: 'They are in the account no more' }
   })
 }

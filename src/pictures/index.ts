@@ -13,6 +13,7 @@ export {
   listPictures,
   type PictureDeps,
   picturePath,
+  picturesAt,
   requirePicture,
 } from './picture.js'
 export { shownPicture } from './shown.js'

@@ -12,6 +12,7 @@ import { ApiError } from '../errors/index.js'
 import {
   cursorOf,
   idInCursor,
+  idsIn,
   type PictureRow,
   pageOf,
   type Read,
@@ -137,6 +138,26 @@ export async function pictureAt(read: Read, publicId: string): Promise<KeptPictu
     .where('public_id', '=', publicId)
     .executeTakeFirst()
   return row && toPicture(row)
+}
+
+/** The account's pictures among some addresses, by these. */
+export async function picturesAt(
+  read: Read,
+  { accountId, publicUrl }: { accountId: string; publicUrl: string },
+  urls: readonly string[],
+): Promise<Map<string, KeptPicture>> {
+  const path = `${publicUrl}/pictures/`
+  const ids = urls.flatMap((url) =>
+    url.startsWith(path) ? [url.slice(path.length).replace(/\..*$/s, '')] : [],
+  )
+  if (ids.length === 0) return new Map()
+  const rows = await read
+    .selectFrom('pictures')
+    .selectAll()
+    .where('public_id', 'in', idsIn(ids, 'text'))
+    .where('account_id', '=', accountId)
+    .execute()
+  return new Map(rows.map(toPicture).map((one) => [`${publicUrl}${picturePath(one)}`, one]))
 }
 
 /** Changes what is given of its words. Throws a 404. */

@@ -49,8 +49,9 @@ export function pictureRoutes(
     shownPicture(await changePicture(deps, account.accountId, params.id, body), publicUrl),
   )
 
-  serve(api, operations.deletePicture, async ({ account, params }) => {
-    await deletePicture(deps, account.accountId, params.id)
+  serve(api, operations.deletePicture, async ({ account, params, note }) => {
+    const { name } = await deletePicture(deps, account.accountId, params.id)
+    note({ detail: { name } })
     return { message: 'Picture deleted' }
   })
 }

@@ -4,111 +4,135 @@ import { requireList } from '../contacts/index.js'
 import { requireSegment } from '../segments/index.js'
 import type { Read } from '../store/index.js'
 
-// Of a larger list or segment some of each stretch are looked at: to read a million contacts takes seconds.
-const mostLooked = 30_000
-const perBlock = 300
+// Of a larger list or segment every second, third, … is looked at: to read a million contacts takes seconds.
+const usuallyLooked = 30_000
+const perSlice = 1_000
+// What was seen less often in such a sample may be half or twice as many.
+const leastSeen = 50
+
+/** Which part of an audience each recipients' domain has. */
+export interface DomainShares {
+  /** Of domains that were counted, or seen often enough to be told. */
+  told: ReadonlyMap<string, number>
+  /** Of small ones, which only together are known well. */
+  rough: ReadonlyMap<string, number>
+}
+
+interface Seen {
+  count: number
+  /** How many of the audience they stand for. */
+  people: number
+}
 
 /**
- * Which part of an audience each recipients' domain has: of each list and segment all, or some in equal steps. Who is left
- * out, or in two of them, is taken to be spread over domains as all are.
+ * The domains of an audience: of each list and segment all, or some in equal steps. Who is left out, or in two of them, is taken
+ * to be spread over domains as all are. `mostLooked`: of a larger list or segment about so many are looked at.
  */
 export async function domainShares(
   read: Read,
   accountId: string,
-  { lists, segments }: Whom,
-): Promise<Map<string, number>> {
-  const counts = new Map<string, number>()
+  { lists, segments }: Pick<Whom, 'lists' | 'segments'>,
+  mostLooked = usuallyLooked,
+): Promise<DomainShares> {
+  const parts: Part[] = []
   for (const id of lists) {
-    const { contactCount } = await requireList(read, accountId, id)
-    await addPart(
-      read,
-      { table: 'list_members', column: 'list_id', id, size: contactCount },
-      counts,
-    )
+    const { contactCount: size } = await requireList(read, accountId, id)
+    parts.push({ of: 'list', id, size })
   }
   for (const id of segments) {
-    const { count } = await requireSegment(read, accountId, id)
-    await addPart(read, { table: 'segment_members', column: 'segment_id', id, size: count }, counts)
+    const { count: size } = await requireSegment(read, accountId, id)
+    parts.push({ of: 'segment', id, size })
   }
-  const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  return new Map([...counts].map(([domain, count]) => [domain, count / Math.max(1, all)]))
+  const seen = new Map<string, Seen>()
+  for (const part of parts) {
+    const step = Math.max(1, Math.ceil(part.size / mostLooked))
+    await addPart(read, part, step, seen)
+  }
+  const all = [...seen.values()].reduce((sum, { people }) => sum + people, 0)
+  const told = new Map<string, number>()
+  const rough = new Map<string, number>()
+  for (const [domain, { count, people }] of seen) {
+    const isSample = people > count
+    const shares = isSample && count < leastSeen ? rough : told
+    shares.set(domain, people / all)
+  }
+  return { told, rough }
 }
 
-type Part = { id: string; size: number } & (
-  | { table: 'list_members'; column: 'list_id' }
-  | { table: 'segment_members'; column: 'segment_id' }
-)
+interface Part {
+  of: 'list' | 'segment'
+  id: string
+  size: number
+}
 
-/** Counts a part's domains, as many as it has. */
-async function addPart(read: Read, part: Part, counts: Map<string, number>): Promise<void> {
-  const blocks = Math.max(1, Math.floor(mostLooked / perBlock))
-  const skipped = part.size <= mostLooked ? 0 : Math.floor(part.size / blocks) - perBlock
-  const seen = new Map<string, number>()
+/** Counts a part's domains, by each `step`th of its contacts. */
+async function addPart(
+  read: Read,
+  part: Part,
+  step: number,
+  seen: Map<string, Seen>,
+): Promise<void> {
+  const counts = new Map<string, number>()
   let looked = 0
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const rows: { id: string; address: string }[] = await membersAfter(read, part, after)
+    const rows = await everyNth(read, part, { after, step })
     for (const { address } of rows) {
       const domain = address.slice(address.lastIndexOf('@') + 1)
-      seen.set(domain, (seen.get(domain) ?? 0) + 1)
+      counts.set(domain, (counts.get(domain) ?? 0) + 1)
     }
     looked += rows.length
-    const last: string | undefined = rows.length < perBlock ? undefined : rows.at(-1)?.id
-    after = last === undefined ? undefined : await afterSkipping(read, part, last, skipped)
+    after = rows.length < perSlice ? undefined : rows.at(-1)?.id
     // Clients of this thread have their turn.
     await nextTurn()
   }
-  const each = looked === 0 ? 0 : part.size / looked
-  for (const [domain, count] of seen) counts.set(domain, (counts.get(domain) ?? 0) + count * each)
+  // A list that has grown meanwhile is no sample.
+  const each = step === 1 ? 1 : Math.max(1, part.size / looked)
+  for (const [domain, count] of counts) {
+    const before = seen.get(domain) ?? { count: 0, people: 0 }
+    seen.set(domain, { count: before.count + count, people: before.people + count * each })
+  }
 }
 
-const membersAfter = (read: Read, part: Part, after: string) =>
-  part.table === 'list_members'
-    ? read
-        .selectFrom('list_members')
-        .innerJoin('contacts', 'contacts.id', 'contact_id')
-        .select(['contact_id as id', 'address'])
-        .where('list_id', '=', part.id)
-        .where('contact_id', '>', after)
-        .orderBy('contact_id')
-        .limit(perBlock)
-        .execute()
-    : read
-        .selectFrom('segment_members')
-        .innerJoin('contacts', 'contacts.id', 'contact_id')
-        .select(['contact_id as id', 'address'])
-        .where('segment_id', '=', part.id)
-        .where('contact_id', '>', after)
-        .orderBy('contact_id')
-        .limit(perBlock)
-        .execute()
-
-/** So many ids further: along the index alone. Undefined at the end. */
-async function afterSkipping(
+/**
+ * The next so many, each the `step`th of the contacts behind an id, in the order of ids: imports are often sorted by domain, and
+ * neighbours would tell of one alone.
+ */
+async function everyNth(
   read: Read,
   part: Part,
-  after: string,
-  skipped: number,
-): Promise<string | undefined> {
-  if (skipped <= 0) return after
-  const row =
-    part.table === 'list_members'
-      ? await read
+  { after, step }: { after: string; step: number },
+): Promise<{ id: string; address: string }[]> {
+  const slice = read.selectFrom(
+    part.of === 'list'
+      ? read
           .selectFrom('list_members')
           .select('contact_id as id')
           .where('list_id', '=', part.id)
           .where('contact_id', '>', after)
           .orderBy('contact_id')
-          .offset(skipped)
-          .limit(1)
-          .executeTakeFirst()
-      : await read
+          .limit(step * perSlice)
+          .as('some')
+      : read
           .selectFrom('segment_members')
           .select('contact_id as id')
           .where('segment_id', '=', part.id)
           .where('contact_id', '>', after)
           .orderBy('contact_id')
-          .offset(skipped)
-          .limit(1)
-          .executeTakeFirst()
-  return row?.id
+          .limit(step * perSlice)
+          .as('some'),
+  )
+  const numbered = slice.select((eb) => [
+    'some.id',
+    eb.fn
+      .agg<number>('row_number')
+      .over((over) => over.orderBy('some.id'))
+      .as('n'),
+  ])
+  return await read
+    .selectFrom(numbered.as('member'))
+    .innerJoin('contacts', 'contacts.id', 'member.id')
+    .select(['member.id', 'address'])
+    .where((eb) => eb(eb('member.n', '%', step), '=', 0))
+    .orderBy('member.id')
+    .execute()
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Policy, ShapingData, SiteName } from '../outbound/index.js'
+import type { DomainShares } from './audience-domains.js'
 
 /** A site of the audience, with the recipients' domains there. */
 export interface AudienceSite {
@@ -31,14 +32,14 @@ interface SitesDeps {
 /** At which sites an audience is. */
 export async function sitesOfDomains(
   { clock, resolver, outbound, data }: SitesDeps,
-  shares: ReadonlyMap<string, number>,
+  { told, rough }: DomainShares,
 ): Promise<AudienceSite[]> {
   const { policyFor, policyInside, routeOfDomain, sandboxSite, siteOf } = await import(
     '../outbound/index.js'
   )
-  const sorted = [...shares].sort(([, a], [, b]) => b - a)
+  const sorted = [...told].sort(([, a], [, b]) => b - a)
   const large = sorted.slice(0, mostDomains)
-  const rest = sorted.slice(mostDomains)
+  const rest = [...sorted.slice(mostDomains), ...rough]
   if (outbound.route === 'sandbox') {
     const inbox = { name: sandboxSite, policy: policyInside }
     const others = { name: { ...sandboxSite, key: otherDomains }, policy: policyInside }

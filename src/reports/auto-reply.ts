@@ -1,7 +1,10 @@
-import type { Message } from './message.js'
+import type { Message, ReportPart } from './message.js'
 
 /** Why a mail was sent by a machine in answer to another, or undefined if nothing says so. */
-export function autoReplyOf(message: Message): string | undefined {
+export function autoReplyOf(message: {
+  header: Message['header']
+  parts: readonly Pick<ReportPart, 'type'>[]
+}): string | undefined {
   const { header, parts } = message
   if (parts.some(({ type }) => type === 'message/disposition-notification')) {
     return 'a receipt (RFC 8098)'

@@ -6,6 +6,7 @@
  */
 export { type Aggregate, readAggregate } from './aggregate.js'
 export { inReplyTo } from './answered-command.js'
+export { autoReplyOf } from './auto-reply.js'
 export { classify, type Said, saidInReply, verdictOf } from './classify.js'
 export type { DmarcRecord, DmarcReport } from './dmarc-report.js'
 export { saidOf } from './dsn.js'
@@ -22,3 +23,13 @@ export {
   type Retry,
   type Verdict,
 } from './verdict.js'
+export {
+  type ArcVerdict,
+  type Authenticated,
+  authenticateMail,
+  type CheckedMail,
+  type DkimVerdict,
+  makeChecks,
+  parseVerdicts,
+  type Verdicts,
+} from './verdicts.js'

@@ -1,9 +1,9 @@
 import { type Clock, pause } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
+import { type CheckedMail, makeChecks } from '../reports/index.js'
 import { eachApart, idsIn, type Store } from '../store/index.js'
 import { trimMessages } from './keep.js'
-import { type CheckedMail, makeChecks } from './verdicts.js'
 
 /** What looking after the inbox needs. */
 export interface CaretakerDeps {

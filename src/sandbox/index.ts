@@ -27,4 +27,3 @@ export {
 export { publishedResolver } from './published-resolver.js'
 export { openSandboxReceiver, type SandboxReceiver, type SandboxReceiverDeps } from './receiver.js'
 export { makeTestInbox, type TestInbox } from './test-inbox.js'
-export type { DkimVerdict, DmarcVerdict, SpfVerdict, Verdicts } from './verdicts.js'

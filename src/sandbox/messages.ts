@@ -1,11 +1,11 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { SMTPServer } from 'smtp-server'
 import { type MessageContent, parseMailbox, readMessageContent } from '../mime/index.js'
+import { parseVerdicts, type Verdicts } from '../reports/index.js'
 import { likeAnyCase, type SandboxMessageRow, type Store } from '../store/index.js'
 import { type Inbox, isIn } from './inbox.js'
 import { batch, deleteMessages, deleteUpTo } from './keep.js'
 import { ofDomains, type SeenInbox } from './of-domains.js'
-import { parseVerdicts, type Verdicts } from './verdicts.js'
 
 /** A mail as lists show it. */
 export interface SandboxSummary {

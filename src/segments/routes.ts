@@ -56,8 +56,9 @@ export function segmentRoutes(api: Api<Principal>, deps: SegmentRouteDeps): void
     shownSegment(await changeSegment(deps, account.accountId, params.id, body)),
   )
 
-  serve(api, operations.deleteSegment, async ({ account, params }) => {
-    await deleteSegment(deps, account.accountId, params.id)
+  serve(api, operations.deleteSegment, async ({ account, params, note }) => {
+    const { name } = await deleteSegment(deps, account.accountId, params.id)
+    note({ detail: { name } })
     return { message: 'Segment deleted; its people stay' }
   })
 

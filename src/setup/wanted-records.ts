@@ -79,6 +79,7 @@ const purposes = {
   'return-path-spf': 'SPF',
   dmarc: 'DMARC',
   tracking: 'links',
+  receiving: 'incoming mail',
 } as const
 
 /** The records of a sending domain, and the one by which DMARC reports may come to this host. */

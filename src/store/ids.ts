@@ -144,6 +144,8 @@ const uuidTables = [
   'invitations',
   'operator_keys',
   'pictures',
+  'received',
+  'receiving_rules',
   'segments',
   'surges',
   'template_versions',

@@ -2,7 +2,13 @@ import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 
 /** What decides who may send and from where: each mail asks for it, and it changes seldom. */
-export const remembered = ['api_keys', 'operator_keys', 'domains', 'subscriptions'] as const
+export const remembered = [
+  'api_keys',
+  'operator_keys',
+  'domains',
+  'subscriptions',
+  'receiving_rules',
+] as const
 
 /** Another process, such as a command of the operator's, is heard of within this. */
 const longestMs = 1_000

@@ -63,10 +63,9 @@ export async function finishDecided(
     .orderBy('id')
     .limit(10)
     .execute()
-  for (const { id, account_id: accountId, decision, decided_at: decidedAt } of rows) {
+  for (const { id, account_id: accountId, decision } of rows) {
     const name = decision === 'released' ? 'release' : 'fail'
-    // What was held in the very millisecond of the decision is of this surge too.
-    const until = (decidedAt ?? clock.now()) + 1
+    const until = () => nextSurgeAt(store.read, accountId, id)
     const which = { accountId, heldBy: 'surge', until } as const
     const isDone = await changeHeld(deps, which, { name, reason: givenUp }, signal)
     if (decision === 'released') look()
@@ -77,6 +76,19 @@ export async function finishDecided(
     )
     log.info({ accountId, surgeId: id, decision }, 'A surge is over')
   }
+}
+
+/** When the account's next surge began: what is held since is of that one. */
+async function nextSurgeAt(read: Read, accountId: string, id: string): Promise<number | undefined> {
+  const next = await read
+    .selectFrom('surges')
+    .select('began_at')
+    .where('account_id', '=', accountId)
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  return next?.began_at
 }
 
 /**

@@ -8,7 +8,7 @@ import { openInbound } from '../inbound/index.js'
 
 // Listens for bounces, complaints and the operator's mail. Anybody may talk to it, and so a crash
 // here must cost nothing but this thread.
-await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
+await runThread('inbound', async ({ data, store, clock, log, key, meter, ring }) => {
   const { inbound: config, outbound } = data.config
   const { transactional, automation, campaign } = outbound.retry
   const maxAge = Math.max(transactional.maxAge, automation.maxAge, campaign.maxAge)
@@ -29,6 +29,10 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
     judging: () => rules,
     resolver: openResolver(data.config.dns, clock),
     land: makeEffects(data.config, data.plans),
+    plans: data.plans,
+    key,
+    retry: outbound.retry,
+    ring,
     // How long a return path is good: reports come up to 60 days after the last attempt
     // (notes/mta.md §3), and a scheduled mail may leave up to 90 days after it was accepted.
     tokenLifeMs: maxAge + (60 + 90) * dayMs,

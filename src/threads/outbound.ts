@@ -1,7 +1,7 @@
 import { makeEffects } from '../app/effects.js'
 import { openResolver } from '../app/resolver.js'
 import { mailRulesOf, runThread } from '../app/thread.js'
-import { isReachable, usualSourceOf } from '../config/index.js'
+import { usualSourceOf, usualTracking } from '../config/index.js'
 import { joinBacklog, makeReturnPaths, makeTestOwner } from '../deliveries/index.js'
 import { openLatelyNotes } from '../nodes/index.js'
 import { openOutbound } from '../outbound/index.js'
@@ -46,7 +46,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     publicUrl: data.publicUrl,
     // Links that recipients' browsers could not reach would break every mail: then nothing is
     // tracked.
-    tracking: isReachable(data.config) ? data.config.tracking : undefined,
+    tracking: usualTracking(data.config),
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined
       ? {}

@@ -3,6 +3,7 @@
  * a key that is not known is one, and the name that is probably meant is told.
  */
 
+export { nearestOf } from './nearest.js'
 export {
   namedTables,
   noFile,

@@ -19,6 +19,7 @@ export {
   type OwnSwitches,
   type Switches,
   setSwitches,
+  trackingOf,
 } from './switches.js'
 export { type Copy, makeTrackingTokens, type TrackingTokens } from './token.js'
 export { makeTracker, type TrackedMail, type Tracker } from './tracker.js'

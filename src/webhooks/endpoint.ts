@@ -235,10 +235,11 @@ export async function deleteEndpoint(
   { store, clock }: ChangeDeps,
   accountId: string,
   id: string,
-): Promise<void> {
-  await store.write(async (tx) => {
+): Promise<{ url: string }> {
+  return await store.write(async (tx) => {
     const row = await endpointRow(tx, accountId, id)
     await change(tx, row.id, { enabled: 0, announced: 1, deleted_at: clock.now() })
+    return { url: row.url }
   })
 }
 

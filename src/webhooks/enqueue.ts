@@ -105,6 +105,37 @@ export async function enqueueWebhook(
   return true
 }
 
+/**
+ * Tells a mail that came in to the account's endpoints that want it; resolves with how many those are. `body` is made
+ * where there is one.
+ */
+export async function enqueueReceived(
+  tx: Tx,
+  plans: Plans,
+  told: { accountId: string; receivedId: string; body: () => string; now: number },
+): Promise<number> {
+  const { accountId, receivedId, now } = told
+  const endpoints = await endpointsOf(tx, { accountId })
+  const wanting = endpoints.filter(({ events }) => events.includes('"email.received"'))
+  if (wanting.length === 0) return 0
+  if (!(await readBilling(tx, plans, accountId)).plan.webhooks) return 0
+  const body = told.body()
+  for (const endpoint of wanting) {
+    if (!(await hasRoom(tx, endpoint))) continue
+    await insertJob(tx, {
+      endpoint_id: endpoint.id,
+      account_id: accountId,
+      email_id: receivedId,
+      event: 'email.received',
+      body,
+      attempts: 0,
+      due_at: now,
+      created_at: now,
+    })
+  }
+  return wanting.length
+}
+
 /** Queues a job; the courier finds it by its id, which grows. */
 export const insertJob = preparedInsert('webhook_jobs')
 

@@ -1,4 +1,4 @@
-/** The contract's seven, in the order of a mail's life. */
+/** The contract's seven, in the order of a mail's life, and one of mail that comes in. */
 export const webhookEvents = [
   'email.sent',
   'email.delivered',
@@ -7,6 +7,7 @@ export const webhookEvents = [
   'email.failed',
   'email.opened',
   'email.clicked',
+  'email.received',
 ] as const
 
 /** The name of an event as it stands in a webhook. */

@@ -28,7 +28,7 @@ export {
   type WebhookEndpoint,
   webhookPurpose,
 } from './endpoint.js'
-export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
+export { enqueueReceived, enqueueWebhook, makeWebhookJobs } from './enqueue.js'
 export { type WebhookEvent, webhookEvents } from './event-names.js'
 export { forgetDeliveries } from './forget.js'
 export {

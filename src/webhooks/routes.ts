@@ -103,8 +103,9 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
     return shownWebhook(read, changed)
   })
 
-  serve(api, operations.deleteWebhook, async ({ account, params: { id } }) => {
-    await deleteEndpoint(deps, account.accountId, id)
+  serve(api, operations.deleteWebhook, async ({ account, params: { id }, note }) => {
+    const { url } = await deleteEndpoint(deps, account.accountId, id)
+    note({ detail: { url } })
     return deletedWebhook(id)
   })
 

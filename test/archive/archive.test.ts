@@ -24,7 +24,7 @@ await call('POST', `/v1/contacts/${listId}`, ann)
 await call('PATCH', '/v1/brand', { postalAddress: '1 Main Street' })
 
 const html = `<!DOCTYPE html>
-<html><body><p>Hello {{ firstName | default: "reader" }} of {{ city }} at {{ email }}</p>
+<html><head><title>Of the HTML</title></head><body><p>Hello {{ firstName | default: "reader" }} of {{ city }} at {{ email }}</p>
 <a href="{{ view_url }}">In a browser</a> <a href="{{ unsubscribe_url }}">Leave</a> {{ postal_address }}
 <script>alert(1)</script></body></html>`
 
@@ -77,6 +77,7 @@ t.test('each recipient sees theirs, with links that work, and a GET changes noth
   t.match(page.text, /^<!doctype html><html lang="en">[\s\S]*<title>A &amp; &lt;b&gt; Ann<\/title>/)
   t.match(page.text, '<meta name="viewport"', 'a phone shows it as wide as it is')
   t.equal(page.text.match(/<!doctype/gi)?.length, 1)
+  t.equal(page.text.match(/<title/gi)?.length, 1, 'its own stands for that of the HTML')
   const leave = /href="([^"]*\/unsubscribe\/[^"]*)"/.exec(page.text)?.[1] ?? ''
   t.match(whole, leave, 'the link of the mail')
   t.match((await get(leave)).text, /name="action" value="unsubscribe"/)

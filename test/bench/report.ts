@@ -61,7 +61,9 @@ async function main(): Promise<void> {
 
   const again = await openBeside(dataDir)
   console.log(`${rsaSignatures()} RSA signatures/s`)
-  await measure('report', () => broadcastReport(again.read, accountId, id))
+  await measure('report', () =>
+    broadcastReport({ store: again, tracking: undefined }, accountId, id),
+  )
   for (const who of whoNames) {
     await measure(`people: ${who}`, () => pageOfPeople(again.read, id, { who, limit: 50 }))
   }

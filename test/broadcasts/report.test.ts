@@ -200,7 +200,7 @@ t.test('it is compared with those before, and is the account’s alone', async (
 
 t.test('reports and people are searched for by indexes alone', aboutSqlite, async (t) => {
   const statements = collectStatements(t)
-  await broadcastReport(store.read, accountId, id)
+  await broadcastReport({ store, tracking: undefined }, accountId, id)
   for (const who of whoNames) await pageOfPeople(store.read, id, { who, limit: 5 })
   await pageOfPeople(store.read, id, { who: 'clicked', link: 1, limit: 5 })
   t.ok(statements.size > 10)

@@ -5,6 +5,7 @@ import {
   campaignVersions,
   changeDraft,
   chooseVariant,
+  pageOfPeople,
   pauseBroadcast,
   pauseOverdue,
   resumeBroadcast,
@@ -222,6 +223,28 @@ t.test(
       all.filter(({ id }) => !tried.has(id)),
     )
     t.same(await chances(), before, 'the rest has clicked, and is no part of the test')
+    await click(rig, test.filter(({ variant }) => variant === 'A').slice(9, 12))
+    const told = await campaignVersions(rig.store.read, await rig.find(made.id))
+    t.match(told.variants, [
+      {
+        key: 'A',
+        recipients: 415,
+        clicked: 302,
+        test: { recipients: 125, delivered: 125, clicked: 12, compared: { did: 9, of: 125 } },
+        rest: { recipients: 290, delivered: 290, clicked: 290 },
+      },
+      { key: 'B', test: { recipients: 125, clicked: 0 }, rest: null },
+    ])
+    const whoClicked = async (part: 'test' | 'rest') =>
+      (
+        await pageOfPeople(rig.store.read, made.id, {
+          who: 'made',
+          variant: 'A',
+          part,
+          limit: 500,
+        })
+      ).recipients.length
+    t.same([await whoClicked('test'), await whoClicked('rest')], [125, 290])
     t.match(await rig.find(made.id), { status: 'sent' })
     t.equal(await forgetTested(rig.store, new AbortController().signal), test.length)
     t.same(await rig.store.read.selectFrom('broadcast_tested').selectAll().execute(), [])

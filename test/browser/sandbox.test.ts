@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import type { Verdicts } from '../../src/sandbox/index.js'
+import type { Verdicts } from '../../src/reports/index.js'
 import { mail, type StartedDashboard, startDashboard } from '../dashboard/start.js'
 import { missing } from '../support/tools.js'
 import { launch, open, picture, pictures, sideways } from './open.js'

@@ -7,6 +7,7 @@ import { openRenderer, putTemplate } from '../../src/templates/index.js'
 import { eventually } from '../support/eventually.js'
 import { surgeOf } from '../support/management.js'
 import { startPosthorn } from '../support/posthorn.js'
+import { giveMail } from '../support/receiving.js'
 import { methods } from './methods.js'
 
 const sender = 'Shop <shop@sender.test>'
@@ -14,7 +15,7 @@ const mail = { from: sender, to: 'ann@example.org', subject: 'Hello', html: '<p>
 
 t.test('every method does its work at a real appliance', async (t) => {
   const env = { POSTHORN_WEBHOOKS_ALLOW: '127.0.0.1' }
-  const { url, apiKey, store, accountId } = await startPosthorn(t, { env })
+  const { url, apiKey, store, accountId, appliance } = await startPosthorn(t, { env })
   const marketing = loadPlans('config/plans.toml').marketing.at(-1) ?? null
   await store.write((tx) => setMarketingPlan(tx, accountId, marketing))
   const asked = new Set<string>()
@@ -38,6 +39,7 @@ t.test('every method does its work at a real appliance', async (t) => {
   await templates(t, posthorn)
   await webhooks(t, posthorn)
   await testMode(t, posthorn, url)
+  await receiving(t, posthorn, appliance.inboundSmtpPort)
   await surges(t, posthorn, await surgeOf({ store, accountId }))
 
   const patterns = Object.keys(methods).map((name) => ({
@@ -318,6 +320,24 @@ async function testMode(t: Test, { keys, inbox }: Posthorn, url: string): Promis
   const [kept] = (await inbox.list({ emailId: id })).messages
   t.match(await inbox.get(kept?.id ?? 0), { emailId: id, subject: 'Hello' })
   t.same(await inbox.clear(), { cleared: 1 })
+}
+
+async function receiving(
+  t: Test,
+  { domains, receiving, received }: Posthorn,
+  port: number | undefined,
+): Promise<void> {
+  const [domain] = await domains.list()
+  await domains.update(domain?.id ?? '', { receivingHost: 'in.sender.test' })
+  const { id } = await receiving.add({ pattern: '*@in.sender.test', action: 'webhook' })
+  t.equal((await receiving.update(id, { action: 'store' })).action, 'store')
+  t.same(await receiving.list(), [await receiving.get(id)])
+  t.match(await receiving.where({ address: 'ann@in.sender.test' }), { rule: { id } })
+  t.match(await giveMail(t, port, 'ann@in.sender.test', 'Subject: Hello\n\nHello'), /^250 /)
+  const [mail] = (await received.list()).received
+  t.equal((await received.get(mail?.id ?? '')).subject, 'Hello')
+  t.equal((await received.delete(mail?.id ?? '')).deleted, true)
+  t.equal((await receiving.delete(id)).deleted, true)
 }
 
 async function surges(t: Test, { surges }: Posthorn, id: string): Promise<void> {

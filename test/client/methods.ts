@@ -311,6 +311,22 @@ export const methods: Methods = {
   'GET /v1/domains/{id}/dmarc': { ask: ({ domains }, { ids }) => domains.dmarc(first(ids)) },
   'GET /v1/stats': { ask: ({ stats }) => stats.get() },
 
+  'GET /v1/receiving/rules': { ask: ({ receiving }) => receiving.list(), field: 'rules' },
+  'POST /v1/receiving/rules': { ask: ({ receiving }, { body }) => receiving.add(body) },
+  'GET /v1/receiving/rules/{id}': {
+    ask: ({ receiving }, { ids }) => receiving.get(first(ids)),
+  },
+  'PATCH /v1/receiving/rules/{id}': {
+    ask: ({ receiving }, { ids, body }) => receiving.update(first(ids), body),
+  },
+  'DELETE /v1/receiving/rules/{id}': {
+    ask: ({ receiving }, { ids }) => receiving.delete(first(ids)),
+  },
+  'GET /v1/receiving/where': { ask: ({ receiving }) => receiving.where({ address: 'a@b.test' }) },
+  'GET /v1/received': { ask: ({ received }) => received.list() },
+  'GET /v1/received/{id}': { ask: ({ received }, { ids }) => received.get(first(ids)) },
+  'DELETE /v1/received/{id}': { ask: ({ received }, { ids }) => received.delete(first(ids)) },
+
   'GET /v1/surges': { ask: ({ surges }) => surges.list(), field: 'surges' },
   'GET /v1/surges/{id}': { ask: ({ surges }, { ids }) => surges.get(first(ids)) },
   'POST /v1/surges/{id}/release': { ask: ({ surges }, { ids }) => surges.release(first(ids)) },

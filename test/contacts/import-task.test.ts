@@ -333,7 +333,15 @@ t.test('one is stopped; a broken one says why; drafts and files do not pile up',
   const { mapping } = await imports.glance(await site.task(twins))
   t.same(
     mapping.columns.map(({ use }) => use),
-    ['email', 'nothing', 'nothing', 'unsubscribe'],
+    ['email', 'text', 'nothing', 'unsubscribe'],
+    'of two alike the first is taken',
+  )
+  const strange = 'Adresse de courriel (principale);Prénom;Last name;Handy;Ville;Désabonné\n'
+  const named = await site.keep(imports, `${strange}ann@x.test;Ann;Lee;0611;Paris;\n`)
+  t.same(
+    (await imports.glance(await site.task(named))).mapping.columns.map(({ use }) => use),
+    ['email', 'firstName', 'lastName', 'phone', 'text', 'unsubscribe'],
+    'each column by its own name, whatever that of the address is called',
   )
   const openFiles = () => readdirSync('/proc/self/fd').length
   const long = await site.keep(imports, `email,town\n${'ann@x.test,Lagos\n'.repeat(20_000)}`)
@@ -350,11 +358,16 @@ t.test('one is stopped; a broken one says why; drafts and files do not pile up',
     ({ state }) => state,
   )
   t.notOk(states.includes('arriving'), 'a file that was cut off is no draft')
-  for (let n = 0; n < 5; n++) await site.keep(imports, 'email\n')
+  // Whoever is choosing columns keeps their file.
+  const others = async () => {
+    for (;;) await site.keep(imports, 'email\n')
+  }
+  await t.rejects(others(), { message: /^Other files of the account wait to be imported/ })
   const drafts = (await listTasks(site.store.read, site.accountId, 'import', 50)).filter(
     ({ state }) => state === 'draft',
   )
-  t.equal(drafts.length, 3)
+  t.equal(drafts.length, 20)
+  t.ok(drafts.some((one) => one.id === long))
   await site.files(drafts.map((one) => one.id))
   await imports.close()
 })

@@ -274,6 +274,17 @@ t.test(
     t.match(await site.import('email,Unsubscribed\nnew@x.test,perhaps\n'), {
       refused: [{ line: 2, reason: /"Unsubscribed" is "perhaps".*expected yes, no or a date/ }],
     })
+    const long = await site.import(
+      `email,firstName,Unsubscribed\nleft@x.test,${'I'.repeat(300)},yes\n`,
+    )
+    t.match(long, {
+      suppressed: 1,
+      refused: [{ reason: /^firstName has over 200 .*; that they left is kept$/ }],
+    })
+    t.match(await suppressionsOf(site.store.read, site.account, 'left@x.test'), [
+      { reason: 'unsubscribe' },
+    ])
+    t.equal(await site.find('left@x.test'), undefined)
     // Also of somebody who is on the list already.
     await site.import('email\non@x.test\n')
     t.match(await site.import('email,status\non@x.test,unsubscribed\n'), {

@@ -21,6 +21,7 @@ import type { Described } from '../../src/contract/index.js'
 import { errorCatalogue } from '../../src/errors/index.js'
 import type { ApiRoute } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { contracts } from '../../src/openapi/contract.js'
 import { type Document, makeDocument } from '../../src/openapi/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
@@ -197,6 +198,11 @@ const requests: Record<string, object | undefined> = {
 const open = /plans$|openapi\.json$/
 const secured = Object.keys(requests).filter((one) => !open.test(one))
 const taking = Object.keys(requests).filter((one) => requests[one] !== undefined)
+/** Those that refuse parameters that they do not know. */
+const strict = contracts
+  .flat()
+  .flatMap(({ operations }) => operations.filter((one) => one.describe().refusesOthers))
+  .map(({ route }) => new RegExp(`^${route.replace(/:\w+/g, '[^/]+')}$`))
 const sending = taking.filter((one) => one.includes('/emails/'))
 /** Fields of the wrong type: each body has one of them at least. */
 const misshapen = {
@@ -553,6 +559,10 @@ t.test('keys and bodies', async (t) => {
     await answers(t, one, { key: null }, 401, 'missing_api_key')
     await answers(t, one, { key: 'ph_wrong' }, 401, 'invalid_api_key')
     await answers(t, one, { key: elsewhere.key }, 403, 'forbidden')
+  }
+  // Bodies of the others are asked for below, and have the same answer.
+  for (const one of secured.filter((one) => !taking.includes(one))) {
+    if (strict.some((route) => route.test(one))) await answers(t, `${one}?statsu=sent`, {}, 400)
   }
   for (const one of taking) {
     t.match(await ask(one, { body: misshapen }), { status: 400, json: { success: false } })

@@ -213,3 +213,41 @@ t.test('a stranger signs up, confirms, and is on the list with what they agreed 
     t.equal((await fetch(link, { method: 'POST' })).status, 404)
   })
 })
+
+t.test(
+  'a form that nobody has given a sender has one, and keeps where it was sent in',
+  async (t) => {
+    const posthorn = await startWithForms(t)
+    const { store, accountId, call } = posthorn
+    const form = await makeForm(posthorn, { from: '' })
+    t.match(form.sender, /^".+" <no-reply@sender\.test>$/)
+    const shown = await fetch(form.page)
+    t.equal(shown.headers.get('referrer-policy'), 'same-origin', 'or its post would name no page')
+    const post = (
+      email: string,
+      headers: Record<string, string>,
+      stamp = stampOf(posthorn, form.page),
+    ) =>
+      fetch(form.page, {
+        method: 'POST',
+        headers: { 'x-forwarded-for': '192.0.2.1', ...headers },
+        body: new URLSearchParams({ email, agreed: 'yes', stamp }),
+      })
+    const confirmedAt = async (email: string) => {
+      await fetch(await linkTo(posthorn, email), { method: 'POST' })
+      const history = await consentHistory(store.read, accountId, email)
+      return history.find(({ kind }) => kind === 'confirmed')?.detail.page
+    }
+    await post('ada@reader.test', { referer: form.page })
+    t.equal(await confirmedAt('ada@reader.test'), form.page)
+    await post('bob@elsewhere.test', { origin: 'null', 'x-forwarded-for': '198.51.100.1' })
+    t.equal(await confirmedAt('bob@elsewhere.test'), '', 'a browser that names no page')
+    const stamp = stampOf(posthorn, form.page, '', () => Date.now() + 3_000)
+    const quick = await (await post('cy@reader.test', {}, stamp)).text()
+    t.match(quick, 'Please press it once more')
+
+    const elsewhere = { from: 'news@unverified.test' }
+    const foreign = await call('PATCH', `/v1/forms/${form.id}`, { body: elsewhere })
+    t.equal(foreign.json.sender, '', 'nobody gets a confirmation from there')
+  },
+)

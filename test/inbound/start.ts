@@ -59,6 +59,7 @@ export async function startInbound(
   const store = options.store ?? (await openTestStore(t, { clock }))
   const counted = new Map<string, number>()
   const told: object[] = []
+  const plans = loadPlans(packageFile('config/plans.toml'))
   const { inbound: defaults } = loadConfig({ env: {} })
   const readLoops = () =>
     loadFeedbackLoops([options.loopFile ?? packageFile('config/feedback-loops.toml')])
@@ -92,7 +93,11 @@ export async function startInbound(
       return rules
     },
     resolver: options.resolver ?? fakeResolver(),
-    land: makeEffects(loadConfig({ env: {} }), loadPlans(packageFile('config/plans.toml'))),
+    land: makeEffects(loadConfig({ env: {} }), plans),
+    plans,
+    key: makeApplianceKey(Buffer.alloc(32, 7)),
+    retry: loadConfig({ env: {} }).outbound.retry,
+    ring: () => {},
   })
   let closed: Promise<void> | undefined
   const close = () => {

@@ -1,4 +1,5 @@
 // Issue 'What operators and developers ask' 5: the operator's API.
+import { hostname } from 'node:os'
 import t from 'tap'
 import {
   createKey,
@@ -12,6 +13,7 @@ import { contracts, operatorContracts } from '../../src/openapi/contract.js'
 import { addPerson } from '../../src/people/index.js'
 import { surgeOf } from '../support/management.js'
 import { startPosthorn } from '../support/posthorn.js'
+import { RawConnection } from '../support/raw-http.js'
 
 const own = operatorContracts.flat().flatMap(({ operations }) => operations)
 const others = contracts.flat().flatMap(({ operations }) => operations)
@@ -64,6 +66,29 @@ t.test('no kind of key opens what the other kind opens', async (t) => {
     const answer = await posthorn.call(method, path, { key: made.key })
     t.equal(answer.status, 401, operation.route)
   }
+})
+
+t.test('it is called by its own names alone, as the pages are', async (t) => {
+  const { port } = new URL(posthorn.url)
+  const answerTo = async (host: string, path = '/v1/operator/queue') => {
+    const connection = await RawConnection.open(Number(port))
+    const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${made.key}`]
+    connection.write(`${head.join('\r\n')}\r\n\r\n`)
+    const answer = await connection.response()
+    await connection.destroy()
+    return answer
+  }
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, hostname(), '[::1]']) {
+    t.equal((await answerTo(host))?.status, 200, host)
+  }
+  const rebound = await answerTo('rebound.example:80')
+  t.equal(rebound?.status, 421)
+  t.match(JSON.parse(`${rebound?.body}`), {
+    code: 'forbidden',
+    error: /not known as "rebound.example": .* allowed_hosts in \[http.private\]/,
+  })
+  // Programs that send mail may call it by any name: what they have is a key alone.
+  t.equal((await answerTo('posthorn', '/v1/openapi.json'))?.status, 200)
 })
 
 t.test('an account is made, gets an owner and a key, and sends', async (t) => {
@@ -229,6 +254,9 @@ t.test(
       /^team.revoke-invitation o@city.test /,
       /^key.create .*"name":"Shop","scope":"full"/,
       /^key.delete .*"name":"Shop","scope":"full"/,
+      /^user.disable owner@city.test /,
+      /^user.enable owner@city.test /,
+      /^team.remove boss@city.test /,
       /^queue.hold .*"domain":"later.test","changed":1/,
       /^queue.fail .*"domain":"later.test","reason":"no"/,
       /^site.hold example.org .*"for":"2h","why":"they asked"/,

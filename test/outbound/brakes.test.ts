@@ -1,4 +1,6 @@
 // Issue 'what operators and developers ask', 8: campaign mail goes slower to a site that has had enough, and comes back by itself.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { broadcastReport, findBroadcast } from '../../src/broadcasts/index.js'
@@ -8,11 +10,15 @@ import { sendingView } from '../../src/dashboard/campaigns/report-progress.js'
 import { sendingPart } from '../../src/dashboard/campaigns/sending-part.js'
 import { endBrakes, openBrakes } from '../../src/outbound/index.js'
 import { queueClass } from '../../src/store/index.js'
+import { arf } from '../inbound/mails.js'
+import { startInbound } from '../inbound/start.js'
 import { insertCampaignRows } from '../support/campaign-rows.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
 import type { Act, MxSession } from '../support/fake-mx-script.js'
+import { openLoop } from '../support/loop.js'
 import { leased, type OutboundRig, outboundRig } from '../support/outbound.js'
+import { fakeResolver } from '../support/resolver.js'
 
 const minuteMs = 60_000
 const hosts = { grand: '127.0.1.1', other: '127.0.1.2' }
@@ -24,6 +30,8 @@ interface World {
   clock: FakeClock
   /** What the provider says to each mail, from one address or from all; undefined: it takes it. */
   says: (words: string | undefined, to?: string) => void
+  /** The copies that the provider took. */
+  copies: () => readonly Buffer[]
   /** How many mails the provider was offered, by one address or by all. */
   offered: (by?: string) => number
   pass: (minutes: number, stepMs?: number) => Promise<void>
@@ -54,7 +62,7 @@ async function world(
   let said: { words: string | undefined; to: string | undefined } | undefined
   const offers: string[] = []
   const { port } = rig.mx
-  await fakeMx(t, {
+  const grand = await fakeMx(t, {
     host: hosts.grand,
     port,
     mail: (_, { remoteAddress }: MxSession): Act => {
@@ -75,6 +83,7 @@ async function world(
     says: (words, to) => {
       said = { words, to }
     },
+    copies: () => grand.messages.map(({ raw }) => raw),
     offered: (by) => offers.filter((from) => by === undefined || from === by).length,
     async pass(minutes, stepMs = 10_000) {
       for (let left = minutes * minuteMs; left > 0; left -= stepMs) {
@@ -128,7 +137,7 @@ async function campaignPage({ rig, clock }: World): Promise<string> {
   const broadcast = await findBroadcast(store.read, accountId, id)
   const deps = { store, gateOf: async (of: Parameters<typeof rig.gateOf>[0]) => rig.gateOf(of) }
   const of = { broadcast, base: '', now: clock.now(), waits: false, zone: 'UTC' }
-  const report = await broadcastReport(store.read, accountId, id)
+  const report = await broadcastReport({ store, tracking: undefined }, accountId, id)
   return String(sendingPart(await sendingView(deps, report, of)))
 }
 
@@ -193,8 +202,10 @@ t.test(
     await pass(5)
     const slowed = (offered(second) - before) / 5
     t.match(gate(here), { gate: 'brake' })
+    const page = await campaignPage(here)
+    t.equal(page.split('grand.test: slowed down').length, 2, 'once, tried before or not')
     t.match(
-      await campaignPage(here),
+      page,
       /Why it is slow<.*grand\.test: slowed down<.*Campaign mail is slowed down to grand.*(goes at a tenth|waits until)/s,
     )
     t.ok(slowed < usual / 2, `${slowed} a minute by the other address, where it had ${usual}`)
@@ -241,3 +252,47 @@ t.test(
     t.same(await told(rig), [])
   },
 )
+
+t.test('complaints that come by SMTP from a feedback loop bring the brake on', async (t) => {
+  const here = await world(t, 4)
+  const { rig, pass, clock, copies } = here
+  await pass(3)
+  t.equal(copies().length, 4)
+  const day = Math.floor(clock.now() / 86_400_000)
+  const usual = { deferred: 0, blocked: 0, complained: 0, busy_ms: 0 }
+  const sent = { site: 'grand', source: 'default', day, tried: 900, delivered: 900 }
+  await rig.store.write((tx) =>
+    tx
+      .insertInto('site_days')
+      .values({ ...sent, ...usual })
+      .onConflict((one) => one.columns(['site', 'source', 'day']).doUpdateSet({ delivered: 900 }))
+      .execute(),
+  )
+  const loop = await openLoop('arf.loop.test')
+  const loopFile = join(rig.dataDir, 'feedback-loops.toml')
+  writeFileSync(loopFile, '[[loops]]\nname = "Loop"\ndomains = ["arf.loop.test"]\n')
+  const resolver = fakeResolver(loop.records)
+  const inbound = await startInbound(t, { store: rig.store, resolver, loopFile })
+  const complain = async (copy: Buffer | undefined) => {
+    const header = String(copy)
+    const cfbl = /^CFBL-Address: ([^;\s]+)/m.exec(header)?.[1] ?? ''
+    const recipient = /^To: .*?([\w]+@grand\.test)/m.exec(header)?.[1] ?? ''
+    const report = loop.sign(arf({ recipient, cfbl }))
+    t.match(await inbound.give(report, 'feedback@mail.posthorn.test'), /^250 /, recipient)
+  }
+  const read = async () =>
+    await rig.eventually(async () => {
+      const waits = await rig.store.read.selectFrom('inbound_spool').select('id').execute()
+      return waits.length === 0
+    })
+  for (const copy of copies().slice(0, 2)) await complain(copy)
+  await read()
+  await pass(2)
+  t.same(await openBrakes(rig.store.read), [], 'two people are no climb')
+  for (const copy of copies().slice(2)) await complain(copy)
+  await read()
+  await pass(2)
+  t.match(await openBrakes(rig.store.read), [
+    { site: 'grand', source: '', percent: 10, why: /^4 of 9\d\d recipients complained in 2 days/ },
+  ])
+})

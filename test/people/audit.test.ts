@@ -79,6 +79,45 @@ t.test('every change that the log knows is said in words', async (t) => {
   t.equal(said('posthorn unheard of'), 'Unheard “Name”: of')
 })
 
+t.test('what is gone is in the log by its name, whichever way it went', async (t) => {
+  const { call, store, dataDir } = await startPosthorn(t)
+  const made = async (path: string, body: object) =>
+    (await call('POST', `/v1/${path}`, { body })).json.id
+  const said = async () => (await rowsOf(store.read)).at(-1)
+  const list = await made('contacts/lists', { name: 'Readers' })
+  const ann = await made(`contacts/${list}`, { email: 'ann@example.org' })
+  const bob = await made(`contacts/${list}`, { email: 'bob@example.org' })
+  const is = { field: 'contact.firstName', operator: 'eq', value: 'Ann' }
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const gone: [path: string, detail: RegExp][] = [
+    [`contacts/${list}/${bob}`, /"email":"bob@example.org","list":"Readers"/],
+    [`contacts/all/${ann}`, /"email":"ann@example.org"/],
+    [`contacts/lists/${list}`, /"name":"Readers"/],
+    [`segments/${await made('segments', { name: 'Anns', rule: is })}`, /"name":"Anns"/],
+    [`pictures/${await made('pictures', { name: 'logo.png', content: png })}`, /"logo.png"/],
+    [
+      `contact-fields/${await made('contact-fields', { name: 'town', label: 'Town', type: 'text' })}`,
+      /"name":"Town"/,
+    ],
+    [`keys/${await made('keys', { name: 'Shop' })}`, /"name":"Shop","scope":"full"/],
+    [
+      `webhooks/${await made('webhooks', { url: 'https://hooks.example.test/in', events: ['email.sent'] })}`,
+      /"url":"https:\/\/hooks.example.test\/in"/,
+    ],
+  ]
+  for (const [path, detail] of gone) {
+    t.equal((await call('DELETE', `/v1/${path}`)).status, 200, path)
+    t.match(await said(), { actor: 'api', detail }, path)
+  }
+  const { json: domain } = await call('POST', '/v1/domains', { body: { name: 'gone.test' } })
+  await call('DELETE', `/v1/domains/${domain.id}`)
+  t.match(await said(), { action: 'domain.remove', target: 'gone.test' })
+  const key = await made('keys', { name: 'Till' })
+  await runCli(['key', 'delete', key, '--yes', '--data', dataDir])
+  t.match(await said(), { actor: 'cli', action: 'key.delete', detail: /"did":"delete .*Till/ })
+})
+
 t.test(
   'of the routes that change something only those without a row have a log of their own',
   async (t) => {

@@ -12,15 +12,20 @@ const skip = noPostgres ?? false
 const undo = `
   drop table broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
     handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates, node_addresses,
-    site_brakes, site_days, host_complaints, node_invites, acme_challenges;
+    site_brakes, site_days, host_complaints, node_invites, acme_challenges,
+    receiving_rules, received, received_headers, received_texts;
+  drop index domains_receiving_host;
+  alter table domains drop column receiving_host, drop column receiving_host_ready;
   alter table broadcasts drop column test_seen, drop column test_drawn;
+  alter table broadcast_variants drop column rest_after, drop column rest_mails, drop column rest_arrived,
+    drop column rest_opened, drop column rest_clicked;
   alter table certificates drop column sealed, drop column hash;
   alter table releases drop column contracted;
   alter table sessions drop column came_by;
   alter table api_keys drop column per_hour, drop column per_minute;
   alter table subscriptions drop column surge_id, drop column unbraked_until;
   alter table dkim_keys drop column stage, drop column may_go_at;
-  alter table automations drop column reached;
+  alter table automations drop column reached, drop column by_step, drop column by_event, drop column by_goal;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left, drop column provider;
   alter table queue drop column node;

@@ -67,6 +67,9 @@ import {
 import { countedTogether } from '../../src/people/shared-failures.js'
 import { listPictures } from '../../src/pictures/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
+import { waitingAt } from '../../src/receiving/desk.js'
+import { listReceived, listRules } from '../../src/receiving/index.js'
+import { receiverOf } from '../../src/receiving/taking.js'
 import { segmentsOfContact } from '../../src/segments/index.js'
 import { campaignDeedsOf, noteMailed, otherMarketing } from '../../src/stats/index.js'
 import type { Store, Tx } from '../../src/store/index.js'
@@ -234,6 +237,13 @@ t.test('every index is used by a statement', async (t) => {
   await changedAccounts(store.read, {})
   await write((tx) => forgetHandedIn(tx, 0))
   await surgesOf(store.read, accountId, { limit: 1 })
+  await listRules(store.read, accountId)
+  await receiverOf(store.read, 'in.one.test')
+  await store.read.selectFrom('receiving_rules').selectAll().where('domain_id', '=', 'd').execute()
+  for (const filter of [{}, { emailId: 'm' }]) {
+    await listReceived(store.read, accountId, filter, { limit: 1 })
+  }
+  await waitingAt(store.read, 1)
   await announceSurges({ ...deps, mail: async () => {} }, never)
   await finishDecided({ ...deps, land: rig.land }, never)
   await openOrders(store.read, 0)

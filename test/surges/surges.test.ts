@@ -4,6 +4,7 @@ import { hourMs } from '../../src/clock/index.js'
 import { summarise } from '../../src/deliveries/index.js'
 import { openNotices } from '../../src/notices/index.js'
 import { FakeClock } from '../support/clock.js'
+import { eventually } from '../support/eventually.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
 
 // Clocks of whole appliances are moved.
@@ -16,6 +17,13 @@ const env = {
   POSTHORN_PROTECTION_SURGES_MINIMUM: '20',
   POSTHORN_OUTBOUND_ROUTE: 'direct',
 }
+
+/** Lets the chores carry out what was decided: over a server it takes them more than a moment. */
+const untilNoneIsHeld = async (posthorn: Posthorn, clock: FakeClock) =>
+  await eventually(async () => {
+    await clock.advance(1_000)
+    return (await heldOf(posthorn)).length === 0
+  }, 30_000)
 
 async function start(t: Parameters<typeof startPosthorn>[0], now = began) {
   // Far ahead of the outbound threads' time: nothing of it is ever due to them.
@@ -133,7 +141,8 @@ t.test('many mails to people who got some before are no surge', async (t) => {
 t.test('an owner releases it or gives it up, and the key that has done it does not', async (t) => {
   const { posthorn, clock, send, key, keyId } = await start(t)
   await send(names('a', 20))
-  await send(names('b', 5))
+  // So many within a moment of this clock that their ids run ahead of it.
+  for (const part of ['b', 'd', 'e']) await send(names(part, 90))
   const [{ id }] = (await posthorn.call('GET', '/v1/surges')).json.surges
   const ask = (what: string, by = posthorn.apiKey) =>
     posthorn.call('POST', `/v1/surges/${id}/${what}`, { key: by })
@@ -144,9 +153,7 @@ t.test('an owner releases it or gives it up, and the key that has done it does n
   t.equal((await ask('release', stranger.apiKey)).status, 404)
   t.match((await ask('release')).json, { decision: 'released', decidedBy: 'the key "test"' })
   t.equal((await ask('fail')).status, 409)
-  await clock.advance(1_000)
-  for (let i = 0; i < 100 && (await heldOf(posthorn)).length > 0; i++) await clock.advance(100)
-  t.same(await heldOf(posthorn), [])
+  await untilNoneIsHeld(posthorn, clock)
   await send(names('c', 30))
   t.same(await heldOf(posthorn), [], 'for a day nothing is held')
   // As when that day is over.
@@ -162,8 +169,7 @@ t.test('an owner releases it or gives it up, and the key that has done it does n
   t.ok((await heldOf(posthorn)).length > 0)
   const given = await posthorn.call('POST', `/v1/surges/${again.id}/fail`, { key })
   t.equal(given.status, 200, 'to give up is for every full key')
-  for (let i = 0; i < 100 && (await heldOf(posthorn)).length > 0; i++) await clock.advance(100)
-  t.same(await heldOf(posthorn), [])
+  await untilNoneIsHeld(posthorn, clock)
   const ended = await posthorn.store.read
     .selectFrom('deliveries')
     .select(['status', 'reply'])

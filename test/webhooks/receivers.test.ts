@@ -39,6 +39,7 @@ t.test('the reference tells of every webhook and shows the examples', async (t) 
     'email.failed',
     'email.opened',
     'email.clicked',
+    'email.received',
   ])
   const { description } = (document.tags as { description: string }[])[0] ?? { description: '' }
   for (const mark of [

@@ -88,6 +88,7 @@ export {
   type OutlineStep,
   type OutlineWay,
   outlineOf,
+  stepsInOrder,
   waysOf,
 } from './outline.js'
 export { beginningPlace, type Crowd, isPlace, placeFields, placeIn } from './places.js'

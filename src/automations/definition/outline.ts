@@ -28,6 +28,14 @@ export type Outline = OutlineItem[][]
 export const isOutlineStep = (item: OutlineItem | undefined): item is OutlineStep =>
   item !== undefined && 'step' in item
 
+/** All steps of an outline, from above to below: those of a way after the step that it leaves, one way after the other. */
+export const stepsInOrder = (outline: Outline): StepDefinition[] =>
+  outline.flatMap((items) =>
+    items.flatMap((item) =>
+      isOutlineStep(item) ? [item.step, ...stepsInOrder(item.ways.map((way) => way.items))] : [],
+    ),
+  )
+
 /** The ways of a step of this kind that have lists; none where it just goes on. */
 export function waysOf(step: StepDefinition): Omit<OutlineWay, 'items'>[] {
   if (step.type === 'split') {

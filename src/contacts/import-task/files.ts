@@ -5,7 +5,7 @@ import { TextDecoder } from 'node:util'
 import { counted } from '../../amounts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { columnKey } from '../../suppression/index.js'
-import { readHeader } from '../columns.js'
+import { type Columns, readHeader } from '../columns.js'
 import { type CsvRecord, readCsv } from '../csv-records.js'
 import { markKindOf } from '../left-marks.js'
 import { type FileDelimiter, fileDelimiters, type MappedColumn, type Mapping } from '../mapping.js'
@@ -204,14 +204,26 @@ const isAddress = (cell: string) => {
   return text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
 }
 
+/** Its columns; where the header calls none the address, or two alike, that which has addresses is, and the first is. */
+function headerIn(header: readonly string[], email: number): Columns | string {
+  const read = readHeader(header)
+  if (typeof read !== 'string' || email === -1) return read
+  const keys = header.map(columnKey)
+  return readHeader(
+    header.map((cell, at) =>
+      at === email ? 'email' : keys.indexOf(keys[at] ?? '') < at ? '' : cell,
+    ),
+  )
+}
+
 /** By the header, where there is one; without one the column that has addresses is known. */
 function guessed(
   first: readonly string[],
   rows: readonly (readonly string[])[],
   hasHeader: boolean,
 ): MappedColumn[] {
-  const columns = hasHeader ? readHeader(first) : 'none'
   const email = first.findIndex((_, at) => rows.some((cells) => isAddress(cells[at] ?? '')))
+  const columns = hasHeader ? headerIn(first, email) : 'none'
   return first.map((cell, at): MappedColumn => {
     const name = hasHeader ? cell.trim().slice(0, 100) : ''
     if (typeof columns === 'string') {
@@ -225,6 +237,7 @@ function guessed(
     if (taken !== undefined) return { use: taken, name }
     const mark = columns.marks.find((one) => one.at === at)
     if (mark !== undefined) return { use: mark.kind, name }
-    return { use: columns.others.some((other) => other.at === at) ? 'text' : 'nothing', name }
+    const isKept = columns.others.some((other) => other.at === at)
+    return { use: isKept ? 'text' : (markKindOf(columnKey(cell)) ?? 'nothing'), name }
   })
 }

@@ -8,20 +8,17 @@ const draftMs = dayMs
 const pausedMs = 7 * dayMs
 // Rows of people stand in what was refused.
 const endedMs = 30 * dayMs
-const mostDrafts = 3
 const mostEnded = 20
 const perSweep = 20
 const perWrite = 500
 const restMs = 20
 
-/** Takes away drafts that are old, and of an account that brings another file all but the newest, and its old imports. */
+/** Takes away drafts that are old, and of an account that brings another file its old imports. */
 export async function dropDrafts(deps: ImportTaskDeps, accountId?: string): Promise<void> {
   const { store, clock, dataDir } = deps
   const drafts = (await liveTasks(store.read, 'import')).filter(({ state }) => state === 'draft')
-  const own = drafts.filter((one) => one.accountId === accountId)
-  const tooMany = own.slice(0, Math.max(0, own.length - mostDrafts + 1))
   const old = drafts.filter(({ begunAt }) => !isRecent(begunAt, clock.now(), draftMs))
-  for (const { id } of new Set([...old, ...tooMany])) {
+  for (const { id } of old) {
     // Somebody may have begun it meanwhile.
     if (await store.write((tx) => removeTask(tx, id, 'draft'))) await dropFile(dataDir, id)
   }

@@ -25,6 +25,8 @@ import { dropDrafts, sweep } from './sweep.js'
 
 /** Imports of files that people upload: they go on after a restart, and can be paused, stopped and undone. */
 export interface ImportTasks {
+  /** ISO 3166-1, of phone numbers that name none. */
+  readonly defaultCountry: string
   /** Takes a file in and answers with the draft's number. */
   keep(
     accountId: string,
@@ -47,6 +49,7 @@ export interface ImportTasks {
 
 // Of one account: files that arrive at the same time, and all of its files that wait.
 const mostArriving = 3
+const mostWaiting = 20
 const mostWaitingBytes = 512 * 1024 * 1024
 
 export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
@@ -59,6 +62,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
   /** Those of this process: one that a kill cut off is no draft. */
   const arriving = new Set<number>()
   return {
+    defaultCountry: deps.defaultCountry,
     async keep(accountId, { filename, pieces, startedBy }) {
       checkAdding(await readBilling(store.read, deps.plans, accountId))
       await dropDrafts(deps, accountId)
@@ -168,7 +172,8 @@ async function refuseMany(read: Read, accountId: string): Promise<void> {
   const own = (await liveTasks(read, 'import')).filter((one) => one.accountId === accountId)
   const bytes = own.reduce((sum, { detail }) => sum + Number(detail.bytes), 0)
   const isMuch = own.filter(({ state }) => state === 'arriving').length >= mostArriving
-  if (!isMuch && bytes < mostWaitingBytes) return
-  const message = 'Other files of the account wait to be imported: import them first, or stop them'
+  if (!isMuch && own.length < mostWaiting && bytes < mostWaitingBytes) return
+  const message =
+    'Other files of the account wait to be imported: import them first; who waits for a day goes by itself'
   throw new ApiError('conflict', message)
 }

@@ -111,7 +111,7 @@ async function shown(read: Read, changes: readonly LoggedChange[], mayOpenKeys: 
     const words = changeInWords(change)
     const found = find(change)
     // What is gone has its name in the row, if anywhere; an id alone is nobody's name for anything.
-    const kept = [detail.name, detail.url].find((one) => typeof one === 'string')
+    const kept = [detail.name, detail.url, detail.email].find((one) => typeof one === 'string')
     const name = found?.name ?? kept ?? (isId(words.target) ? undefined : words.target)
     return {
       at: change.at,

@@ -9,6 +9,7 @@ import { closedCard } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
 import type { TypedDocument } from './form.js'
 import type { PictureChoice } from './picture-choices.js'
+import { chosenName } from './picture-words.js'
 import { type SavedBlocks, savedPart } from './saved-part.js'
 import { wholeLook } from './whole-look.js'
 
@@ -45,7 +46,8 @@ export function blockCards({
     !Object.keys(faults.fields).some((one) => one.startsWith(`b.${place}.`))
   const options = { faults: asTyped(faults), change, mayWrite, store, isClosed }
   const offered = html`<datalist id="${offeredId}">${pictures.map(
-    ({ url, name }) => html`<option value="${url}">${name}</option>`,
+    ({ url, name, alt }) =>
+      html`<option value="${url}"${alt !== '' && html` data-alt="${alt}"`}>${name}</option>`,
   )}</datalist>`
   return html`<div data-cards>${rest}${offered}${hiddenField('open', open)}${
     mayWrite && html`<p class="hint">${rules}</p>`
@@ -61,8 +63,8 @@ export function blockCards({
 
 const offeredId = 'offered-pictures'
 
-// A page with more open ones would have too many bytes.
-const mostOpen = 10
+// A page with more open ones would have too many bytes; the largest of the layouts has fewer.
+const mostOpen = 16
 const rules =
   'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}. Colours are such as #0a5a9c.'
 
@@ -86,7 +88,7 @@ function cardOf(card: BlockCard, options: CardOptions): Html {
   return html`<fieldset class="card block" id="block-${place}"><legend>${name}</legend>
 ${hiddenField(`b.${place}.type`, type)}${
   typeof block.id === 'string' && hiddenField(`b.${place}.id`, block.id)
-}${options.mayWrite && moves(card, name, options)}
+}${type === 'picture' && hiddenField(chosenName(place), String(block.url ?? ''))}${options.mayWrite && moves(card, name, options)}
 ${card.questions.map((one) => question(one, options))}${
   type === 'columns' && columnsOf(card, options)
 }${type === 'picture' && options.store !== undefined && uploading(place, options.store)}${

@@ -5,6 +5,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type BlockDeedDeps, storeDeed, withInserted } from './deeds.js'
+import { withPictureWords } from './picture-words.js'
 
 interface EditorPage {
   looking: { action: Action; reads: true; maxBodyBytes: number }
@@ -19,7 +20,8 @@ export function blockDeedPages(
   { looking, show }: EditorPage,
 ): void {
   pages.post(`${at}/preview`, { ...looking, again: show }, async (visit) => {
-    const fields = await withInserted(deps, visit.account.id, visit.fields)
+    const told = await withPictureWords(deps, visit.account.id, visit.fields)
+    const fields = await withInserted(deps, visit.account.id, told)
     return await show({ ...visit, fields }, noFaults)
   })
   // Pictures and templates are the account's: who may look at an editor may not store them by it.
@@ -29,7 +31,8 @@ export function blockDeedPages(
     again: show,
   } as const
   pages.post(`${at}/blocks`, storing, async (visit) => {
-    const { fields, audit } = await storeDeed(deps, visit.account.id, visit.fields)
+    const told = await withPictureWords(deps, visit.account.id, visit.fields)
+    const { fields, audit } = await storeDeed(deps, visit.account.id, told)
     return { ...(await show({ ...visit, fields }, noFaults)), audit }
   })
 }

@@ -75,7 +75,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
       name: 'url',
       label: 'Address of the picture',
       kind: 'line',
-      hint: 'Choose one of your pictures, or type https://…',
+      hint: 'Choose one of your pictures, which brings what it shows, or type https://…',
       offersPictures: true,
     },
     {
@@ -147,7 +147,8 @@ export const blockNames: Readonly<Record<BlockType, string>> = {
 export const newBlock: Readonly<Record<BlockType, Readonly<Record<string, unknown>>>> = {
   heading: { text: 'A heading' },
   text: { text: 'Write here what you have to say.' },
-  picture: { url: 'https://', alt: '' },
+  // Empty: else a browser offers those pictures alone whose addresses begin like that.
+  picture: { url: '', alt: '' },
   button: { text: 'Have a look', url: 'https://' },
   list: { items: ['First', 'Second'] },
   columns: { columns: [[{ type: 'text', text: 'Left' }], [{ type: 'text', text: 'Right' }]] },

@@ -1,10 +1,12 @@
 import { listPictures, picturePath } from '../../pictures/index.js'
 import type { Read } from '../../store/index.js'
 
-/** A picture that a card offers: its address and its name. */
+/** A picture that a card offers. */
 export interface PictureChoice {
   url: string
+  /** What it shows, and its file: several may show the same. */
   name: string
+  alt: string
 }
 
 // The newest: more would make the page large, and each has its address on its own page.
@@ -17,5 +19,9 @@ export async function pictureChoices(
   publicUrl: string,
 ): Promise<PictureChoice[]> {
   const { page } = await listPictures(read, accountId, { limit: mostChoices })
-  return page.map((one) => ({ url: `${publicUrl}${picturePath(one)}`, name: one.alt || one.name }))
+  return page.map((one) => ({
+    url: `${publicUrl}${picturePath(one)}`,
+    name: one.alt === '' ? one.name : `${one.alt} (${one.name})`,
+    alt: one.alt,
+  }))
 }

@@ -24,22 +24,31 @@ const links: readonly OfferedTag[] = [
 const tagOf = ({ name, fallback }: OfferedTag) =>
   fallback === undefined ? `{{ ${name} }}` : `{{ ${name} | default: "${fallback}" }}`
 
-/**
- * The merge tags that there are for this account's contacts, its own fields among them, to be copied; with script a button
- * puts one where somebody writes, with what was typed for who has none (`browser/tags.ts`).
- */
-export async function tagMenu(read: Read, accountId: string): Promise<Html> {
+/** The merge tags that there are for this account's contacts, its own fields among them. */
+async function tagsOf(read: Read, accountId: string): Promise<readonly OfferedTag[]> {
   const described = (await listContactFields(read, accountId)).filter(
     ({ name }) => !isNameField(name),
   )
   const taken = new Set([...fixed, ...links, ...described].map(({ name }) => name))
   const own = (await fieldsInUse(read, accountId)).filter((name) => !taken.has(name))
-  const offered = [
+  return [
     ...fixed,
     ...described.map(({ name, label }) => ({ name, label, fallback: '' })),
     ...own.map((name) => ({ name, label: 'A field of your own', fallback: '' })),
     ...links,
   ]
+}
+
+/** Their names. */
+export const tagNames = async (read: Read, accountId: string): Promise<ReadonlySet<string>> =>
+  new Set((await tagsOf(read, accountId)).map(({ name }) => name))
+
+/**
+ * The same to be copied; with script a button puts one where somebody writes, with what was typed for who has none
+ * (`browser/tags.ts`).
+ */
+export async function tagMenu(read: Read, accountId: string): Promise<Html> {
+  const offered = await tagsOf(read, accountId)
   return html`<details class="card tags" data-tags><summary>What you know of each reader</summary>
 <p class="hint">Put one into your words. Who has no value gets what stands in quotes.</p>
 <div class="field" hidden><label for="tag-default">If there is none</label><input type="text" id="tag-default" maxlength="100" autocomplete="off" value="there"></div>

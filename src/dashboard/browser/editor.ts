@@ -8,6 +8,7 @@ import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
 import { keepCards } from './cards.js'
 import { keepDraft } from './keep.js'
+import { tellPictures } from './picture-words.js'
 import { insertTags } from './tags.js'
 
 /*
@@ -55,6 +56,7 @@ if (form !== null) {
   keepPreview(form, editors)
   keepDraft(form)
   insertTags(form, editors)
+  tellPictures(form)
 }
 
 /** Puts an editor in the place of each text area for code that has none, and forgets those that are gone. */

@@ -115,12 +115,12 @@ export function beginPart(
   }
   if (document === undefined) return isNew ? html`<div id="begin"></div>` : undefined
   const says = 'It takes the place of the blocks below, and of nothing else.'
-  const offered = html`<p class="buttons">${layouts.map(
-    ({ title, name }) =>
-      html`<button name="layout" value="${name}" formaction="${to}" formnovalidate>${title}</button>`,
-  )}</p>`
+  const offered = html`<ul class="layouts">${layouts.map(
+    ({ title, name, about }) =>
+      html`<li><button name="layout" value="${name}" formaction="${to}" formnovalidate>${title}</button> <span>${about}</span></li>`,
+  )}</ul>`
   // Whoever has written something seldom begins anew, and has the cards at hand.
   return isWritten(document, '')
-    ? html`<details class="quiet begin" id="begin"><summary>Begin anew with a layout</summary><p>${says}</p>${offered}</details>`
-    : html`<div class="quiet begin" id="begin"><p>Begin with one of these. ${says}</p>${offered}</div>`
+    ? html`<details class="begin" id="begin"><summary>Begin anew with a layout</summary><p class="quiet">${says}</p>${offered}</details>`
+    : html`<section class="card begin" id="begin" aria-labelledby="layouts"><h3 id="layouts">Begin with a layout</h3><p class="quiet">${says}</p>${offered}</section>`
 }

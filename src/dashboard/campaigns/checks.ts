@@ -4,7 +4,9 @@ import {
   type Broadcast,
   draftVersions,
   judgeDraft,
+  opensMeasured,
   takeBackMs,
+  whyUnmeasured,
 } from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -17,7 +19,6 @@ import { contentChecks } from './content-checks.js'
 import { fillingWords } from './counted-now.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
-import { opensMeasured, whyUnmeasured } from './opens-measured.js'
 import { peopleChecks } from './people-checks.js'
 import { contentsOf, ofVersions } from './version-checks.js'
 import { countWords } from './words.js'

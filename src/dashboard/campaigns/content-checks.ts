@@ -11,7 +11,9 @@ import { checkLinks, type LinkCheck } from '../sandbox/link-check.js'
 import { gmailClipBytes, subjectFindings } from '../sandbox/mail-check.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
+import { weakWordsOf } from './html-contrast.js'
 import { layoutWords } from './layout-words.js'
+import { spamWords } from './spam-words.js'
 import { shown } from './words.js'
 
 // Of many faults a page has room for these.
@@ -65,14 +67,14 @@ export async function contentChecks(
   const doubt = (says: string): CampaignCheck => ({ tone: 'doubt', says, ...(mend && { mend }) })
   const good = (says: string): CampaignCheck => ({ tone: 'good', says })
   const size = Buffer.byteLength(html)
-  const kib = `${Math.ceil(size / 1024)} KiB`
+  const kb = `${Math.ceil(size / 1024)} KB`
   return [
     ...subjectFindings(subject)
       .filter(({ tone }) => tone !== 'good')
       .map(({ sentence }) => doubt(sentence)),
     size > gmailClipBytes
-      ? doubt(`The HTML has ${kib}: Gmail cuts a mail after 102 KiB.`)
-      : good(`The HTML has ${kib}, under the 102 KiB at which Gmail cuts.`),
+      ? doubt(`The HTML has ${kb}: Gmail cuts a mail after 102 KB.`)
+      : good(`The HTML has ${kb}, under the 102 KB at which Gmail cuts.`),
     ...(looked === undefined
       ? [doubt('It is too long for its text, links and pictures to be looked at here.')]
       : insideChecks(looked, { doubt, good })),
@@ -85,7 +87,8 @@ export async function contentChecks(
       : []),
     ...layoutChecks(draft, { doubt, good }),
     ...answerChecks(followed, { doubt, good }),
-    ...(await contrastChecks(read, draft, { doubt, good })),
+    ...wordChecks(`${subject} ${looked?.text ?? ''}`, { doubt }),
+    ...(await contrastChecks(read, draft, { html, looked }, { doubt, good })),
   ]
 }
 
@@ -151,11 +154,40 @@ function answerChecks(followed: readonly Followed[] | undefined, { doubt, good }
     .map(({ url, sentence }) => doubt(`${url.slice(0, 100)}: ${sentence}`))
 }
 
-/** Whether the words of blocks can be read before what is behind them. */
-async function contrastChecks(read: Read, draft: Broadcast, { doubt, good }: Says) {
+/** Words that filters hold against whoever writes them. */
+function wordChecks(text: string, { doubt }: Pick<Says, 'doubt'>): CampaignCheck[] {
+  const words = spamWords(text)
+  if (words.length === 0) return []
+  const told = words.slice(0, mostWords).map((one) => `“${one}”`)
+  const more = words.length > told.length ? ` and ${shown(words.length - told.length)} more` : ''
+  return [
+    doubt(
+      `Filters give points for these words, and several of them may make it spam: ${told.join(', ')}${more}.`,
+    ),
+  ]
+}
+
+const mostWords = 6
+
+/**
+ * Whether words can be read before what is behind them: of blocks by their colours, of HTML by what its tags say, as far as it
+ * is shown.
+ */
+async function contrastChecks(
+  read: Read,
+  draft: Broadcast,
+  { html, looked }: Pick<RenderedDraft, 'html' | 'looked'>,
+  { doubt, good }: Says,
+) {
   const document = blocksOf(draft)
-  if (document === null) return []
-  const weak = weakPairs(document, (await brandOf(read, draft.account_id)).colours)
+  if (document === null && looked === undefined) return []
+  const weak =
+    document === null
+      ? weakWordsOf(html.slice(0, gmailClipBytes)).map(({ words, contrast }) => ({
+          what: `The words “${words}”`,
+          contrast,
+        }))
+      : weakPairs(document, (await brandOf(read, draft.account_id)).colours)
   if (weak.length === 0) return [good('All words stand out from what is behind them.')]
   return weak
     .slice(0, mostTold)

@@ -152,7 +152,7 @@ export async function editPage(
     action: here ?? `${base}/campaigns/new`,
     previewAction: change,
     values: isLarge ? Object.assign({}, values, { html: '' }) : values,
-    largeHtml: isLarge ? `${shown(Math.round(values.html.length / 1024))} KiB` : undefined,
+    largeHtml: isLarge ? `${shown(Math.round(values.html.length / 1024))} KB` : undefined,
     whom,
     revision,
     newer:

@@ -23,7 +23,7 @@ export async function filesPart(
     files.length > 0 &&
     html`<ul>${files.map(
       ({ filename, sizeBytes }, at) =>
-        html`<li>${filename} <span class="quiet">${shownCount(Math.ceil(sizeBytes / 1_024))} KiB</span> <button form="editor" name="next" value="unfile:${at}" aria-label="Save and remove ${filename}">Save and remove</button></li>`,
+        html`<li>${filename} <span class="quiet">${shownCount(Math.ceil(sizeBytes / 1_024))} KB</span> <button form="editor" name="next" value="unfile:${at}" aria-label="Save and remove ${filename}">Save and remove</button></li>`,
     )}</ul>`
   }
   ${field({ form: 'editor', name: 'file', label: 'Add files', type: 'file', multiple: true, required: false, faults })}

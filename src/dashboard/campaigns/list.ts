@@ -1,10 +1,14 @@
 import { readBilling } from '../../billing/index.js'
 import {
+  type AudienceNow,
+  audienceNow,
   type Broadcast,
   type BroadcastStatus,
   countBroadcastsOf,
   listBroadcastsOf,
   ratesOf,
+  type Unmeasured,
+  unmeasuredOf,
   whomOf,
 } from '../../broadcasts/index.js'
 import { sumCampaigns } from '../../stats/index.js'
@@ -95,10 +99,13 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     newer,
     older,
     sending: sending.filter(({ recipients }) => recipients > 0).map((one) => sendingOf(one, base)),
-    campaigns: rows.map((one) => {
-      const { unsubscribed = 0 } = sums.get(one.id) ?? {}
-      return rowOf(one, { base, now, names, left: unsubscribed })
-    }),
+    campaigns: await Promise.all(
+      rows.map(async (one) => {
+        const { unsubscribed = 0 } = sums.get(one.id) ?? {}
+        const told = await toldOf(deps, one)
+        return rowOf(one, { base, now, names, left: unsubscribed, ...told })
+      }),
+    ),
   }
   return page('campaigns/list', view, { title: 'Campaigns' })
 }
@@ -132,14 +139,29 @@ interface RowOptions {
   names: ReadonlyMap<string, string>
   /** How many left by it. */
   left: number
+  /** Undefined: it has not begun. */
+  unmeasured?: Unmeasured
+  /** Undefined: it has begun. */
+  audience?: AudienceNow
 }
+
+/** What a row says of a campaign beside its own counters. */
+const toldOf = async (
+  deps: CampaignPageDeps,
+  one: Broadcast,
+): Promise<Pick<RowOptions, 'unmeasured' | 'audience'>> =>
+  one.sent_at === null
+    ? { audience: await audienceNow(deps.store.read, one) }
+    : { unmeasured: await unmeasuredOf(deps, one) }
 
 function rowOf(
   one: Broadcast,
-  { base, now, names, left }: RowOptions,
+  { base, now, names, left, unmeasured, audience }: RowOptions,
 ): CampaignsView['campaigns'][number] {
   const { openRate, clickRate } = ratesOf(one)
   const begun = one.sent_at !== null
+  const known = (why: string | null | undefined, count: number, rate: number) =>
+    why === null ? `${shown(count)} (${rate} %)` : '–'
   return {
     page: `${base}/campaigns/${one.id}`,
     report: begun ? `${base}/campaigns/${one.id}/report` : undefined,
@@ -151,13 +173,25 @@ function rowOf(
     figures: begun
       ? [
           shown(one.delivered + one.relayed),
-          `${shown(one.opened)} (${openRate} %)`,
-          `${shown(one.clicked)} (${clickRate} %)`,
+          known(unmeasured?.opens, one.opened, openRate),
+          known(unmeasured?.clicks, one.clicked, clickRate),
           shown(left),
-          shown(one.waiting),
+          shown(leftToSend(one)),
         ]
-      : ['–', '–', '–', '–', shown(one.audience)],
+      : ['–', '–', '–', '–', toSendWords(one, audience)],
   }
+}
+
+/** Mails that are made and have not ended, and those that are still to be made. */
+function leftToSend({ status, audience, recipients, waiting, expanded }: Broadcast): number {
+  const isOn = expanded === 0 && (status === 'sending' || status === 'paused')
+  return waiting + (isOn ? Math.max(0, audience - recipients) : 0)
+}
+
+/** How many a campaign would reach that has not begun; what has ended reaches nobody any more. */
+function toSendWords({ status }: Broadcast, audience: AudienceNow | undefined): string {
+  if (audience === undefined || status === 'cancelled' || status === 'failed') return '–'
+  return audience.isCounted ? shown(audience.people) : `about ${shown(audience.people)}`
 }
 
 /** The names of the lists and segments that an account's campaigns go to. */

@@ -6,6 +6,7 @@ import {
   broadcastReport,
   broadcastStanding,
   publicReason,
+  unmeasuredOf,
   waitsForDecision,
 } from '../../broadcasts/index.js'
 import { utcTime } from '../../clock/index.js'
@@ -83,6 +84,9 @@ export async function campaignPage(
   const at = found.scheduled_at
   const isOver = found.status === 'sent' || found.status === 'cancelled' || found.expanded === 1
   const mayPace = mayWrite && found.status !== 'failed' && !isOver
+  const unmeasured = await unmeasuredOf(deps, found)
+  const known = (why: string | null, count: number) =>
+    why === null ? shown(count) : `Not measured: ${why}`
   const view: CampaignView = {
     base,
     id: found.id,
@@ -100,7 +104,7 @@ export async function campaignPage(
     begun: found.sent_at === null ? undefined : moment(found.sent_at, now),
     report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
     sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,
-    versions: await versionsView(read, found, visit),
+    versions: await versionsView(deps, found, visit),
     rest: counted(restOf(found), 'person', 'people'),
     faults,
     archive: await archiveView(deps, found, mayWrite),
@@ -109,8 +113,8 @@ export async function campaignPage(
       { label: 'On their way', value: shown(found.waiting) },
       { label: 'Delivered', value: shown(found.delivered + found.relayed) },
       { label: 'Bounced', value: shown(found.bounced) },
-      { label: 'Opened by people', value: shown(found.opened) },
-      { label: 'Clicked by people', value: shown(found.clicked) },
+      { label: 'Opened by people', value: known(unmeasured.opens, found.opened) },
+      { label: 'Clicked by people', value: known(unmeasured.clicks, found.clicked) },
     ],
     deeds: {
       takeBack: mayWrite && waits,
@@ -154,7 +158,7 @@ async function progressOf(
   found: Broadcast,
 ): Promise<Html> {
   const waits = waitsForDecision(found)
-  const report = await broadcastReport(deps.store.read, account.id, found.id)
+  const report = await broadcastReport(deps, account.id, found.id)
   const zone = person.timeZone ?? 'UTC'
   return sendingPart(await sendingView(deps, report, { broadcast: found, base, now, waits, zone }))
 }

@@ -2,6 +2,7 @@ import { array, optional, string } from 'superstruct'
 import {
   type Broadcast,
   type BroadcastChanges,
+  mostAnHour,
   paceOf,
   type SendWindow,
 } from '../../broadcasts/index.js'
@@ -41,6 +42,9 @@ export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 
     throw typedWrong(name, `Say ${says} too, or leave both empty`)
   }
   if (!/^\d*$/.test(most)) throw typedWrong('rate', 'Write a whole number of mails, such as 500')
+  if (most !== '' && (Number(most) < 1 || Number(most) > mostAnHour)) {
+    throw typedWrong('rate', `Write a number of mails from 1 to ${shown(mostAnHour)}`)
+  }
   const named = form.windowZone?.trim() ?? ''
   if (from !== '' && named !== '' && !isZone(named)) {
     throw typedWrong('windowZone', 'There is no such zone: write one such as Africa/Lagos')

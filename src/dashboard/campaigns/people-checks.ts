@@ -9,6 +9,7 @@ import {
 } from '../../broadcasts/index.js'
 import { dayMs } from '../../clock/index.js'
 import { isCopyTag, mergedValue, mergeValues, readDraft } from '../../templates/index.js'
+import { tagNames } from '../blocks/tag-menu.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
 import { ofVersions, type SeenContent } from './version-checks.js'
@@ -52,7 +53,7 @@ async function lateChecks(
 
 /** The merge tags, and how many of the first people have no value for each. */
 async function tagChecks(
-  { renderer }: Pick<CampaignPageDeps, 'renderer'>,
+  { store: { read }, renderer }: Pick<CampaignPageDeps, 'store' | 'renderer'>,
   { seen: draft, html, mend }: SeenContent,
   members: readonly AudienceMember[],
 ): Promise<CampaignCheck[]> {
@@ -69,10 +70,15 @@ async function tagChecks(
   const { paths } = await readDraft(renderer, draft.account_id, asked)
   const values = members.map((member) => mergeValues(member))
   const names = paths.filter((path) => bare.has(path)).slice(0, mostTags)
+  const known = names.length === 0 ? new Set<string>() : await tagNames(read, draft.account_id)
   return names.flatMap((name): CampaignCheck[] => {
     const tag = { path: name.split('.'), fallback: '' }
-    const without = values.filter((known) => mergedValue(tag, known) === '').length
+    const without = values.filter((own) => mergedValue(tag, own) === '').length
     if (without === 0) return []
+    if (without === values.length && !known.has(name.split('.', 1)[0] ?? '')) {
+      const says = `{{ ${name} }} is no field of your contacts: nobody has one, and the mail says nothing there. “What you know of each reader” has those that there are.`
+      return [{ tone: 'doubt', says, ...(mend && { mend }) }]
+    }
     const whom =
       values.length === 1
         ? 'the one person who gets it'

@@ -25,7 +25,7 @@ const mailPart = (
 ): Html => html`<h2>Preview</h2>
 <p class="inbox-line"><b>${subject}</b> <span class="quiet">${snippet}</span></p>
 <p class="quiet">As ${whose} sees it.</p>
-${clipped && html`<p class="quiet">It has ${Math.round(size / 1024)} KiB of HTML: Gmail cuts a mail after 102 KiB.</p>`}
+${clipped && html`<p class="quiet">It has ${Math.round(size / 1024)} KB of HTML: Gmail cuts a mail after 102 KB.</p>`}
 <div class="looks"><fieldset><legend class="hidden">Shown as</legend>${looks.map(
   ({ value, label }, at) =>
     html`<label><input type="radio" name="look" value="${value}" form="looks"${at === 0 && html` checked`}> ${label}</label>

@@ -38,11 +38,15 @@ const cutText = (text: string) =>
 // Nobody's (RFC 2606 §2), so that nothing is known of it.
 const nobody = 'reader@mail.invalid'
 
-/** With its footer and the links of each copy, as it arrives. */
-async function shownCopy(
+/** Marketing mail with its footer and the links of each copy, as it arrives; what is no marketing without both. */
+export async function shownCopy(
   { store: { read }, publicUrl }: Pick<CampaignPageDeps, 'store' | 'publicUrl'>,
   html: string,
-  { accountId, address, isNotice }: { accountId: string; address: string; isNotice: boolean },
+  {
+    accountId,
+    address = nobody,
+    isNotice,
+  }: { accountId: string; address?: string | undefined; isNotice: boolean },
 ): Promise<{ html: string; text: string }> {
   const isLong = html.length > mostLookedAt
   // Of a long one no text is made: the footer then is where its tag is.
@@ -85,7 +89,7 @@ export async function campaignPreview(
     const isLong = mail.html.length > mostLookedAt
     const { html, text } = await shownCopy(deps, mail.html, {
       accountId: account.id,
-      address: contact?.email ?? nobody,
+      address: contact?.email,
       isNotice: typed.isNotice ?? false,
     })
     const size = Buffer.byteLength(html)

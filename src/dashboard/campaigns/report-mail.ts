@@ -1,11 +1,21 @@
 import { counted } from '../../amounts/index.js'
-import { broadcastReport, findBroadcast } from '../../broadcasts/index.js'
+import {
+  asRecipientsGet,
+  type Broadcast,
+  broadcastReport,
+  findBroadcast,
+  renderFor,
+} from '../../broadcasts/index.js'
+import { ApiError } from '../../errors/index.js'
 import { linkOf } from '../../stats/index.js'
 import type { Read } from '../../store/index.js'
+import { stranger } from '../../templates/index.js'
 import { trackableLinks } from '../../tracking/index.js'
 import { frame, type PageAnswer, page } from '../shell/answer.js'
+import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
-import type { ReportPageDeps } from './report.js'
+import type { CampaignPageDeps } from './deps.js'
+import { shownCopy } from './preview.js'
 
 interface ReportMailView {
   back: { label: string; href: string }
@@ -14,40 +24,86 @@ interface ReportMailView {
   frame: string
   name: string
   isKept: boolean
+  /** Undefined: it has one. */
+  versions: { label: string; href: string; here: boolean }[] | undefined
 }
 
 /** The mail of a campaign; once it has begun, with how many people clicked each link, beside it. Throws a 404. */
 export async function showReportMail(
-  { store: { read } }: ReportPageDeps,
-  { account, base, params }: Visit,
+  { store: { read } }: CampaignPageDeps,
+  { account, base, params, query }: Visit,
 ): Promise<PageAnswer> {
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
   const report = `${base}/campaigns/${broadcast.id}/report`
   const isBegun = broadcast.sent_at !== null
+  const { versions, shown } = await versionAsked(read, broadcast, query)
   const view: ReportMailView = {
     back: isBegun
       ? { label: 'Report', href: report }
       : { label: 'Campaign', href: `${base}/campaigns/${broadcast.id}` },
     isBegun,
-    frame: `${report}/mail/html`,
+    frame: linkTo(`${report}/mail/html`, { version: shown.key }),
     name: broadcast.name ?? broadcast.subject,
-    isKept: (await htmlOf(read, broadcast.body_id)) !== null,
+    isKept: (await htmlOf(read, shown.seen.body_id)) !== null,
+    versions:
+      versions.length < 2
+        ? undefined
+        : versions.map(({ key, seen }) => ({
+            label:
+              seen.subject === broadcast.subject ? `Version ${key}` : `${key}: ${seen.subject}`,
+            href: linkTo(`${report}/mail`, { version: key }),
+            here: key === shown.key,
+          })),
   }
   return page('campaigns/report-mail', view, {
     title: `${isBegun ? 'Clicks in the mail' : 'The mail'}: ${view.name}`,
   })
 }
 
-/** The mail itself, for a frame that runs nothing: its merge tags stand as they were written. */
+/** The mail itself, for a frame that runs nothing, as somebody gets it of whom nothing is known. */
 export async function reportMailFrame(
-  { store: { read } }: ReportPageDeps,
-  { account, params }: Visit,
+  deps: CampaignPageDeps,
+  { account, params, query }: Visit,
 ): Promise<PageAnswer> {
-  const { id, body_id, sent_at } = await findBroadcast(read, account.id, params.id ?? '')
-  const { links } = await broadcastReport(read, account.id, id)
+  const { read } = deps.store
+  const broadcast = await findBroadcast(read, account.id, params.id ?? '')
+  const { shown } = await versionAsked(read, broadcast, query)
+  const html = (await htmlOf(read, shown.seen.body_id)) ?? ''
+  if (broadcast.sent_at === null) return frame(await copyOf(deps, shown.seen, html))
+  const { links } = await broadcastReport(deps, account.id, broadcast.id)
   const people = new Map(links.map((link) => [link.url, link.people]))
-  const html = (await htmlOf(read, body_id)) ?? ''
-  return frame(sent_at === null ? html : withClicks(html, people))
+  // Links are known as they are written, so that the marks come before what is merged in.
+  return frame(await copyOf(deps, shown.seen, withClicks(html, people)))
+}
+
+/** The versions of a campaign, and the one that is looked at: the first, where no other is asked for. */
+async function versionAsked(
+  read: Read,
+  broadcast: Broadcast,
+  query: URLSearchParams,
+): Promise<{ versions: Version[]; shown: Version }> {
+  const versions = await asRecipientsGet(read, broadcast)
+  const asked = query.get('version')
+  const [first = { key: undefined, seen: broadcast }] = versions
+  return { versions, shown: versions.find(({ key }) => key === asked) ?? first }
+}
+
+type Version = Awaited<ReturnType<typeof asRecipientsGet>>[number]
+
+/** As a copy of it arrives; where it does not render any more, as it is written. */
+async function copyOf(deps: CampaignPageDeps, seen: Broadcast, html: string): Promise<string> {
+  if (html === '') return html
+  const { account_id: accountId } = seen
+  try {
+    const content = { subject: '-', html, previewText: seen.preview_text ?? undefined }
+    const made = await renderFor(deps.renderer, accountId, content, stranger)
+    const isNotice = seen.notice_reason !== null
+    const { html: copy } = await shownCopy(deps, made.html, { accountId, isNotice })
+    return copy
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return html
+  }
 }
 
 async function htmlOf(read: Read, bodyId: number): Promise<string | null> {
@@ -62,16 +118,19 @@ async function htmlOf(read: Read, bodyId: number): Promise<string | null> {
 const badge =
   'display:inline-block;margin:0 4px;padding:1px 6px;border-radius:9px;background:#1d4ed8;color:#fff;font:bold 12px/16px sans-serif;text-decoration:none'
 
-/** HTML with a mark in front of what each link says; a link that nobody clicked has one too. */
+/** HTML with a mark in front of what each link says; a link that nobody clicked has one too, one of each recipient's own none. */
 export function withClicks(html: string, people: ReadonlyMap<string, number>): string {
   let shown = ''
   let from = 0
   for (const { end, target } of trackableLinks(html)) {
     const tagEnd = html.indexOf('>', end) + 1
-    if (tagEnd === 0 || tagEnd < from) continue
+    if (tagEnd === 0 || tagEnd < from || isMerged.test(target)) continue
     const count = people.get(linkOf(target) ?? '') ?? 0
     shown += `${html.slice(from, tagEnd)}<span style="${badge}">${counted(count, 'person', 'people')}</span>`
     from = tagEnd
   }
   return shown + html.slice(from)
 }
+
+// A merge tag, percent-encoded or not: each person has another address there.
+const isMerged = /\{[{%]|%7b(?:\{|%7b|%|%25)/i

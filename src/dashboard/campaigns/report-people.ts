@@ -1,12 +1,16 @@
 import {
   findBroadcast,
+  opensUnmeasured,
   type PeopleAsked,
   pageOfPeople,
   type ReportPerson,
   recipientsAnswer,
   ruleOfPeople,
+  type VersionPart,
+  versionParts,
   type Who,
   whoNames,
+  whyUnmeasured,
 } from '../../broadcasts/index.js'
 import { isoTime } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -21,7 +25,6 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-import { opensUnmeasured, whyUnmeasured } from './opens-measured.js'
 import type { ReportPageDeps } from './report.js'
 import { whoWords } from './report-words.js'
 
@@ -76,6 +79,7 @@ export function peopleAsked(query: { get(name: string): string | null | undefine
     why,
     provider: textIn(query, 'provider'),
     variant: textIn(query, 'variant'),
+    part: versionParts.find((one) => one === query.get('part')),
   }
 }
 
@@ -99,13 +103,14 @@ function textIn(
 }
 
 /** The same as values of an address, or of a form. */
-const filtersOf = ({ who, link, reason, why, provider, variant }: PeopleAsked) => ({
+const filtersOf = ({ who, link, reason, why, provider, variant, part }: PeopleAsked) => ({
   who,
   link: link?.toString(),
   reason: reason?.toString(),
   why,
   provider,
   variant,
+  part,
 })
 
 /** Whether a list is of a part of those behind a number. */
@@ -219,14 +224,20 @@ async function contactsAmong(
   return new Map(found.map(({ id, address }) => [address, id]))
 }
 
-function saysMore({ link, reason, why, provider, variant }: PeopleAsked): string {
+function saysMore({ link, reason, why, provider, variant, part }: PeopleAsked): string {
   if (provider === '*') return ', at providers beyond those of the report'
   if (provider !== undefined) return `, at ${provider}`
-  if (variant !== undefined) return `, of version ${variant}`
+  if (variant !== undefined) return `, of version ${variant}${partWords[part ?? 'all']}`
   if (link !== undefined) return ', one of the links'
   if (reason !== undefined) return ', for one reason'
   return why === undefined ? '' : `: ${leaveWords[why]}`
 }
+
+const partWords = {
+  all: '',
+  test: ', on whom it was tried',
+  rest: ', which went to the rest',
+} as const satisfies Record<VersionPart | 'all', string>
 
 // People that a file reads at once.
 const perSlice = 500

@@ -13,6 +13,7 @@ import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../d
 import type { Read } from '../../store/index.js'
 import { gateInWords, whyWaits } from '../emails/waiting.js'
 import { exactWithZone } from '../format.js'
+import { plainReason } from '../plain-reason.js'
 
 /** How far a campaign is that sends. */
 export interface SendingView {
@@ -71,6 +72,8 @@ export async function sendingView(
     putOff.lanes.map(async ({ lane, deliveries, first }) => {
       const { gate, says } = await whyWaits({ read, now, gateOf }, first)
       return {
+        lane,
+        gate,
         title: `${lane}: ${gate}`,
         says: says.replaceAll(uuid, '…'),
         count: counted(
@@ -111,7 +114,11 @@ export async function sendingView(
         shownCount,
       ),
     })),
-    why: [...stopped, ...(await gatesOf({ read, gateOf }, { accountId, broadcastId })), ...lanes],
+    why: [
+      ...stopped,
+      ...(await gatesOf({ read, gateOf }, { accountId, broadcastId, told: lanes })),
+      ...lanes,
+    ],
   }
 }
 
@@ -131,10 +138,16 @@ function timeLeft(
   return end === undefined ? undefined : end - now
 }
 
-/** What holds up mails of the campaign before their first attempt: said once, however many domains wait for it. */
+/**
+ * What holds up mails of the campaign before their first attempt: said once, however many domains wait for it. `told`: what
+ * is said already of mails that were put off, which wait for the same, as at a provider with a brake.
+ */
 async function gatesOf(
   { read, gateOf }: { read: Read; gateOf: SendingDeps['gateOf'] },
-  of: { accountId: string; broadcastId: string },
+  {
+    told,
+    ...of
+  }: { accountId: string; broadcastId: string; told: readonly { lane: string; gate: string }[] },
 ): Promise<SendingView['why']> {
   const streams = await streamsOfCampaign(read, { limit: lanesAsked, ...of })
   const gates = await Promise.all(streams.map(({ node, ...stream }) => gateOf(stream, node)))
@@ -142,13 +155,16 @@ async function gatesOf(
   for (const [i, gate] of gates.entries()) {
     // Who is in line moves on.
     if (gate === undefined || gate.gate === 'turn' || gate.gate === 'dns') continue
+    const lane = streams[i]?.lane ?? ''
+    const words = gateInWords(gate.gate)
+    if (told.some((known) => known.lane === lane && known.gate === words)) continue
     const one = said.get(gate.says) ?? { gate, lanes: [] }
-    one.lanes.push(streams[i]?.lane ?? '')
+    one.lanes.push(lane)
     said.set(gate.says, one)
   }
   return [...said].map(([says, { gate, lanes }]) => ({
     title: `${lanes.slice(0, lanesShown).join(', ')}${lanes.length > lanesShown ? ` and ${lanes.length - lanesShown} more` : ''}: ${gateInWords(gate.gate)}`,
-    says: `${says.replaceAll(uuid, '…')}.`,
+    says: `${plainReason(says.replaceAll(uuid, '…'))}.`,
     count: '',
     href: '',
   }))

@@ -7,6 +7,7 @@ import {
   draftToPeople,
   findBroadcast,
   pageOfPeople,
+  requireOpensMeasured,
   requireRuleOfPeople,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -18,7 +19,6 @@ import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
-import { requireOpensMeasured } from './opens-measured.js'
 import { showReport } from './report.js'
 import { reportMailFrame, showReportMail } from './report-mail.js'
 import { peopleAsked, reportPeopleCsv, showReportPeople } from './report-people.js'

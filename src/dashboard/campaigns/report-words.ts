@@ -71,6 +71,10 @@ export const reasonWords = (of: string) => classWords[of] ?? of.replaceAll('-', 
 export const share = (rate: number | null) =>
   rate === null ? '–' : `${(rate * 100).toFixed(rate > 0 && rate < 0.001 ? 2 : 1)} %`
 
+/** A share of what may not be measured: then nobody knows it. */
+export const shareKnown = (rate: number | null, unmeasured: string | null) =>
+  unmeasured === null ? share(rate) : '–'
+
 /** A number that leads to the people behind it. */
 export const peopleCell = (text: string, href: string): Html => html`<a href="${href}">${text}</a>`
 
@@ -87,8 +91,8 @@ export interface ReportNumber {
 
 /** The numbers at the top, each with its share and the people behind it. */
 export function numbersOf(
-  { total, progress }: BroadcastReport,
-  { here, notSent, isMeasured }: { here: string; notSent: number; isMeasured: boolean },
+  { total, progress, unmeasured }: BroadcastReport,
+  { here, notSent }: { here: string; notSent: number },
 ): ReportNumber[] {
   const { rates } = total
   const one = (
@@ -103,17 +107,22 @@ export function numbersOf(
     machines: machines === undefined ? undefined : `machines: ${counted(machines, 'time')}`,
     href: linkTo(`${here}/people`, { who }),
   })
+  const unknown = (who: Who): ReportNumber =>
+    Object.assign(one(who, 0, undefined), { value: '–', rate: 'not measured' })
   const { delivered, relayed, bounced, failed } = progress
+  const unreached = bounced + failed + progress.suppressed
   return [
     one('sent', delivered + relayed + bounced + failed, undefined),
     one('delivered', total.delivered + total.relayed, rates.delivery),
-    isMeasured || total.openedUnique > 0
+    unmeasured.opens === null || total.openedUnique > 0
       ? one('opened', total.openedUnique, rates.open, total.openedByMachines)
-      : { ...one('opened', 0, undefined), value: '–', rate: 'not measured' },
-    one('clicked', total.clickedUnique, rates.click, total.clickedByMachines),
+      : unknown('opened'),
+    unmeasured.clicks === null || total.clickedUnique > 0
+      ? one('clicked', total.clickedUnique, rates.click, total.clickedByMachines)
+      : unknown('clicked'),
     one('left', total.unsubscribed, rates.unsubscribe),
     one('complained', total.complained + total.complainedUnproved, rates.complaint),
-    one('unreached', progress.bounced + progress.failed + progress.suppressed, undefined),
+    one('unreached', unreached, progress.recipients === 0 ? null : unreached / progress.recipients),
     ...(notSent === 0 ? [] : [one('not_sent', notSent, undefined)]),
   ]
 }

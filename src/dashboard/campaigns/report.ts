@@ -4,7 +4,9 @@ import {
   type BroadcastReport,
   broadcastReport,
   findBroadcast,
+  type MeasureDeps,
   neverSent,
+  opensUnmeasured,
   reachedWords,
   ruleOfPeople,
   type Who,
@@ -20,7 +22,6 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-import { type OpensDeps, opensUnmeasured, whyUnmeasured } from './opens-measured.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
@@ -29,6 +30,7 @@ import {
   type ReportNumber,
   reasonWords,
   share,
+  shareKnown,
   standingChips,
   whoWords,
 } from './report-words.js'
@@ -36,7 +38,7 @@ import { sendingPart } from './sending-part.js'
 import { type VersionsView, versionsView } from './versions.js'
 
 /** What the pages about what became of campaigns need. */
-export interface ReportPageDeps extends OpensDeps {
+export interface ReportPageDeps extends MeasureDeps {
   gateOf: GateOf
 }
 
@@ -88,29 +90,32 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const { read } = deps.store
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
   const { id } = broadcast
-  const report = await broadcastReport(read, account.id, id)
+  const report = await broadcastReport(deps, account.id, id)
   const here = `${base}/campaigns/${id}/report`
   const waits = waitsForDecision(broadcast)
   const at = { broadcast, base, now, waits, zone: visit.person.timeZone ?? 'UTC' }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
-  const unmeasured = await whyUnmeasured(deps, broadcast)
-  const isMeasured = unmeasured === undefined
+  const { unmeasured } = report
+  const isMeasured = unmeasured.opens === null
   const view: CampaignReportView = {
     here,
     campaign: `${base}/campaigns/${id}`,
     name: report.name ?? report.subject,
     lead: `${shownCount(report.progress.recipients)} mails${report.name === null ? '' : ` · “${report.subject}”`}`,
     chip: standingChips[report.status],
-    versions: await versionsView(read, broadcast, visit),
+    versions: await versionsView(deps, broadcast, visit),
     sent:
       report.sentAt === null
         ? undefined
         : moment(Date.parse(report.sentAt), now, visit.person.timeZone ?? undefined),
     upToDate: report.upToDate,
     sending: isOnItsWay(broadcast) ? sendingPart(await sendingView(deps, report, at)) : undefined,
-    unmeasured: isMeasured || broadcast.sent_at === null ? undefined : opensUnmeasured(unmeasured),
+    unmeasured:
+      unmeasured.opens === null || broadcast.sent_at === null
+        ? undefined
+        : opensUnmeasured(unmeasured.opens),
     again:
       isMeasured &&
       visit.may('campaigns.write') &&
@@ -118,11 +123,11 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
       ruleOfPeople(broadcast, { who: 'not_opened' }) !== undefined
         ? `${here}/again`
         : undefined,
-    numbers: numbersOf(report, { here, notSent: neverSent(broadcast), isMeasured }),
+    numbers: numbersOf(report, { here, notSent: neverSent(broadcast) }),
     notSent: notSentPart(broadcast, visit, here),
     charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
     links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),
-    providers: report.providers.slice(0, mostRows).map((one) => providerRow(one, here)),
+    providers: report.providers.slice(0, mostRows).map((one) => providerRow(one, here, unmeasured)),
     reasons: report.reasons.slice(0, mostRows).map((reason) => reasonRow(reason, here)),
     rest: long ? `The first ${mostRows} of each list; the API's answer has all` : undefined,
     reached: `${reachedWords(broadcast)}.`,
@@ -177,7 +182,11 @@ const linkRow = (link: BroadcastReport['links'][number], here: string) => ({
   href: undefined,
 })
 
-function providerRow(one: BroadcastReport['providers'][number], here: string) {
+function providerRow(
+  one: BroadcastReport['providers'][number],
+  here: string,
+  unmeasured: BroadcastReport['unmeasured'],
+) {
   const { provider } = one
   const people = (who: Who, text: string) =>
     peopleCell(text, linkTo(`${here}/people`, { who, provider }))
@@ -188,8 +197,8 @@ function providerRow(one: BroadcastReport['providers'][number], here: string) {
       share(one.rates.delivery),
       people('bounced', shownCount(one.bouncedHard + one.bouncedSoft)),
       shownCount(one.deferred),
-      people('opened', share(one.rates.open)),
-      people('clicked', share(one.rates.click)),
+      people('opened', shareKnown(one.rates.open, unmeasured.opens)),
+      people('clicked', shareKnown(one.rates.click, unmeasured.clicks)),
       people('complained', shownCount(one.complained + one.complainedUnproved)),
     ],
   }
@@ -214,8 +223,10 @@ function comparedRows(report: BroadcastReport, base: string, now: number) {
     sent: moment(Date.parse(one.sentAt ?? ''), now),
     cells: [
       shownCount(one.recipients),
-      ...[one.rates.delivery, one.rates.open, one.rates.click, one.rates.unsubscribe].map(share),
-      ...[one.rates.complaint, one.rates.bounce].map(share),
+      share(one.rates.delivery),
+      shareKnown(one.rates.open, one.unmeasured.opens),
+      shareKnown(one.rates.click, one.unmeasured.clicks),
+      ...[one.rates.unsubscribe, one.rates.complaint, one.rates.bounce].map(share),
     ],
   }))
 }

@@ -15,6 +15,7 @@ import { formWith } from '../../http/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
 import { savedOrKept } from '../blocks/finished.js'
 import type { TypedDocument } from '../blocks/form.js'
+import { withPictureWords } from '../blocks/picture-words.js'
 import { file, type PageAnswer, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -78,7 +79,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       }
       return await createBroadcast(withExpand(deps), billing, whole, { draft: true })
     }
-    const { kept: made, flash } = await savedOrKept(visit, make, {
+    const fields = await withPictureWords(deps, visit.account.id, visit.fields)
+    const { kept: made, flash } = await savedOrKept({ form, fields }, make, {
       before: null,
       saved: 'The draft is saved',
     })
@@ -106,7 +108,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       const given = attachments === undefined ? typed : { ...typed, attachments }
       return await changeDraft(withExpand(deps), billing, params.id ?? '', given, { revision })
     }
-    const { kept: changed, flash } = await savedOrKept(visit, change, {
+    const told = await withPictureWords(deps, visit.account.id, fields)
+    const { kept: changed, flash } = await savedOrKept({ form, fields: told }, change, {
       before: blocksOf(draft),
       saved: 'Saved',
     })

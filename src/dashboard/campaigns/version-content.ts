@@ -25,6 +25,7 @@ import {
   typedOf,
 } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
+import { withPictureWords } from '../blocks/picture-words.js'
 import { savedBlocks } from '../blocks/saved-part.js'
 import { tagMenu } from '../blocks/tag-menu.js'
 import { page, redirect } from '../shell/answer.js'
@@ -102,7 +103,8 @@ export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps)
       await changeDraft(withExpand(deps), billing, draft.id, given, { revision })
     }
     const isTaken = form.next === 'as-draft'
-    const { flash } = await savedOrKept(visit, write, {
+    const fields = await withPictureWords(deps, account.id, visit.fields)
+    const { flash } = await savedOrKept({ form, fields }, write, {
       before: version.blocks ?? blocksOf(draft),
       saved: isTaken ? `Version ${key} has the content of the draft` : `Version ${key} is saved`,
       within: `variants.${variants.indexOf(version)}.`,
@@ -223,7 +225,7 @@ async function showContent(
         saved: await savedBlocks(read, { accountId: account.id, base }, fields),
       }),
     html: isLarge ? '' : html,
-    largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KiB` : undefined,
+    largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KB` : undefined,
     tags: await tagMenu(read, account.id),
     preview: previewPart(
       await campaignPreview(deps, visit, { isNotice, ...saved, html, document }, as),

@@ -1,6 +1,13 @@
 import { shownCount } from '../../amounts/index.js'
-import { type Broadcast, campaignVersions, waitsForDecision } from '../../broadcasts/index.js'
-import type { Read } from '../../store/index.js'
+import {
+  type Broadcast,
+  campaignVersions,
+  type MeasureDeps,
+  type Unmeasured,
+  unmeasuredOf,
+  type VersionPart,
+  waitsForDecision,
+} from '../../broadcasts/index.js'
 import { exactWithZone } from '../format.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
@@ -12,7 +19,9 @@ import { isTypedFor } from './typed-number.js'
 export interface VersionsView {
   /** What is known of the version for the rest. */
   says: string
-  rows: { name: string; cells: (string | Html)[]; key: string }[]
+  keys: string[]
+  /** Of each version, what became of the test; of the chosen one what its rest did stands apart. */
+  tables: { caption: string; columns: Column[]; rows: (string | Html)[][] }[]
   /** Whether one can be chosen by hand now. */
   canChoose: boolean
   /** How many get the version that is chosen. */
@@ -28,40 +37,85 @@ const percent = (chance: number) => `${Math.round(chance * 100)} %`
 
 /** The versions of a campaign with their figures; undefined: it has none. */
 export async function versionsView(
-  read: Read,
+  deps: MeasureDeps,
   broadcast: Broadcast,
   { person, may, base }: Pick<Visit, 'person' | 'may' | 'base'>,
 ): Promise<VersionsView | undefined> {
-  const { variants, variantTest } = await campaignVersions(read, broadcast)
+  const { variants, variantTest } = await campaignVersions(deps.store.read, broadcast)
   if (variantTest === null) return undefined
   const zone = person.timeZone ?? 'UTC'
   const here = `${base}/campaigns/${broadcast.id}/report`
-  const isKnown = variants.some(({ opened, clicked }) => opened + clicked > 0)
+  const unmeasured = await unmeasuredOf(deps, broadcast)
   const isOn = broadcast.status === 'sending' || broadcast.status === 'paused'
   return {
     says: decisionWords(broadcast, { test: variantTest, zone }),
-    rows: variants.map((one) => ({
-      name: one.subject === null ? one.key : `${one.key}: ${one.subject}`,
-      key: one.key,
-      cells: [
-        ...(
-          [
-            ['made', one.recipients],
-            ['delivered', one.delivered],
-            ['opened', one.opened],
-            ['clicked', one.clicked],
-          ] as const
-        ).map(([who, count]) =>
-          peopleCell(shownCount(count), linkTo(`${here}/people`, { who, variant: one.key })),
-        ),
-        // Before anybody did anything the sum says nothing but who got fewer mails.
-        isKnown ? percent(one.chance) : 'not known yet',
-      ],
-    })),
+    keys: variants.map(({ key }) => key),
+    tables: tablesOf(variants, { by: variantTest.by, here, unmeasured }),
     rest: restOf(broadcast),
     typesNumber: isTypedFor(restOf(broadcast)),
     canChoose: isOn && waitsForDecision(broadcast) && may('campaigns.write'),
   }
+}
+
+type Versions = Awaited<ReturnType<typeof campaignVersions>>['variants']
+type Column = { label: string; kind?: 'main' | 'number' }
+
+const ofMails: readonly Column[] = [
+  { label: 'Version', kind: 'main' },
+  ...['Mails', 'Delivered', 'Opened', 'Clicked'].map(
+    (label): Column => ({ label, kind: 'number' }),
+  ),
+]
+
+/** The test and, once a version is chosen, what its rest did: they got it at another time, and tell nothing of the others. */
+function tablesOf(
+  versions: Versions,
+  { by, here, unmeasured }: { by: 'clicks' | 'opens'; here: string; unmeasured: Unmeasured },
+): VersionsView['tables'] {
+  const nameOf = ({ key, subject }: Versions[number]) =>
+    subject === null ? key : `${key}: ${subject}`
+  const isKnown = versions.some(({ test: { compared } }) => compared.did > 0)
+  const did = by === 'clicks' ? 'clicked' : 'opened'
+  // Only a version with a rest has mails of two kinds.
+  const cells = (
+    { key: variant, rest }: Versions[number],
+    of: { part: VersionPart; counts: Omit<Versions[number]['test'], 'compared'> },
+  ) => {
+    const part = rest === null ? undefined : of.part
+    const { recipients, delivered, opened, clicked } = of.counts
+    return (
+      [
+        ['made', shownCount(recipients)],
+        ['delivered', shownCount(delivered)],
+        ['opened', unmeasured.opens === null ? shownCount(opened) : '–'],
+        ['clicked', unmeasured.clicks === null ? shownCount(clicked) : '–'],
+      ] as const
+    ).map(([who, count]) => peopleCell(count, linkTo(`${here}/people`, { who, variant, part })))
+  }
+  const tried = {
+    caption: 'The test: on whom the versions were tried',
+    columns: [
+      ...ofMails,
+      { label: 'Compared by', kind: 'number' as const },
+      { label: 'Chance to be best', kind: 'number' as const },
+    ],
+    rows: versions.map((one) => {
+      const { compared } = one.test
+      return [
+        nameOf(one),
+        ...cells(one, { part: 'test', counts: one.test }),
+        `${shownCount(compared.did)} of ${shownCount(compared.of)} ${did}`,
+        // Before anybody did anything the sum says nothing but who got fewer mails.
+        isKnown ? percent(one.chance) : 'not known yet',
+      ]
+    }),
+  }
+  const rests = versions.flatMap((one) =>
+    one.rest === null ? [] : [[nameOf(one), ...cells(one, { part: 'rest', counts: one.rest })]],
+  )
+  if (rests.length === 0) return [tried]
+  const caption = 'The rest: who got the version that was chosen'
+  return [tried, { caption, columns: [...ofMails], rows: rests }]
 }
 
 interface TestWords {

@@ -88,11 +88,12 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     const { ids, trigger } = form
     const back = `${base}/contacts`
     if (form.do === 'delete') {
+      const emails = (await contactsAmong(read, account.id, ids)).map(({ email }) => email)
       const deleted = await deleteContacts(deps, account.id, ids)
       const flash = deleted === 1 ? '1 contact is deleted' : `${deleted} contacts are deleted`
       return redirect(back, {
         flash,
-        audit: auditOf(operations.deleteContact, { detail: { ids } }),
+        audit: auditOf(operations.deleteContact, { detail: { emails } }),
       })
     }
     if (form.do === 'set' || form.do === 'unsubscribe') {

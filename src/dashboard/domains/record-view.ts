@@ -53,6 +53,10 @@ const words: Readonly<Record<DnsRecord['purpose'], { title: string; why: string 
     title: 'Host for links',
     why: 'Tracked links then show your own name in place of the appliance’s.',
   },
+  receiving: {
+    title: 'Incoming mail: MX',
+    why: 'Leads mail to this name here. If other MX records stand there, that mail still goes where they lead.',
+  },
 }
 
 /** A record with what the last look at the DNS found; `seen` is undefined before the first look. */

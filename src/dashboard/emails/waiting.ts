@@ -9,6 +9,7 @@ import {
 import { internalFault } from '../../errors/index.js'
 import { queueClass, type Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
+import { plainReason } from '../plain-reason.js'
 
 /** Why one delivery waits, in words for the account's people. */
 export interface WaitingView {
@@ -52,7 +53,8 @@ export async function whyWaits(
   return {
     recipient: delivery.recipient,
     gate: gateInWords(why.gate),
-    says: why.gate === 'in-flight' ? 'An attempt is under way.' : `${why.says.trim()}.`,
+    says:
+      why.gate === 'in-flight' ? 'An attempt is under way.' : `${plainReason(why.says.trim())}.`,
     next: why.until === null ? undefined : moment(why.until, now),
     givesUp: moment(expiresAt, now),
     tooLate: why.until !== null && why.until >= expiresAt,

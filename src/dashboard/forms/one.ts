@@ -1,8 +1,10 @@
 import { renderSVG } from 'uqr'
 import {
   addressOf,
+  confirmationSenders,
   findForm,
   heldOf,
+  listsThere,
   type SignupForm,
   sentName,
   stateOf,
@@ -30,6 +32,10 @@ interface OneFormView {
   snippet: string
   /** Where scripts send it in; empty: nowhere. */
   submissions: string
+  /** From whom its confirmations come; empty: nobody gets any. */
+  sender: string
+  /** It names lists, and all of them are deleted. */
+  isListless: boolean
   figures: { label: string; value: string }[]
   held: { reason: string; held: number }[]
   faults: Faults
@@ -76,6 +82,10 @@ export async function showForm(
     chip: formChips[state],
     address,
     submissions: submissionsOf(publicUrl, form),
+    sender: (await confirmationSenders(read, account.id))(form),
+    isListless:
+      form.kind === 'page' &&
+      (await listsThere(read, account.id, form.settings.lists)).length === 0,
     snippet: snippetOf(
       form,
       address,

@@ -16,7 +16,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ListPageDeps } from './deps.js'
-import { showList } from './one.js'
+import { showList, usesOf } from './one.js'
 
 /** The form of a new list. */
 interface NewListView {
@@ -30,8 +30,11 @@ interface DeleteListView {
   id: string
   name: string
   people: string
+  count: number
   /** How many of them are on no other list, in words; undefined: none. */
   forGood: string | undefined
+  /** What names it, in words. */
+  uses: string[]
   faults: Faults
 }
 
@@ -76,7 +79,9 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
       id: list.id,
       name: list.name,
       people: plural(list.contactCount, 'contact'),
+      count: list.contactCount,
       forGood: forGood(await onlyOnList(read, list.id), list.contactCount),
+      uses: await usesOf(read, account.id, list.id),
       faults,
     }
     return page('lists/delete', view, { title: `Delete ${list.name}` })
@@ -91,7 +96,10 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
       throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
     }
     await deleteList(deps, account.id, id)
-    const audit = auditOf(operations.deleteContactList, { target: id, detail: { contactCount } })
+    const audit = auditOf(operations.deleteContactList, {
+      target: id,
+      detail: { name, contactCount },
+    })
     return redirect(`${base}/lists`, { flash: `The list “${name}” is deleted`, audit })
   })
 }

@@ -39,6 +39,8 @@ interface MapView {
   /** The one that the link named that led here. */
   list: string
   policies: { value: KnownPolicy; label: string; hint: string }[]
+  /** Of phone numbers that name none. */
+  country: string
   faults: Faults
 }
 
@@ -69,6 +71,7 @@ export const policies: readonly { value: KnownPolicy; label: string; hint: strin
 ]
 
 const mostLists = 500
+const countries = new Intl.DisplayNames('en', { type: 'region' })
 
 /** How the form wants the file to be read; what it does not say is found out. */
 export function readingIn(given: { get(name: string): string | null | undefined }) {
@@ -161,6 +164,7 @@ export async function showMapping(
     })),
     list: query.get('list') ?? '',
     policies: [...policies],
+    country: countries.of(imports.defaultCountry) ?? imports.defaultCountry,
     faults,
   }
   return page('lists/map', view, { title: `Import ${task.detail.filename}` })

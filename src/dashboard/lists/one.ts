@@ -112,7 +112,7 @@ export async function showList(
 }
 
 /** What names the list: automations, campaigns that are still to go, segments, and forms in use. */
-async function usesOf(read: Read, accountId: string, listId: string): Promise<string[]> {
+export async function usesOf(read: Read, accountId: string, listId: string): Promise<string[]> {
   const others = await audienceUses(read, accountId, listId)
   const forms = (await listForms(read, accountId)).filter(
     ({ archivedAt, settings }) =>

@@ -1,4 +1,5 @@
-import type { DkimVerdict, SandboxSummary, Verdicts } from '../../sandbox/index.js'
+import type { DkimVerdict, Verdicts } from '../../reports/index.js'
+import type { SandboxSummary } from '../../sandbox/index.js'
 
 /** Shown by colour and by sign: good, open to doubt, bad, nothing to say. */
 export type CheckTone = 'good' | 'doubt' | 'bad' | 'none'

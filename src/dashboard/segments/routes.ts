@@ -118,7 +118,7 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
       )
       return redirect(`${base}/segments`, {
         flash: `The segment “${gone.name}” is deleted; its people stay`,
-        audit: auditOf(operations.deleteSegment, { target: gone.id }),
+        audit: auditOf(operations.deleteSegment, { target: gone.id, detail: { name: gone.name } }),
       })
     },
   )

@@ -1,4 +1,4 @@
-import { isoDay, isoTime } from '../../clock/index.js'
+import { isoDay, shownFor } from '../../clock/index.js'
 import type { ConsentEvent } from '../../consent/index.js'
 import { leaveWords } from '../../preferences/index.js'
 import type { Suppression } from '../../suppression/index.js'
@@ -80,7 +80,7 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
 }
 
 /** An event of the consent log as a sentence. */
-export function happeningText({ kind, detail }: ConsentEvent): string {
+export function happeningText({ kind, at, detail }: ConsentEvent): string {
   const { by, file, line, note, reasons, fields, page, address, askedAt } = detail
   return [
     kinds[kind],
@@ -93,7 +93,7 @@ export function happeningText({ kind, detail }: ConsentEvent): string {
     ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),
     ...(page ? [`on ${page}`] : []),
     ...(address ? [`from the network ${address}`] : []),
-    ...(askedAt === undefined ? [] : [`asked for at ${isoTime(askedAt)}`]),
+    ...(askedAt === undefined ? [] : [`asked for ${shownFor(at - askedAt)} before`]),
     ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
   ].join(' ')
 }

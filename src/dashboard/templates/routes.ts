@@ -18,6 +18,7 @@ import {
 import { blockDeedPages } from '../blocks/deed-pages.js'
 import { besideCards } from '../blocks/faulty-card.js'
 import { checkedDocument } from '../blocks/form.js'
+import { withPictureWords } from '../blocks/picture-words.js'
 import { listed } from '../format.js'
 import { frame, redirect } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
@@ -74,7 +75,8 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
     },
     async (visit) => {
       await open(deps, visit)
-      const { account, base, form, fields } = visit
+      const { account, base, form } = visit
+      const fields = await withPictureWords(deps, account.id, visit.fields)
       const { document } = typedIn(fields)?.draft ?? {}
       const content =
         document === undefined ? {} : { html: undefined, blocks: checkedDocument(document) }
@@ -107,7 +109,8 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
     },
     async (visit) => {
       await open(deps, visit)
-      const { account, base, form, fields, params } = visit
+      const { account, base, form, params } = visit
+      const fields = await withPictureWords(deps, account.id, visit.fields)
       const { subject, textBody = '' } = form
       const { document } = typedIn(fields)?.draft ?? {}
       const content: Pick<typeof form, 'html' | 'blocks'> =

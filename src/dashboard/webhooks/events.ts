@@ -9,6 +9,7 @@ const words: Readonly<Record<WebhookEvent, string>> = {
   'email.failed': 'It was given up',
   'email.opened': 'A recipient opened it',
   'email.clicked': 'A recipient followed a link in it',
+  'email.received': 'A mail came in that a rule leads to webhooks',
 }
 
 /** The events, for who chooses some. */

@@ -20,6 +20,7 @@ export const english: FormWords = {
   check: {
     title: 'Please press the button',
     line: 'It shows that a person sent this form.',
+    again: 'That was quicker than people are. Please press it once more.',
     button: 'Yes, sign me up',
   },
   sent: {

@@ -20,6 +20,7 @@ export const french: FormWords = {
   check: {
     title: 'Veuillez cliquer sur le bouton',
     line: 'Cela montre qu’une personne a envoyé ce formulaire.',
+    again: 'C’était plus rapide qu’une personne. Veuillez cliquer encore une fois.',
     button: 'Oui, je m’inscris',
   },
   sent: {

@@ -20,6 +20,7 @@ export const german: FormWords = {
   check: {
     title: 'Bitte drücken Sie den Knopf',
     line: 'Das zeigt, dass ein Mensch dieses Formular abgeschickt hat.',
+    again: 'Das war schneller, als Menschen sind. Bitte drücken Sie ihn noch einmal.',
     button: 'Ja, anmelden',
   },
   sent: {

@@ -20,6 +20,7 @@ export const portuguese: FormWords = {
   check: {
     title: 'Carregue no botão',
     line: 'Mostra que uma pessoa enviou este formulário.',
+    again: 'Foi mais rápido do que uma pessoa. Carregue mais uma vez.',
     button: 'Sim, subscrever',
   },
   sent: {

@@ -20,6 +20,7 @@ export const spanish: FormWords = {
   check: {
     title: 'Pulse el botón',
     line: 'Demuestra que una persona envió este formulario.',
+    again: 'Ha sido más rápido que una persona. Púlselo una vez más.',
     button: 'Sí, suscribirme',
   },
   sent: {

@@ -21,7 +21,13 @@ export interface FormWords {
   /** While the browser works for a form that is careful. */
   working: string
   /** The page of one button between a form elsewhere, or one that was open for long, and its effect. */
-  check: { title: string; line: string; button: string }
+  check: {
+    title: string
+    line: string
+    /** To who pressed it sooner than people do. */
+    again: string
+    button: string
+  }
   /** After it was sent in. */
   sent: { title: string; lines: string[] }
   /** Behind the link of the mail. */

@@ -185,6 +185,14 @@ const broadcastVariants = table(
     /** Of its test alone, at the decision: how many mails had arrived, and with how many people did what it is measured by. */
     test_arrived: integer().orNull(),
     test_did: integer().orNull(),
+    /** Of the one that was chosen: the last mail of the test, behind which those of the rest are; null: there is no rest. */
+    rest_after: text().orNull(),
+    /** Of its rest, and in the counters above too. Of a campaign decided by an older release they are 0. */
+    rest_mails: integer().default(0),
+    /** As servers and smart hosts have taken them. */
+    rest_arrived: integer().default(0),
+    rest_opened: integer().default(0),
+    rest_clicked: integer().default(0),
   },
   {
     primaryKey: ['broadcast_id', 'key'],

@@ -21,6 +21,9 @@ const domains = table(
     /** The host of its tracked links; used once the DNS was seen to lead it here (1). */
     tracking_host: text().orNull(),
     tracking_host_ready: integer().orNull(),
+    /** The host at which it receives mail for its account; its MX was seen to lead here (1). */
+    receiving_host: text().orNull(),
+    receiving_host_ready: integer().orNull(),
   },
   {
     unique: [['account_id', 'name']],
@@ -28,6 +31,12 @@ const domains = table(
       domains_tracking_host: {
         on: ['tracking_host'],
         where: (row) => row('tracking_host', 'is not', null),
+      },
+      // A name receives for one account alone.
+      domains_receiving_host: {
+        on: ['receiving_host'],
+        isUnique: true,
+        where: (row) => row('receiving_host', 'is not', null),
       },
     },
   },

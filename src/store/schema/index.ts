@@ -27,6 +27,7 @@ import { outboundTables } from './outbound.js'
 import { peopleTables } from './people.js'
 import { picturesTables } from './pictures.js'
 import { protectionTables } from './protection.js'
+import { receivingTables } from './receiving.js'
 import { retentionTables } from './retention.js'
 import { sandboxTables } from './sandbox.js'
 import { segmentsTables } from './segments.js'
@@ -68,6 +69,7 @@ export type * from './outbound.js'
 export type * from './people.js'
 export type * from './pictures.js'
 export type * from './protection.js'
+export type * from './receiving.js'
 export type * from './retention.js'
 export type * from './sandbox.js'
 export type * from './segments.js'
@@ -109,6 +111,7 @@ export const tables = [
   ...certificatesTables,
   ...protectionTables,
   ...inboundTables,
+  ...receivingTables,
   ...webhooksTables,
   ...broadcastsTables,
   ...automationsTables,

@@ -79,7 +79,7 @@ t.test('what is left of a campaign by own clocks is told in the zone of who look
   const { id } = await rig.create(own)
   await clock.advance(Date.parse('2026-12-02T19:00:01Z') - now)
   await rig.expand()
-  const report = await broadcastReport(rig.store.read, rig.accountId, id)
+  const report = await broadcastReport({ store: rig.store, tracking: undefined }, rig.accountId, id)
   const deps = { store: rig.store, gateOf: async () => undefined }
   const broadcast = await rig.find(id)
   const of = { broadcast, base: '', now: clock.now(), waits: false, zone: 'Africa/Lagos' }

@@ -210,4 +210,51 @@ t.test('its page says what the rest waits for, and sends a version to it', async
   t.match(await found(), { winner: 'B', decided_by: 'account' })
   const { json } = await posthorn.call('GET', `/v1/broadcasts/${id}/report`)
   t.match(json, { variantTest: { chosen: 'B', chosenBy: 'account' }, variants: [{ key: 'A' }, {}] })
+  const after = { recipients: 4_500, delivered: 4_400, rest_mails: 4_000, rest_arrived: 3_900 }
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcast_variants')
+      .set({ ...after, opened: 40, rest_opened: 30 })
+      .where('broadcast_id', '=', id)
+      .where('key', '=', 'B')
+      .execute(),
+  )
+  const parted = (await viewer.get(`${draft}/report`)).text
+  t.match(parted, /The test: on whom[\s\S]*variant=B&amp;part=test">500<[\s\S]*The rest: who got/)
+  t.match(parted, /The rest: who got[\s\S]*part=rest">4,000<[\s\S]*part=rest">3,900</)
+  for (const part of ['test', 'rest']) {
+    const people = await viewer.get(`${draft}/report/people?who=made&variant=B&part=${part}`)
+    t.equal(people.status, 200)
+    t.match(people.text, part === 'rest' ? /which went to the rest/ : /on whom it was tried/)
+  }
+  t.equal((await viewer.get(`${draft}/report/people?who=made&part=rest`)).status, 400)
+})
+
+t.test('the numbers stand over each version of the mail, as somebody gets it', async (t) => {
+  const html = '<p><a href="https://shop.test/b">B</a></p>{{ unsubscribe_footer }}'
+  const variants = [{}, { subject: 'Only B', html }]
+  const own = '<a href="https://x.test/{{ email }}">x</a> <a href="https://shop.test/a">A</a>'
+  const given = { ...content, subject: 'Of all', html: own, variants, draft: true }
+  const { id: two } = await call('POST', '/v1/broadcasts', given)
+  const begun = { status: 'sent', sent_at: Date.now(), expanded: 1 } as const
+  await store.write((tx) => tx.updateTable('broadcasts').set(begun).where('id', '=', two).execute())
+  const link = { broadcast_id: two, number: 1, url: 'https://shop.test/b' }
+  const clicks = { clicked: 7, people: 5, clicked_machine: 0 }
+  await store.write((tx) =>
+    tx
+      .insertInto('broadcast_links')
+      .values({ ...link, ...clicks })
+      .execute(),
+  )
+  const at = `${base}/campaigns/${two}/report/mail`
+  const page = (await viewer.get(`${at}?version=B`)).text
+  t.match(page, /aria-current="page"[^>]*>B: Only B</)
+  t.match(page, `src="${at}/html?version=B"`)
+  const framed = (await viewer.get(`${at}/html?version=B`)).text
+  t.match(framed, /5 people<\/span>B</)
+  t.notMatch(framed, '{{ unsubscribe_footer }}')
+  t.match(framed, /\/unsubscribe\/shown/)
+  const first = (await viewer.get(`${at}/html`)).text
+  t.match(first, /0 people<\/span>A</)
+  t.match(first, />x<\/a>/, 'a link of each recipient’s own has no number')
 })

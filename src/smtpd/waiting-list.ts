@@ -2,13 +2,13 @@ import { keepNewest } from '../bounded/index.js'
 import { isDueBy } from '../clock/index.js'
 
 /** What is known in memory of a mail in the spool. */
-export interface UnreadMail {
-  id: number
+export interface UnreadMail<Id = number> {
+  id: Id
   dueAt: number
   bytes: number
 }
 
-// A mail is put off by five minutes at most (`clerk.ts`): one that would be later was put off by a clock that was ahead.
+// A mail is put off by five minutes at most (`inbound/clerk.ts`): one that would be later was put off by a clock that was ahead.
 const longestWaitMs = 300_000
 
 // What one network may have of the room: a tenth, so that it takes ten networks to fill it.
@@ -30,8 +30,8 @@ interface ReaderUse {
  * reading took, as a hostile mail takes it a thousand times as long as another: next is who has used least. In memory,
  * as there is one process that takes them, and it looks at each when it starts.
  */
-export function makeWaitingList(limits: { mails: number; bytes: number }) {
-  const networks = new Map<string, Map<number, UnreadMail>>()
+export function makeWaitingList<Id = number>(limits: { mails: number; bytes: number }) {
+  const networks = new Map<string, Map<Id, UnreadMail<Id>>>()
   const uses = new Map<string, ReaderUse>()
   /** What the last one to be read from had used: who comes anew, or again, has no more credit than that. */
   let leastMs = 0
@@ -42,7 +42,7 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
   const bytesOf = new Map<string, number>()
   let mails = 0
   let bytes = 0
-  const change = (network: string, by: 1 | -1, mail: UnreadMail) => {
+  const change = (network: string, by: 1 | -1, mail: UnreadMail<Id>) => {
     mails += by
     bytes += by * mail.bytes
     bytesOf.set(network, (bytesOf.get(network) ?? 0) + by * mail.bytes)
@@ -60,12 +60,12 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
         ownBytes <= limits.bytes * networkShare
       )
     },
-    add(network: string, mail: UnreadMail): void {
-      const own = networks.get(network) ?? new Map<number, UnreadMail>()
+    add(network: string, mail: UnreadMail<Id>): void {
+      const own = networks.get(network) ?? new Map<Id, UnreadMail<Id>>()
       networks.set(network, own.set(mail.id, mail))
       change(network, 1, mail)
     },
-    remove(network: string, id: number): void {
+    remove(network: string, id: Id): void {
       const own = networks.get(network)
       const mail = own?.get(id)
       if (own === undefined || mail === undefined) return
@@ -75,7 +75,7 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       networks.delete(network)
       bytesOf.delete(network)
     },
-    setDue(network: string, id: number, dueAt: number): void {
+    setDue(network: string, id: Id, dueAt: number): void {
       const own = networks.get(network)
       const mail = own?.get(id)
       if (own === undefined || mail === undefined) return
@@ -87,10 +87,10 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
     due(
       most: number,
       now: number,
-      inHand: ReadonlySet<number>,
-    ): (UnreadMail & { network: string })[] {
-      const found: (UnreadMail & { network: string })[] = []
-      const isDue = ({ id, dueAt }: UnreadMail) =>
+      inHand: ReadonlySet<Id>,
+    ): (UnreadMail<Id> & { network: string })[] {
+      const found: (UnreadMail<Id> & { network: string })[] = []
+      const isDue = ({ id, dueAt }: UnreadMail<Id>) =>
         isDueBy(dueAt, now, longestWaitMs) && !inHand.has(id)
       const turns = [...networks].flatMap(([network, own]) => {
         const left = own.values()
@@ -117,7 +117,7 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       const now = { ms: use.ms + spentMs, aMail: (use.aMail + spentMs) / 2 }
       keepNewest(uses, network, now, rememberedNetworks)
     },
-    nextDue(except: ReadonlySet<number>): number | undefined {
+    nextDue(except: ReadonlySet<Id>): number | undefined {
       let first = Number.POSITIVE_INFINITY
       for (const own of networks.values()) {
         for (const { id, dueAt } of own.values()) {

@@ -10,6 +10,16 @@ export interface Verdicts {
   dkim: DkimVerdict[]
   spf: SpfVerdict
   dmarc: DmarcVerdict
+  /** Only where it was asked for. */
+  arc?: ArcVerdict
+}
+
+/** What the chain of seals of those who have sent it on came to. */
+export interface ArcVerdict {
+  result: string
+  /** How many seals it has. */
+  instances: number
+  info: string
 }
 
 /** What one signature came to. */
@@ -53,29 +63,83 @@ export function makeChecks(
   resolver: Resolver,
   log: Log,
 ): (mail: CheckedMail, raw: Buffer) => Promise<Verdicts> {
-  const lookup = nodeLookup(resolver)
   return async (mail, raw) => {
-    const excess = excessOf(headerOf(raw))
-    if (excess !== undefined) return unchecked('permerror', excess)
     try {
-      // With the first mail: loading it takes a third of a second of the appliance's start.
-      const { authenticate } = await import('mailauth')
-      const result = await authenticate(Readable.from(inSlices(raw)), {
-        ip: mail.remote_address,
+      const { verdicts } = await authenticateMail(resolver, raw, {
+        remoteAddress: mail.remote_address,
         helo: mail.helo,
-        sender: mail.mail_from,
+        mailFrom: mail.mail_from,
         mta: 'sandbox.posthorn.test',
-        resolver: lookup,
-        disableArc: true,
-        disableBimi: true,
       })
-      return fromMailauth(result)
+      return verdicts
     } catch (error) {
       log.warn({ messageId: mail.id, error }, 'Sandbox could not check a mail')
       return unchecked('temperror', 'the check itself failed')
     }
   }
 }
+
+/** What a mail came to, and what a seal over it says of that (RFC 8617). */
+export interface Authenticated {
+  verdicts: Verdicts
+  /** Undefined where no chain was looked at, or the one that is there may not be gone on with. */
+  arc?: {
+    instance: number
+    cv: 'none' | 'pass'
+    /** Behind `i=…;` of ARC-Authentication-Results, folded. */
+    results: string
+  }
+}
+
+/**
+ * Checks DKIM, SPF and DMARC of a mail as it came in, and with `arc` its chain of seals. Rejects when the checks
+ * themselves fail.
+ */
+export async function authenticateMail(
+  resolver: Resolver,
+  raw: Buffer,
+  from: { remoteAddress: string; helo: string; mailFrom: string; mta: string; arc?: boolean },
+): Promise<Authenticated> {
+  const excess = excessOf(headerOf(raw))
+  if (excess !== undefined) return { verdicts: unchecked('permerror', excess) }
+  // With the first mail: loading it takes a third of a second of the appliance's start.
+  const { authenticate } = await import('mailauth')
+  const found = await authenticate(Readable.from(inSlices(raw)), {
+    ip: from.remoteAddress,
+    helo: from.helo,
+    sender: from.mailFrom,
+    mta: from.mta,
+    resolver: nodeLookup(resolver),
+    disableArc: from.arc !== true,
+    disableBimi: true,
+  })
+  const verdicts = fromMailauth(found)
+  if (from.arc !== true || !found.arc) return { verdicts }
+  const { i, status, authResults } = found.arc as SealedChain
+  const withArc = {
+    ...verdicts,
+    arc: { result: status.result, instances: i ?? 0, info: short(status.comment) },
+  }
+  if (status.result !== 'none' && status.result !== 'pass') return { verdicts: withArc }
+  const { result: cv } = status
+  const results = onFoldedLines(authResults)
+  return { verdicts: withArc, arc: { instance: (i ?? 0) + 1, cv, results } }
+}
+
+/** What mailauth's types leave out of a chain. */
+interface SealedChain {
+  i?: number
+  status: { result: string; comment?: string }
+  authResults?: string
+}
+
+/** Whatever of it the mail's writer has chosen ends no field. */
+const onFoldedLines = (text = ''): string =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/[^\x20-\x7e]+/g, ' ').trim())
+    .filter((line) => line !== '')
+    .join('\r\n ')
 
 /** Reads what was stored; undefined for a message that was not judged. */
 export function parseVerdicts(json: string | null): Verdicts | undefined {

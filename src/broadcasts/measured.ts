@@ -1,25 +1,42 @@
-import type { Broadcast } from '../../broadcasts/index.js'
-import { ApiError } from '../../errors/index.js'
-import type { Read } from '../../store/index.js'
-import { hasPixel, outweighsPixel, type Switches } from '../../tracking/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Read } from '../store/index.js'
+import { hasPixel, outweighsPixel, type Switches, trackingOf } from '../tracking/index.js'
+import type { Broadcast } from './broadcast.js'
 
-/** What says whether opens are measured. */
-export interface OpensDeps {
+/** What says whether opens and clicks are measured. */
+export interface MeasureDeps {
   store: { read: Read }
-  /** Of the settings; undefined: nobody out there could ask for a pixel. */
+  /** Of the settings; undefined: nobody out there could ask for a pixel, or follow a tracked link. */
   tracking: Switches | undefined
+}
+
+/** Why nobody knows who opened a campaign, or clicked in it; null: it is measured. */
+export interface Unmeasured {
+  opens: string | null
+  clicks: string | null
 }
 
 /** What pages say of a campaign whose opens were not measured. */
 export const opensUnmeasured = (why: string): string =>
   `Opens of this campaign were not measured: ${why}. So nobody knows who has not opened it. Clicks are counted where links are tracked.`
 
-const notTracked = 'opens are not tracked'
+const opensNotTracked = 'opens are not tracked'
+const clicksNotTracked = 'clicks are not tracked'
 const tooFewWords =
   'its mail has no picture and so few words that the picture that counts opens would make it look like spam'
 
+/** What of a campaign is not measured. */
+export async function unmeasuredOf(deps: MeasureDeps, broadcast: Measured): Promise<Unmeasured> {
+  return {
+    opens: (await whyUnmeasured(deps, broadcast)) ?? null,
+    clicks: (await clicksMeasured(deps, broadcast)) ? null : clicksNotTracked,
+  }
+}
+
+type Measured = Pick<Broadcast, 'id' | 'body_id' | 'domain_id' | 'opened' | 'clicked'>
+
 /** Whether it could be seen who opens a campaign. */
-export const opensMeasured = async (deps: OpensDeps, broadcast: Broadcast): Promise<boolean> =>
+export const opensMeasured = async (deps: MeasureDeps, broadcast: Measured): Promise<boolean> =>
   (await whyUnmeasured(deps, broadcast)) === undefined
 
 /**
@@ -27,12 +44,12 @@ export const opensMeasured = async (deps: OpensDeps, broadcast: Broadcast): Prom
  * whose opens are counted if they are tracked.
  */
 export async function whyUnmeasured(
-  { store: { read }, tracking }: OpensDeps,
-  { id, body_id, domain_id: domainId, opened }: Broadcast,
+  { store: { read }, tracking }: MeasureDeps,
+  { id, body_id, domain_id: domainId, opened }: Measured,
 ): Promise<string | undefined> {
   // Somebody was seen: whatever the switches say now, they were on.
   if (opened > 0) return undefined
-  if (!(await hasPixel(read, { domainId, html: aPicture }, tracking))) return notTracked
+  if (!(await hasPixel(read, { domainId, html: aPicture }, tracking))) return opensNotTracked
   const own = await read
     .selectFrom('broadcast_variants')
     .select('body_id')
@@ -48,10 +65,20 @@ export async function whyUnmeasured(
 // With it only the switches count.
 const aPicture = '<img src="">'
 
+/** Of a domain that is gone nothing is known, and its links are said to be tracked. */
+async function clicksMeasured(
+  { store: { read }, tracking }: MeasureDeps,
+  { domain_id: domainId, clicked }: Measured,
+): Promise<boolean> {
+  if (clicked > 0) return true
+  if (tracking === undefined) return false
+  return (await trackingOf(read, domainId, tracking))?.clicks !== false
+}
+
 /** Throws a 400 where a page asks for who has not opened a campaign, and nobody knows. */
 export async function requireOpensMeasured(
-  deps: OpensDeps,
-  broadcast: Broadcast,
+  deps: MeasureDeps,
+  broadcast: Measured,
   { who }: { who: string },
 ): Promise<void> {
   const why = who === 'not_opened' ? await whyUnmeasured(deps, broadcast) : undefined

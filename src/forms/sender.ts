@@ -1,0 +1,24 @@
+import { accountFace, brandOf, senderOf } from '../accounts/index.js'
+import { verifiedDomains } from '../domains/index.js'
+import { parseMailbox } from '../mime/index.js'
+import type { Read } from '../store/index.js'
+import type { SignupForm } from './form.js'
+
+/**
+ * From whom the confirmations of an account's forms come: as the form says, else as the brand does, else from an address
+ * of the account's first domain. Empty: the account may not send from there, so that nobody gets any.
+ */
+export async function confirmationSenders(
+  read: Read,
+  accountId: string,
+): Promise<(form: Pick<SignupForm, 'settings'>) => string> {
+  const domains = await verifiedDomains(read, accountId)
+  const [first] = domains
+  const name = ((await accountFace(read, accountId))?.name ?? '').replace(/["\\\p{Cc}]/gu, '')
+  const own = first === undefined ? '' : `"${name}" <no-reply@${first}>`
+  const usual = senderOf(await brandOf(read, accountId)) ?? own
+  return ({ settings }) => {
+    const from = settings.from || usual
+    return domains.includes(parseMailbox(from)?.domain ?? '') ? from : ''
+  }
+}

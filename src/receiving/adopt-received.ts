@@ -1,0 +1,17 @@
+import type { Store } from '../store/index.js'
+
+/** Has mails read here that another appliance has taken, which is gone; resolves with how many. */
+export async function adoptReceived(
+  { byRow, node }: Pick<Store, 'byRow' | 'node'>,
+  from: number,
+): Promise<number> {
+  const { numUpdatedRows } = await byRow((tx) =>
+    tx
+      .updateTable('received')
+      .set({ node: node.number })
+      .where('node', '=', from)
+      .where('due_at', 'is not', null)
+      .executeTakeFirstOrThrow(),
+  )
+  return Number(numUpdatedRows)
+}

@@ -1,0 +1,37 @@
+import { releaseContents } from '../contents/index.js'
+import { idsIn, type Store, storedJson, type Tx } from '../store/index.js'
+import type { KeptAttachment } from './kept.js'
+import { findReceived } from './mails.js'
+
+/** Deletes a mail that came in, with its files. Throws a 404. */
+export async function deleteReceived(
+  { store }: { store: Store },
+  accountId: string,
+  id: string,
+): Promise<void> {
+  await findReceived(store.read, accountId, id)
+  await store.write((tx) => removeReceived(tx, [id]))
+}
+
+/** Deletes mails that came in; what their contents take is given back. Those that are gone already are passed over. */
+export async function removeReceived(tx: Tx, ids: readonly string[]): Promise<number> {
+  const rows = await tx
+    .selectFrom('received')
+    .leftJoin('received_texts', 'received_id', 'received.id')
+    .select(['received.id', 'content_id', 'received_texts.attachments'])
+    .where('received.id', 'in', idsIn(ids, 'text'))
+    .execute()
+  const files = rows.flatMap(
+    ({ attachments }) => (storedJson(attachments) as KeptAttachment[] | null | undefined) ?? [],
+  )
+  const contents = [
+    ...rows.map(({ content_id }) => content_id),
+    ...files.map(({ content }) => content),
+  ]
+  await releaseContents(tx, contents)
+  for (const table of ['received_headers', 'received_texts'] as const) {
+    await tx.deleteFrom(table).where('received_id', 'in', idsIn(ids, 'text')).execute()
+  }
+  await tx.deleteFrom('received').where('id', 'in', idsIn(ids, 'text')).execute()
+  return rows.length
+}

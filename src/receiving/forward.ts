@@ -1,0 +1,166 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { keepNewest } from '../bounded/index.js'
+import { type Clock, isRecent } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+import { makeContent } from '../contents/index.js'
+import type { StreamDue } from '../deliveries/index.js'
+import { signingKeys } from '../domains/index.js'
+import { type InsertDeps, insertOwnMail } from '../emails/index.js'
+import { dateField } from '../mime/index.js'
+import type { ReceivedRow, Store, Tx } from '../store/index.js'
+import { bodyStart } from './arrive.js'
+import type { ReadMail } from './read-mail.js'
+
+/** What sending on takes. */
+interface SendingOnDeps {
+  store: Store
+  clock: Clock
+  key: ApplianceKey
+  retry: InsertDeps['retry']
+  /** The name of this appliance. */
+  mta: string
+}
+
+/** A mail that is ready to be sent on, or why it is not. */
+export type Forwarding =
+  | { fault: string }
+  | { fault?: undefined; post(tx: Tx): Promise<{ id: string; due: StreamDue[] }> }
+
+/** The field that says where a mail was sent on from; its value is signed, so that nobody can stop a mail by it. */
+const loopField = 'X-Posthorn-Loop'
+// Those who forward to each other on purpose do so once or twice.
+const mostHops = 5
+const keysForMs = 60_000
+const mostKeys = 1_000
+
+/**
+ * Makes mails that send on what came in: with a return path of ours, so that no SPF record is asked about the sender's
+ * host; under a seal (RFC 8617) of the domain at which it came in, over its bytes as they came. It is the appliance's own
+ * mail: what becomes of it counts for no account's rates.
+ */
+export function makeForwarder(deps: SendingOnDeps) {
+  const { store, clock, mta } = deps
+  const tokens = makeTokens(deps.key)
+  const keys = makeKeys(deps)
+
+  return {
+    /** Whether it was sent on from the address before. */
+    wasHere: (row: Pick<ReceivedRow, 'recipient'>, { headers }: Pick<ReadMail, 'headers'>) =>
+      headers.some(
+        ({ name, value }) =>
+          (isNamed(name, loopField) && tokens.isOf(value, row.recipient)) ||
+          (isNamed(name, 'Delivered-To') && value.toLowerCase() === row.recipient),
+      ),
+
+    /** `raw`: as it came. */
+    async prepare(row: ReceivedRow, raw: Buffer, read: ReadMail): Promise<Forwarding> {
+      const to = row.forward_to ?? ''
+      if (row.is_loop === 1) return { fault: 'It has been sent on from here before' }
+      const hops = read.headers.filter(({ name }) => isNamed(name, loopField)).length
+      if (hops >= mostHops) return { fault: `It has been sent on ${hops} times already` }
+      const domain = await keys(row.domain_id)
+      if (domain === undefined) return { fault: 'The domain at which it came in is gone' }
+      const id = store.ids.uuid()
+      const seal = await sealOf(raw, read, domain)
+      const header = Buffer.concat([
+        Buffer.from(seal + traceOf(row, { mta, token: tokens.of(row.recipient) }), 'latin1'),
+        raw.subarray(0, bodyStart(raw) - 2),
+      ])
+      const mail = {
+        id,
+        domainId: row.domain_id,
+        from: read.from || row.recipient,
+        to,
+        subject: row.subject,
+        messageId: `<${id}@${domain.name}>`,
+        raw: {
+          messageId: read.messageId || `<${id}@${domain.name}>`,
+          header,
+          body: makeContent([raw.subarray(bodyStart(raw))]),
+          bodyHash: read.bodyHash,
+          eightBit: read.eightBit,
+          smtpUtf8: read.smtpUtf8,
+          parts: null,
+        },
+      }
+      return {
+        async post(tx) {
+          const due = await insertOwnMail(deps, tx, { ...mail, now: clock.now() })
+          return { id, due: due ?? [] }
+        },
+      }
+    },
+  }
+}
+
+const isNamed = (given: string, name: string) => given.toLowerCase() === name.toLowerCase()
+
+/** RFC 5321 §4.4: what a server that takes a mail says of it; and where it is sent on from. */
+function traceOf(row: ReceivedRow, { mta, token }: { mta: string; token: string }): string {
+  const helo = row.helo.replace(/[^\w.:[\]-]+/g, '').slice(0, 255) || 'unknown'
+  return [
+    `Received: from ${helo} ([${row.remote_address}])`,
+    ` by ${mta} with ESMTP id ${row.id}`,
+    ` for <${row.recipient}>; ${dateField('Date', row.received_at).slice('Date: '.length).trim()}`,
+    `${loopField}: ${token}`,
+    `Delivered-To: ${row.recipient}`,
+    '',
+  ].join('\r\n')
+}
+
+interface SealingDomain {
+  name: string
+  selector: string
+  privateKey: string
+}
+
+/** The three fields of a seal; none where the chain before it does not hold, which no seal mends. */
+async function sealOf(
+  raw: Buffer,
+  { arc, verdicts }: ReadMail,
+  { name: signingDomain, selector, privateKey }: SealingDomain,
+): Promise<string> {
+  if (arc === undefined || verdicts.arc === undefined) return ''
+  const { sealMessage } = await import('mailauth/lib/arc/index.js')
+  const { cv, results: authResults } = arc
+  // mailauth's types leave out the last two.
+  const options = { signingDomain, selector, privateKey, cv, authResults }
+  const seal = await sealMessage(raw, options)
+  return seal.toString('latin1')
+}
+
+/** The RSA key of a domain in PEM, as mailauth takes it, remembered for a minute. */
+function makeKeys({ store, clock, key }: Pick<SendingOnDeps, 'store' | 'clock' | 'key'>) {
+  const known = new Map<string, { at: number; found: SealingDomain | undefined }>()
+  return async (domainId: string): Promise<SealingDomain | undefined> => {
+    const last = known.get(domainId)
+    if (last !== undefined && isRecent(last.at, clock.now(), keysForMs)) return last.found
+    const domain = await signingKeys(store.read, key, domainId)
+    const rsa = domain?.keys.find(({ algorithm }) => algorithm === 'rsa-sha256')
+    const found = rsa && {
+      name: rsa.domain,
+      selector: rsa.selector,
+      privateKey: rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    }
+    keepNewest(known, domainId, { at: clock.now(), found }, mostKeys)
+    return found
+  }
+}
+
+/** By the keys before a rotation too: a mail may go round for days. */
+function makeTokens(key: ApplianceKey) {
+  const all = key.deriveAll('forwarded mail')
+  const tokenBy = (one: Buffer, recipient: string) =>
+    createHmac('sha256', one).update(recipient).digest().subarray(0, 18)
+  return {
+    of: (recipient: string) =>
+      tokenBy(key.derive('forwarded mail'), recipient).toString('base64url'),
+    isOf(given: string, recipient: string): boolean {
+      const bytes = Buffer.from(given, 'base64url')
+      return all.some((one) => {
+        const own = tokenBy(one, recipient)
+        return bytes.length === own.length && timingSafeEqual(bytes, own)
+      })
+    },
+  }
+}

@@ -1,0 +1,154 @@
+import { ApiError } from '../errors/index.js'
+import {
+  prepared,
+  type Read,
+  type ReceivedRow,
+  type ReceivedTextRow,
+  storedJson,
+} from '../store/index.js'
+import type { KeptAttachment, KeptHeader } from './kept.js'
+
+/** Which mails that came in are listed. */
+export interface ReceivedFilter {
+  /** In lower case. */
+  recipient?: string | undefined
+  /** That answer this mail of the account. */
+  emailId?: string | undefined
+  ruleId?: string | undefined
+  /** With this in the From, in any case. */
+  from?: string | undefined
+  state?: 'reading' | 'read' | 'unreadable' | undefined
+}
+
+// Rows that a page looks at: a filter that fits few of millions costs no more than tenths of a second.
+const mostLooked = 10_000
+const chunk = 200
+
+/** An account's mails that came in, newest first, `limit` of them older than `before`; `next`: behind which more may be. */
+export async function listReceived(
+  read: Read,
+  accountId: string,
+  filter: ReceivedFilter,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<{ rows: ReceivedRow[]; next: string | undefined }> {
+  const found: ReceivedRow[] = []
+  let below = before
+  for (let looked = 0; looked < mostLooked; looked += chunk) {
+    const rows = await slice(read, accountId, filter, below)
+    for (const row of rows) {
+      if (fits(row, filter)) {
+        if (found.length === limit) return { rows: found, next: found.at(-1)?.id }
+        found.push(row)
+      }
+      below = row.id
+    }
+    if (rows.length < chunk) return { rows: found, next: undefined }
+  }
+  return { rows: found, next: below }
+}
+
+/** By the index of the account, or of the mail that is answered. */
+const slice = (
+  read: Read,
+  accountId: string,
+  { emailId }: ReceivedFilter,
+  below: string | undefined,
+): Promise<ReceivedRow[]> =>
+  read
+    .selectFrom('received')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(emailId !== undefined, (query) => query.where('email_id', '=', emailId ?? ''))
+    .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+    .orderBy('id', 'desc')
+    .limit(chunk)
+    .execute()
+
+function fits(row: ReceivedRow, { recipient, ruleId, from, state }: ReceivedFilter): boolean {
+  const isState =
+    state === undefined ||
+    (state === 'reading'
+      ? row.due_at !== null
+      : row.due_at === null && (row.fault === null) === (state === 'read'))
+  return (
+    isState &&
+    (recipient === undefined || row.recipient === recipient) &&
+    (ruleId === undefined || row.rule_id === ruleId) &&
+    (from === undefined || row.header_from.toLowerCase().includes(from.toLowerCase()))
+  )
+}
+
+/** A mail that came in, with what was read in it. */
+export interface ReceivedMail {
+  row: ReceivedRow
+  /** Undefined while it is not read, or cannot be. */
+  texts: ReceivedTextRow | undefined
+  header: KeptHeader
+  attachments: KeptAttachment[]
+  /** What became of the mail that sends it on. */
+  forwarded: { status: string; reply: string | null } | undefined
+}
+
+/** Throws a 404. */
+export async function findReceived(
+  read: Read,
+  accountId: string,
+  id: string,
+): Promise<ReceivedMail> {
+  const [row] = await rowOf(read, { id })
+  if (row?.account_id !== accountId) throw noMail()
+  const texts = await read
+    .selectFrom('received_texts')
+    .selectAll()
+    .where('received_id', '=', id)
+    .executeTakeFirst()
+  return {
+    row,
+    texts,
+    header: (storedJson(texts?.headers ?? null) as KeptHeader | undefined) ?? noHeader,
+    attachments: (storedJson(texts?.attachments ?? null) as KeptAttachment[] | undefined) ?? [],
+    forwarded: row.forward_id === null ? undefined : await forwardedBy(read, row.forward_id),
+  }
+}
+
+const noHeader: KeptHeader = { to: '', references: [], fields: [] }
+
+/** The file of that number, counted from 1. Throws a 404. */
+export async function findReceivedFile(
+  read: Read,
+  accountId: string,
+  id: string,
+  number: number,
+): Promise<KeptAttachment> {
+  const { attachments } = await findReceived(read, accountId, id)
+  const found = attachments[number - 1]
+  if (found === undefined) throw new ApiError('not_found', `The mail has no file ${number}`)
+  return found
+}
+
+const noMail = () => new ApiError('not_found', 'The account has received no mail with this id')
+
+const rowOf = prepared<{ id: string }, ReceivedRow>((db, { id }) =>
+  db.selectFrom('received').selectAll().where('id', '=', id),
+)
+
+/** How it stands, and what the last server said. */
+async function forwardedBy(read: Read, emailId: string) {
+  const mail = await read
+    .selectFrom('emails')
+    .select('status')
+    .where('id', '=', emailId)
+    .executeTakeFirst()
+  if (mail === undefined) return undefined
+  const waiting = await read
+    .selectFrom('queue')
+    .select('last_reply')
+    .where('email_id', '=', emailId)
+    .executeTakeFirst()
+  const ended = await read
+    .selectFrom('deliveries')
+    .select('reply')
+    .where('email_id', '=', emailId)
+    .executeTakeFirst()
+  return { status: mail.status, reply: ended?.reply ?? waiting?.last_reply ?? null }
+}

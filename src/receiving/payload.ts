@@ -1,0 +1,56 @@
+import { isoTime } from '../clock/index.js'
+import type { ReceivedRow } from '../store/index.js'
+import type { KeptAttachment } from './kept.js'
+import type { ReadMail } from './read-mail.js'
+import { shownAttachment, spamOf, summaryOf } from './shown.js'
+
+// A webhook is a notice: all of a long mail is at the API.
+const mostTextChars = 64 * 1024
+const mostHeaders = 60
+const mostHeaderChars = 500
+
+/**
+ * The body of `email.received`: the fields that every webhook has, and `received` with what came in, which is not whole
+ * where `incomplete` says so.
+ */
+export function receivedPayload(
+  row: ReceivedRow,
+  read: ReadMail | undefined,
+  attachments: readonly KeptAttachment[],
+): string {
+  const { emailId, checks, automatic, loop } = summaryOf(row)
+  const text = read?.text ?? null
+  const headers = read?.headers ?? []
+  const isCut =
+    (text ?? '').length > mostTextChars ||
+    headers.length > mostHeaders ||
+    headers.some(({ value }) => value.length > mostHeaderChars)
+  return JSON.stringify({
+    event: 'email.received',
+    emailId: row.id,
+    to: [row.recipient],
+    subject: row.subject,
+    status: 'received',
+    timestamp: isoTime(row.received_at),
+    messageId: row.message_id,
+    received: {
+      from: row.header_from,
+      envelopeFrom: row.mail_from,
+      ruleId: row.rule_id,
+      inReplyTo: row.in_reply_to,
+      answers: emailId,
+      text: text?.slice(0, mostTextChars) ?? null,
+      hasHtml: read !== undefined && read.html !== null,
+      headers: headers
+        .slice(0, mostHeaders)
+        .map(({ name, value }) => ({ name, value: value.slice(0, mostHeaderChars) })),
+      incomplete: read === undefined || isCut,
+      checks,
+      spam: spamOf(row),
+      automatic,
+      loop,
+      size: row.size_bytes,
+      attachments: attachments.map((one, index) => shownAttachment(row.id, one, index)),
+    },
+  })
+}

@@ -1,0 +1,142 @@
+import { isAscii } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { hashBody } from '../dkim/index.js'
+import type { Resolver } from '../dns/index.js'
+import { ownWords, postalMime, readableValue, textOfHtml } from '../mime/index.js'
+import { type Authenticated, authenticateMail, autoReplyOf } from '../reports/index.js'
+import { fieldsOf } from './header.js'
+
+/** Of the session that a mail came by. */
+export interface MailOrigin {
+  remoteAddress: string
+  helo: string
+  /** Empty for the null sender. */
+  mailFrom: string
+  /** The name of this appliance. */
+  mta: string
+}
+
+/** A mail taken apart. Everything in it is its sender's. */
+export interface ReadMail extends Authenticated {
+  /** In the order of the message, unfolded, encoded words decoded, no control character in any. */
+  headers: { name: string; value: string }[]
+  from: string
+  to: string
+  subject: string
+  /** With their angle brackets; empty: it has none. */
+  messageId: string
+  inReplyTo: string
+  references: string[]
+  text: string | null
+  /** What the text quotes of the mail that it answers. */
+  quoted: string | null
+  html: string | null
+  attachments: ReadAttachment[]
+  /** Why a machine seems to have written it. */
+  automatic: string | null
+  /** What sending it on takes: `bh=` of its body, and whether it has octets over 127. */
+  bodyHash: string
+  eightBit: boolean
+  smtpUtf8: boolean
+}
+
+/** A file of a mail. */
+export interface ReadAttachment {
+  filename: string
+  contentType: string
+  disposition: 'attachment' | 'inline'
+  /** Without angle brackets; empty: it has none. */
+  contentId: string
+  sha256: string
+  bytes: Uint8Array
+}
+
+const limits = { maxNestingDepth: 30, maxRfc822NestingDepth: 2, maxHeadersSize: 256 * 1024 }
+const mostHeaders = 200
+const mostAttachments = 100
+const mostTextChars = 512 * 1024
+const mostHtmlChars = 2 * 1024 * 1024
+const mostReferences = 100
+
+/** Takes a mail apart and checks who has sent it; for a thread that may be lost. Rejects for one that cannot be read. */
+export async function readMail(
+  raw: Buffer,
+  origin: MailOrigin,
+  resolver: Resolver,
+): Promise<ReadMail> {
+  const bodyAt = raw.indexOf('\r\n\r\n') + 4
+  const headers = fieldsOf(raw.subarray(0, bodyAt - 2))
+  const first = (name: string) =>
+    headers.find((field) => field.name.toLowerCase() === name)?.value ?? ''
+  const checking = authenticateMail(resolver, raw, { ...origin, arc: true })
+  // A fault of the one must not end the thread while the other is under way.
+  const [authenticated, parts] = await Promise.all([checking, partsOf(raw)])
+  const text = parts.text ?? (parts.html === null ? null : textOfHtml(parts.html).text)
+  const words = text === null ? { own: null, quoted: null } : ownWords(text)
+  const header = { header: first, parts: parts.attachments.map(typeOf) }
+  const automatic =
+    autoReplyOf(header) ?? (origin.mailFrom === '' ? 'the null sender' : undefined) ?? null
+  return {
+    ...authenticated,
+    headers: headers.slice(0, mostHeaders),
+    from: first('from'),
+    to: first('to'),
+    subject: first('subject'),
+    messageId: idsIn(first('message-id'))[0] ?? '',
+    inReplyTo: idsIn(first('in-reply-to'))[0] ?? '',
+    references: idsIn(first('references')).slice(-mostReferences),
+    text: words.own,
+    quoted: words.quoted,
+    html: parts.html,
+    attachments: parts.attachments,
+    automatic,
+    bodyHash: await hashBody(piecesOf(raw.subarray(bodyAt))),
+    eightBit: !isAscii(raw.subarray(bodyAt)),
+    smtpUtf8: !isAscii(raw.subarray(0, bodyAt)),
+  }
+}
+
+async function partsOf(raw: Buffer) {
+  const mail = await postalMime().parse(raw, limits)
+  return {
+    text: mail.text?.slice(0, mostTextChars) ?? null,
+    html: mail.html?.slice(0, mostHtmlChars) ?? null,
+    attachments: mail.attachments.slice(0, mostAttachments).map((part, index): ReadAttachment => {
+      const { content, contentId, disposition, mimeType } = part
+      const bytes = new Uint8Array(typeof content === 'string' ? Buffer.from(content) : content)
+      return {
+        filename: safeName(part.filename ?? '') || `file-${index + 1}`,
+        contentType: safeType(mimeType),
+        disposition: disposition === 'inline' ? 'inline' : 'attachment',
+        contentId: oneLine(contentId ?? '', 200).replace(/^<|>$/g, ''),
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+        bytes,
+      }
+    }),
+  }
+}
+
+const typeOf = ({ contentType }: ReadAttachment) => ({ type: contentType })
+
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+/** RFC 5322 §3.6.4, as far as others keep to it: what stands in angle brackets without a blank. */
+const idsIn = (value: string): string[] => value.match(/<[^<>\s]{1,500}>/g) ?? []
+
+/** A name that no file system reads as a path, and nobody as the name of another type. */
+const safeName = (name: string): string =>
+  oneLine(name, 200)
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/^.*[/\\]/, '')
+    .replace(/[<>:"|?*]/g, '_')
+    .replace(/^\.+/, '')
+    .trim()
+
+const safeType = (type: string): string =>
+  /^[a-z0-9!#$&^_.+-]{1,60}\/[a-z0-9!#$&^_.+-]{1,60}$/.test(type.toLowerCase())
+    ? type.toLowerCase()
+    : 'application/octet-stream'
+
+const oneLine = (text: string, most: number): string => readableValue(text).slice(0, most)

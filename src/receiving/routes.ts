@@ -1,0 +1,55 @@
+import type { Principal } from '../accounts/index.js'
+import { serve, usualPage } from '../contract/index.js'
+import { type Api, reply } from '../http/index.js'
+import { receivedAnswer, receivedMailAnswer, shownRule, whereAnswer } from './answers.js'
+import * as operations from './contract.js'
+import { deleteReceived } from './delete.js'
+import { addressIn } from './rule.js'
+import { addRule, changeRule, deleteRule, findRule, listRules, type RuleDeps } from './rules.js'
+
+/** `/v1/receiving` and `/v1/received`: rules for mail that comes in, and what has come. */
+export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
+  const { read } = deps.store
+
+  serve(api, operations.listReceivingRules, async ({ account }) => ({
+    rules: (await listRules(read, account.accountId)).map(shownRule),
+  }))
+
+  serve(api, operations.addReceivingRule, async ({ account, body, remember }) => {
+    const added = await addRule(deps, account.accountId, body, (tx, rule) =>
+      remember(tx, shownRule(rule), 201),
+    )
+    return reply(201, shownRule(added))
+  })
+
+  serve(api, operations.getReceivingRule, async ({ account, params }) =>
+    shownRule(await findRule(read, account.accountId, params.id)),
+  )
+
+  serve(api, operations.updateReceivingRule, async ({ account, params, body }) =>
+    shownRule(await changeRule(deps, account.accountId, params.id, body)),
+  )
+
+  serve(api, operations.deleteReceivingRule, async ({ account, params: { id } }) => {
+    await deleteRule(deps, account.accountId, id)
+    return { id, deleted: true, message: 'Rule deleted; what came in by it stays' }
+  })
+
+  serve(api, operations.whereWouldMailGo, async ({ account, query }) => {
+    const { local, host } = addressIn(query.address)
+    return await whereAnswer(read, account.accountId, local, host)
+  })
+
+  serve(api, operations.listReceived, ({ account, query }) =>
+    receivedAnswer(read, account.accountId, { ...query, limit: query.limit ?? usualPage }),
+  )
+
+  serve(api, operations.getReceived, ({ account, params }) =>
+    receivedMailAnswer(read, account.accountId, params.id),
+  )
+
+  serve(api, operations.deleteReceived, async ({ account, params: { id } }) => {
+    await deleteReceived(deps, account.accountId, id)
+    return { id, deleted: true, message: 'Mail deleted, with its files' }
+  })
+}

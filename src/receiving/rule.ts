@@ -1,0 +1,77 @@
+import { ApiError } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import type { ReceivingRuleRow } from '../store/index.js'
+
+/** Where mail that comes in goes. */
+export const receivingActions = ['webhook', 'forward', 'store'] as const
+export type ReceivingAction = (typeof receivingActions)[number]
+
+/** Which addresses of a host a rule is about. */
+export interface RulePattern {
+  kind: ReceivingRuleRow['kind']
+  /** Lower case; how the local part is, or begins; empty where the rule takes all. */
+  local: string
+  host: string
+}
+
+/** A rule of an account. */
+export interface ReceivingRule {
+  id: string
+  accountId: string
+  domainId: string
+  /** `support@in.example.com`, `support+*@…`, `*@…`. */
+  pattern: string
+  /** Counted from 1: the first rule that fits decides. */
+  place: number
+  action: ReceivingAction
+  /** Where to; null unless it forwards. */
+  forwardTo: string | null
+  enabled: boolean
+  createdAt: number
+}
+
+// RFC 5321 §4.5.3.1.1: a local part has 64 octets at most. A star may only end it, where it stands for whatever follows.
+const form = /^([a-z0-9.!#$%&'+/=?^_`{|}~-]{0,64})(\*?)@([^@*\s]{1,253})$/
+
+/** Takes a pattern apart; throws a 422 for what is none. `hostOf` makes A-labels of its host. */
+export function patternIn(given: string, hostOf: (host: string) => string): RulePattern {
+  const [, local = '', star = '', host = ''] = form.exec(given.trim().toLowerCase()) ?? []
+  if (host === '' || (local === '' && star === '')) {
+    throw new ApiError(
+      'validation_error',
+      `"${given.slice(0, 320)}" is no pattern: an address, or one whose local part ends in *, such as support+*@in.example.com`,
+      { status: 422, fields: { field: 'pattern' } },
+    )
+  }
+  const kind = star === '' ? 'address' : local === '' ? 'all' : 'prefix'
+  return { kind, local, host: hostOf(host) }
+}
+
+/** The same as it is written. */
+export const writtenPattern = ({ kind, local, host }: RulePattern): string =>
+  `${local}${kind === 'address' ? '' : '*'}@${host}`
+
+/** Whether a rule is about the address of that local part, in lower case, at its host. */
+export function fitsLocal({ kind, local }: Pick<RulePattern, 'kind' | 'local'>, given: string) {
+  if (kind === 'all') return true
+  return kind === 'address' ? given === local : given.startsWith(local)
+}
+
+/** The rule that decides: the first one that fits. `rules` stand in their order. */
+export const deciding = <R extends Pick<RulePattern, 'kind' | 'local'>>(
+  rules: readonly R[],
+  local: string,
+): R | undefined => rules.find((rule) => fitsLocal(rule, local))
+
+/** An address as RCPT would have it, in lower case. Throws a 422 for what is none. */
+export function addressIn(given: string): { local: string; host: string } {
+  const mailbox = parseMailbox(given.trim())
+  if (mailbox === undefined) {
+    throw new ApiError('validation_error', `"${given.slice(0, 320)}" is no address`, {
+      status: 422,
+      fields: { field: 'address' },
+    })
+  }
+  const address = mailbox.address.toLowerCase()
+  return { local: address.slice(0, address.lastIndexOf('@')), host: mailbox.domain }
+}

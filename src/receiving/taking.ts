@@ -1,0 +1,119 @@
+import {
+  arrivedToday,
+  checkOpen,
+  type Plans,
+  readBilling,
+  refuseBeyondStorage,
+} from '../billing/index.js'
+import type { Clock } from '../clock/index.js'
+import { receiverAt } from '../domains/index.js'
+import { ApiError } from '../errors/index.js'
+import {
+  prepared,
+  type Read,
+  type ReceivingRuleRow,
+  rememberRows,
+  type Store,
+} from '../store/index.js'
+import { deciding } from './rule.js'
+
+/** For whom a mail is taken, and what is done with it. */
+export interface TakenFor {
+  address: string
+  accountId: string
+  domainId: string
+  ruleId: string
+  action: ReceivingRuleRow['action']
+  forwardTo: string | null
+  /** How large it may be. */
+  maxBytes: number
+}
+
+/** What RCPT is answered about an address at a host where some account receives. */
+export type Taking =
+  | { kind: 'taken'; taken: TakenFor }
+  /** No rule is about it. */
+  | { kind: 'nobody' }
+  | { kind: 'refused'; reply: string }
+
+/** The rules of a host in their order. */
+interface Receiver {
+  domainId: string
+  accountId: string
+  rules: readonly ReceivingRuleRow[]
+}
+
+interface TakingDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+}
+
+/**
+ * Decides about addresses of receiving hosts: undefined for any other host. Hosts with their rules are remembered for a
+ * second; how the account stands is asked each time, before the mail is sent, so that nothing has to be sent back.
+ */
+export function makeTaking(deps: TakingDeps) {
+  const { store, clock, plans } = deps
+  const remembered = rememberRows<Receiver | undefined>(deps, (found) => found !== undefined)
+  return async (local: string, host: string): Promise<Taking | undefined> => {
+    const receiver = await remembered(host, () => receiverOf(store.read, host))
+    if (receiver === undefined) return undefined
+    const rule = deciding(receiver.rules, local)
+    if (rule === undefined) return { kind: 'nobody' }
+    const { accountId, domainId } = receiver
+    const billing = await readBilling(store.read, plans, accountId)
+    const { plan, paused } = billing
+    const reply =
+      (await whyClosed(store.read, billing)) ??
+      (paused === null ? undefined : '450 4.2.1 The mailbox is paused, try again later') ??
+      (plan.receivedPerDay !== null &&
+      (await arrivedToday(store.read, accountId, clock.now())) >= plan.receivedPerDay
+        ? '452 4.2.2 The mailbox takes no more mail today, try again tomorrow'
+        : undefined)
+    if (reply !== undefined) return { kind: 'refused', reply }
+    const { id: ruleId, action, forward_to: forwardTo } = rule
+    const address = `${local}@${host}`
+    const maxBytes = plan.receivedMib * 2 ** 20
+    return {
+      kind: 'taken',
+      taken: { address, accountId, domainId, ruleId, action, forwardTo, maxBytes },
+    }
+  }
+}
+
+/** A suspension may be lifted; what has ended takes no mail, and its senders had better know. */
+async function whyClosed(
+  read: Read,
+  billing: Awaited<ReturnType<typeof readBilling>>,
+): Promise<string | undefined> {
+  if (billing.suspended !== null) return '450 4.2.1 The mailbox is suspended, try again later'
+  try {
+    checkOpen(billing)
+    await refuseBeyondStorage(read, billing, 1)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.code === 'plan_limit_exceeded'
+      ? '452 4.2.2 The mailbox is full, try again later'
+      : '550 5.2.1 The mailbox is closed'
+  }
+}
+
+/** Undefined where nobody receives. */
+export async function receiverOf(read: Read, host: string): Promise<Receiver | undefined> {
+  const [domain] = await receiverAt(read, { host })
+  if (domain === undefined) return undefined
+  const { id: domainId, account_id: accountId } = domain
+  return { domainId, accountId, rules: await rulesAt(read, { domainId }) }
+}
+
+const rulesAt = prepared<{ domainId: string }, ReceivingRuleRow>((db, { domainId }) =>
+  db
+    .selectFrom('receiving_rules')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .where('enabled', '=', 1)
+    .orderBy('place')
+    .orderBy('id'),
+)

@@ -1,0 +1,163 @@
+// Issue 44: what pages of campaigns tell of content, pictures, audiences and what is not measured, found by somebody who went through them.
+import t from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
+import { layouts } from '../../../src/blocks/index.js'
+import { findBroadcast } from '../../../src/broadcasts/index.js'
+import { packageFile } from '../../../src/config/index.js'
+import { weakWordsOf } from '../../../src/dashboard/campaigns/html-contrast.js'
+import { spamWords } from '../../../src/dashboard/campaigns/spam-words.js'
+import { plainReason } from '../../../src/dashboard/plain-reason.js'
+import { setSwitches } from '../../../src/tracking/index.js'
+import { insertCampaignRows } from '../../support/campaign-rows.js'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+const env = { POSTHORN_HTTP_PUBLIC_URL: 'https://mail.test' }
+const posthorn = await startPosthorn(t, { env })
+const { store, accountId } = posthorn
+const base = `/a/${accountId}`
+const plan = findPlan(loadPlans(packageFile('config/plans.toml')).marketing, 'Marketing Plus')
+await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+const owner = await logIn(posthorn, accountId, 'owner')
+const call = async (method: string, path: string, body?: object) =>
+  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
+const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
+for (const name of ['ann', 'bob']) {
+  await call('POST', `/v1/contacts/${listId}`, { email: `${name}@x.test`, firstName: name })
+}
+const content = { from: 'News <news@sender.test>', subject: 'Hi', listId, draft: true }
+
+t.test('HTML is looked at for words of spam and for words that are hard to read', async (t) => {
+  const html =
+    '<body><p style="color:#ccc">Pale words</p><p>Act now, it is risk free! {{ shoe }}</p></body>'
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, html })
+  const { text } = await owner.get(`${base}/campaigns/${id}/send`)
+  t.match(text, /The words “Pale words” are hard to read: their contrast is 1\.6/)
+  t.match(text, /Filters give points for these words[^<]*“act now”, “risk free”/)
+  t.match(text, /\{\{ shoe \}\} is no field of your contacts: nobody has one/)
+  t.notMatch(text, /HEAD request/)
+  const blocks = { version: 1, blocks: [{ type: 'text', text: 'Act now: make money' }] }
+  const { id: ofBlocks } = await call('POST', '/v1/broadcasts', { ...content, blocks })
+  const other = (await owner.get(`${base}/campaigns/${ofBlocks}/send`)).text
+  t.match(other, /“act now”, “make money”/)
+  t.match(other, /All words stand out/)
+
+  t.same(spamWords('Target paid; RISK FREE offers, you’ve won'), ['risk free', "you've won"])
+  t.same(spamWords('You get paid'), ['get paid'])
+  const weak = (body: string) => weakWordsOf(body).map(({ words }) => words)
+  t.same(weak('<td bgcolor="#222"><font color="#fff">Good</font></td>'), [])
+  t.same(weak('<td bgcolor="#222">Dark on dark</td>'), ['Dark on dark'])
+  t.same(weak('<div style="display:none;color:#fff">Preheader</div>'), [])
+  t.same(weak('<div style="background:url(x.png);color:#fff">On a picture</div>'), [])
+  t.same(weak('<a href="/" style="color:#FFF;background-color:rgb(250, 250, 250)">Go</a>'), ['Go'])
+  t.same(weak(`${'<div style="color:#ccc">'.repeat(5_000)}deep`), ['deep'], 'and it ends')
+})
+
+t.test('a picture that is chosen brings what it shows, without script too', async (t) => {
+  const dot = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
+  const given = { name: 'dot.gif', alt: 'A white dot', content: dot }
+  const { url } = await call('POST', '/v1/pictures', given)
+  const card = { document: '{}', 'b.0.type': 'picture', 'b.0.url': url, 'b.0.alt': '' }
+  const form = { from: content.from, subject: 'Hi', lists: listId }
+  const seen = (await owner.post(`${base}/campaigns/new/preview`, { ...form, ...card })).text
+  t.match(seen, `<option value="${url}" data-alt="A white dot">A white dot (dot.gif)</option>`)
+  t.match(seen, /name="b\.0\.alt"[^>]* value="A white dot"/)
+  t.match(seen, new RegExp(`name="b\\.0\\.chosen" value="${url}"`))
+  const saved = await owner.post(`${base}/campaigns/new`, { ...form, ...card })
+  t.equal(saved.status, 303)
+  const altOf = async (path: string) =>
+    (await call('GET', `/v1/broadcasts/${path.split('/').at(-1)}`)).blocks.blocks[0].alt
+  t.equal(await altOf(saved.to), 'A white dot')
+  const emptied = { ...form, ...card, 'b.0.chosen': url, revision: '0' }
+  t.equal((await owner.post(saved.to, emptied)).status, 303)
+  t.equal(await altOf(saved.to), '', 'who empties it has it stay empty')
+  const own = { ...form, ...card, 'b.0.alt': 'My own words', revision: '1' }
+  await owner.post(saved.to, own)
+  t.equal(await altOf(saved.to), 'My own words')
+  const template = { slug: 'dots', subject: 'x', ...card }
+  t.equal((await owner.post(`${base}/templates/-/new`, template)).status, 303)
+  t.match((await call('GET', '/v1/templates/dots')).blocks.blocks, [{ alt: 'A white dot' }])
+  const added = { ...form, document: '{}', do: 'add:', 'kind.': 'picture' }
+  const fresh = (await owner.post(`${base}/campaigns/new/preview`, added)).text
+  t.match(fresh, /name="b\.0\.url"(?![^>]*value="h)/, 'a browser offers all pictures')
+})
+
+t.test('the cards of each layout are open, and each says what it is good for', async (t) => {
+  for (const { name, about } of layouts) {
+    const { text } = await owner.get(`${base}/campaigns/new?layout=${name}`)
+    t.notMatch(text, 'class="card block closed"', name)
+    t.match(text, about)
+  }
+})
+
+t.test('the list of campaigns says how many a draft reaches now, and what is left', async (t) => {
+  const name = 'Counted when it was saved'
+  await call('POST', '/v1/broadcasts', { ...content, name, html: '<p>x</p>' })
+  const row = async (query = '') =>
+    (await owner.get(`${base}/campaigns${query}`)).text
+      .split('<tr')
+      .findLast((one) => one.includes(`>${name}</a>`))
+  t.match(await row(), />2<\/td>/)
+  await call('POST', `/v1/contacts/${listId}`, { email: 'eve@x.test' })
+  t.match(await row(), />about 3<\/td>/)
+  const begun = { sent_at: Date.now(), audience: 900, recipients: 100, waiting: 20 }
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set({ ...begun, status: 'paused', paused_by: 'account' })
+      .where('name', '=', name)
+      .execute(),
+  )
+  t.match(await row('?show=going'), />820<\/td>/, 'what is still to be made is left too')
+})
+
+t.test('where opens and clicks are not measured, no page and no answer says 0 %', async (t) => {
+  const id = store.ids.uuid()
+  const row = { id, accountId, subject: 'Unmeasured', sentAt: Date.now() - 7_200_000, mails: 500 }
+  await insertCampaignRows(store, { ...row, links: [] })
+  const { domain_id: domainId } = await findBroadcast(store.read, accountId, id)
+  t.ok(domainId)
+  const { id: own } = await store.read
+    .selectFrom('domains')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  await store.write(async (tx) => {
+    await tx.updateTable('broadcasts').set({ domain_id: own }).where('id', '=', id).execute()
+    const none = { opened: 0, opened_unique: 0, clicked: 0, clicked_unique: 0 }
+    await tx.updateTable('broadcast_hours').set(none).where('broadcast_id', '=', id).execute()
+  })
+  const measured = await call('GET', `/v1/broadcasts/${id}/report`)
+  t.same(measured.unmeasured, { opens: null, clicks: null })
+  await setSwitches({ store }, { accountId }, { opens: false, clicks: false })
+  const { unmeasured } = await call('GET', `/v1/broadcasts/${id}/report`)
+  t.same(unmeasured, { opens: 'opens are not tracked', clicks: 'clicks are not tracked' })
+  const report = (await owner.get(`${base}/campaigns/${id}/report`)).text
+  t.match(report, /Clicked<\/a> not measured<\/dt><dd><b>–<\/b>/)
+  t.match(report, /Did not get it<\/a> 10\.0 %/, 'with its share, as the others')
+  t.match((await owner.get(`${base}/campaigns/${id}`)).text, /Not measured: clicks are not tracked/)
+  const listed = (await owner.get(`${base}/campaigns?show=sent`)).text
+  t.match(listed, /Unmeasured[\s\S]*?>450<[\s\S]*?>–<[\s\S]*?>–<[\s\S]*?<\/tr>/)
+  await setSwitches({ store }, { accountId }, { opens: null, clicks: null })
+})
+
+t.test(
+  'people of an account read no files and settings, and numbers as people write them',
+  async (t) => {
+    t.equal(
+      plainReason(
+        '6,000 messages a minute from each address (/etc/posthorn/shaping.toml [default])',
+      ),
+      '6,000 messages a minute from each address',
+    )
+    t.equal(
+      plainReason('All 20 connections (outbound.max_connections) are in use'),
+      'All 20 connections are in use',
+    )
+    t.equal(plainReason('450 4.2.0 (try again) later'), '450 4.2.0 (try again) later')
+    const form = { from: content.from, subject: 'Hi', html: '<p>x</p>', lists: listId }
+    const fast = await owner.post(`${base}/campaigns/new`, { ...form, rate: '2000000' })
+    t.equal(fast.status, 422)
+    t.match(fast.text, /Write a number of mails from 1 to 1,000,000/)
+  },
+)

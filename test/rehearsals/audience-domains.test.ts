@@ -1,0 +1,74 @@
+// Issue 'what operators and developers ask' 9: what a rehearsal says of small domains is no multiple of what is there.
+import t from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
+import { createList } from '../../src/contacts/index.js'
+import { domainShares } from '../../src/rehearsals/audience-domains.js'
+import { FakeClock } from '../support/clock.js'
+import { openTestStore } from '../support/store.js'
+
+const clock = new FakeClock()
+const store = await openTestStore(t, { clock })
+const { id: account } = await createAccount({ store, clock }, 'One')
+
+/** A list of so many at each domain, one domain behind the other, as in a file that is sorted by them. */
+async function listOf(name: string, sizes: Record<string, number>): Promise<string> {
+  const { id } = await createList({ store, clock }, account, name)
+  const emails = Object.entries(sizes).flatMap(([domain, size]) =>
+    Array.from({ length: size }, (_, n) => `${name}${n}@${domain}`),
+  )
+  const rows = emails.map((email) => ({ id: store.ids.uuid(), email }))
+  for (let from = 0; from < rows.length; from += 500) {
+    const some = rows.slice(from, from + 500)
+    await store.write(async (tx) => {
+      const contacts = some.map((row) => ({ ...row, account_id: account, address: row.email }))
+      await tx
+        .insertInto('contacts')
+        .values(contacts.map((row) => ({ ...row, created_at: 0 })))
+        .execute()
+      await tx
+        .insertInto('list_members')
+        .values(some.map((row) => ({ list_id: id, contact_id: row.id, added_at: 0 })))
+        .execute()
+    })
+  }
+  const change = { contact_count: rows.length }
+  await store.write((tx) =>
+    tx.updateTable('contact_lists').set(change).where('id', '=', id).execute(),
+  )
+  return id
+}
+
+const small = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`s${n}.test`, 1 + (n % 9)]))
+const large = { 'big.test': 4_000, 'middle.test': 1_500, 'less.test': 800 }
+const whole = await listOf('a', { ...small, ...large })
+const other = await listOf('b', { 'big.test': 200 })
+
+t.test('of a large list domains that are told are told as they are, others together', async (t) => {
+  const sum = Object.values({ ...small, ...large }).reduce((all, size) => all + size, 0)
+  const whom = { lists: [whole], segments: [] }
+  const { told, rough } = await domainShares(store.read, account, whom, 700)
+  for (const [domain, share] of told) {
+    const has = large[domain as keyof typeof large] ?? 0
+    t.ok(Math.abs(share * sum - has) <= 0.05 * has, `${domain}: ${share * sum} told, ${has} there`)
+  }
+  t.same([...told.keys()].sort(), Object.keys(large).sort())
+  const together = [...rough.values()].reduce((all, share) => all + share, 0) * sum
+  t.ok(Math.abs(together - (sum - 6_300)) <= 0.1 * sum, `${together} at small ones`)
+})
+
+t.test(
+  'what is counted to the end is told to the last one, of several lists together',
+  async (t) => {
+    const both = { lists: [whole, other], segments: [] }
+    const { told, rough } = await domainShares(store.read, account, both)
+    t.equal(rough.size, 0)
+    t.equal(told.size, 103)
+    const all = [...told.values()].reduce((sum, share) => sum + share, 0)
+    t.ok(Math.abs(all - 1) < 1e-9)
+    t.equal(Math.round((told.get('big.test') ?? 0) / (told.get('less.test') ?? 1)), 5)
+    t.match(await domainShares(store.read, account, { lists: [], segments: [] }), {
+      told: new Map(),
+      rough: new Map(),
+    })
+  },
+)
