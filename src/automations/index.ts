@@ -176,6 +176,7 @@ export {
 export {
   type Backfill,
   crowdOf,
+  datesDueAt,
   datesWait,
   findBackfill,
   findTakeOut,

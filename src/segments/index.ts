@@ -32,5 +32,5 @@ export {
   type UsesOfSegment,
   usesOfSegment,
 } from './segment.js'
-export { keepSegments, segmentsWait, stayWithSegments } from './upkeep.js'
+export { keepSegments, segmentsDueAt, segmentsWait, stayWithSegments } from './upkeep.js'
 export type { FollowSegments, SegmentNews } from './write-verdicts.js'
