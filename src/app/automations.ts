@@ -12,7 +12,7 @@ import type { Plans } from '../billing/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { forgetMore } from '../runs/index.js'
+import { forgetMore, hasForgotten } from '../runs/index.js'
 import { type Store, sinceCommit } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 
@@ -74,24 +74,29 @@ export function automationChores({
       name: 'automations that are started over lists',
       of: 'automate',
       everyMs: lookMs,
+      rests: true,
       run: (signal) => runBackfills({ store, clock, plans, versions, isFull, automate }, signal),
     },
     {
       name: 'gauges of automations',
       of: 'node',
       everyMs: 15_000,
+      rests: true,
       run: () => showFigures({ store, clock, meter }),
     },
     {
       name: 'resumes of automations that were broken off',
       of: 'automate',
       everyMs: lookMs,
-      run: (signal) => finishReleases({ store, clock, log }, signal),
+      rests: true,
+      run: async (signal) =>
+        (await finishReleases({ store, clock, log }, signal)) ? clock.now() : undefined,
     },
     {
       name: 'runs of archived automations',
       of: 'automate',
       everyMs: 30_000,
+      rests: true,
       run: (signal) => cancelArchived({ store, clock }, signal),
     },
     {
@@ -99,7 +104,9 @@ export function automationChores({
       of: 'automate',
       everyMs: 5_000,
       run: sinceCommit(store, async (signal) => {
-        while (!signal.aborted && (await store.write((tx) => forgetMore(tx)))) {
+        // Asked first: where there is nothing, as nearly always, nobody's turn is taken.
+        while (!signal.aborted && (await hasForgotten(store.read))) {
+          await store.write((tx) => forgetMore(tx))
           await pause(clock, restMs, signal)
         }
       }),
@@ -107,7 +114,7 @@ export function automationChores({
   ]
 }
 
-/** Counted by queries, and so only now and then. */
+/** Counted by queries, and so only now and then. Resolves with from when on something is late. */
 export async function showFigures({
   store: { read },
   clock,
@@ -116,7 +123,7 @@ export async function showFigures({
   store: Store
   clock: Clock
   meter: Meter
-}): Promise<void> {
+}): Promise<number | undefined> {
   const { running, waiting, blocked } = await liveFigures(read)
   meter.gauge('posthorn_automation_live', { status: 'running' }, running)
   meter.gauge('posthorn_automation_live', { status: 'waiting' }, waiting)
@@ -127,4 +134,5 @@ export async function showFigures({
   const dueAt = await nextDueAt(read)
   const lateMs = dueAt === undefined ? 0 : Math.max(0, clock.now() - dueAt)
   meter.gauge('posthorn_automation_oldest_due_seconds', {}, lateMs / 1_000)
+  return dueAt
 }

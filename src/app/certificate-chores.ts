@@ -14,6 +14,9 @@ import { readCertificate } from '../smtpd/index.js'
 import { certificateFiles } from './certificates.js'
 import type { Chore } from './housekeeping.js'
 
+// Names and challenges come with a commit, what falls due does not.
+const dueEveryMs = 60_000
+
 type Deps = Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir' | 'key'> & {
   log: RenewDeps['log']
   meter: Meter
@@ -50,6 +53,7 @@ function acmeChores(deps: Deps): Chore[] {
       name: 'certificates',
       of: 'node',
       everyMs: 10_000,
+      rests: true,
       async run() {
         // The calendar's node gets them, and knows which names are wanted no more.
         const isOthers = !holds(deps.store.node, 'calendar')
@@ -57,6 +61,8 @@ function acmeChores(deps: Deps): Chore[] {
         certificates.reload()
         if (!isOthers && (await areCertificatesDue(deps))) renew()
         await show(deps)
+        // Files and dates have no commit.
+        return deps.clock.now() + dueEveryMs
       },
     },
   ]

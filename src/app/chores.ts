@@ -1,11 +1,11 @@
-import { datesWait, runsAfterSetBack } from '../automations/index.js'
-import { campaignsWait, finishCourses } from '../broadcasts/index.js'
+import { datesDueAt, runsAfterSetBack } from '../automations/index.js'
+import { campaignsDueAt, finishCourses } from '../broadcasts/index.js'
 import { type Certificates, certificatesAfterSetBack } from '../certificates/index.js'
 import { removeDeletedLists } from '../contacts/index.js'
 import { dueAfterSetBack, expireOverdue } from '../deliveries/index.js'
 import { checkNewDomains, checkRotations, recordSettings } from '../domains/index.js'
 import { forgetPastEntries } from '../people/index.js'
-import { segmentsWait } from '../segments/index.js'
+import { segmentsDueAt } from '../segments/index.js'
 import { liftExpired } from '../suppression/index.js'
 import { announceDisabled } from '../webhooks/index.js'
 
@@ -52,23 +52,33 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       name: 'campaigns that wait',
       of: 'expand',
       everyMs: 5_000,
+      rests: true,
       async run() {
-        if (await campaignsWait({ store, clock })) jobs.expand()
+        const at = await campaignsDueAt({ store, clock })
+        if (at !== undefined && at <= clock.now()) jobs.expand()
+        return at
       },
     },
     {
       name: 'pauses, resumes and cancels of campaigns that were broken off',
       of: 'chores',
       everyMs: 2_000,
-      run: (stop) => finishCourses({ store, clock, log }, stop),
+      rests: true,
+      run: async (stop) => again(await finishCourses({ store, clock, log }, stop)),
     },
     {
       name: 'segments that are to be looked at',
       of: 'segments',
       everyMs: 1_000,
+      rests: true,
       async run() {
-        const waits = (await segmentsWait({ store, clock })) || (await datesWait({ store, clock }))
-        if (waits) jobs.keepSegments()
+        const [segments, dates] = await Promise.all([
+          segmentsDueAt({ store, clock }),
+          datesDueAt({ store, clock }),
+        ])
+        const at = Math.min(segments ?? never, dates ?? never)
+        if (at <= clock.now()) jobs.keepSegments()
+        return at
       },
     },
     ...automationChores({ ...tools, store, clock, log, meter, automate: jobs.automate }),
@@ -136,10 +146,16 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       name: 'notices of webhooks',
       of: 'chores',
       everyMs: 5_000,
+      rests: true,
       run: (stop) => announceDisabled({ store, clock, log }, stop),
     },
   ]
 }
+
+const never = Number.POSITIVE_INFINITY
+
+/** What is under way may be broken off without a commit: a chore that rests runs at its next turn. */
+const again = (isUnderWay: boolean) => (isUnderWay ? 0 : undefined)
 
 /** What is over and would pile up. */
 function sweeps(
@@ -159,31 +175,36 @@ function sweeps(
       name: 'deleted lists',
       of: 'chores',
       everyMs: 10_000,
+      rests: true,
       run: (stop) => removeDeletedLists({ store, clock, log }, stop),
     },
     {
       name: 'imports that were broken off, and files that nobody imports',
       of: 'node',
       everyMs: 10_000,
-      run: (stop) => imports.resume(stop),
+      rests: true,
+      run: async (stop) => again(await imports.resume(stop)),
     },
     {
       name: 'work with contacts that was broken off',
       of: 'chores',
       everyMs: 10_000,
-      run: () => bulk.resume(),
+      rests: true,
+      run: async () => again(await bulk.resume()),
     },
     {
       name: 'erasures that were broken off',
       of: 'chores',
       everyMs: 10_000,
-      run: () => erasures.resume(),
+      rests: true,
+      run: async () => again(await erasures.resume()),
     },
     {
       name: 'work with people of automations that was broken off',
       of: 'chores',
       everyMs: 10_000,
-      run: () => takeOuts.resume(),
+      rests: true,
+      run: async () => again(await takeOuts.resume()),
     },
     {
       name: 'expired deliveries',
@@ -237,7 +258,8 @@ function afterSetBack(
         if (latest - noted < setBackMs) return
         // Soon after a jump forward, for a start that finds the clock set back: health is asked more seldom.
         noted = latest
-        await store.write((tx) => setAlive(tx, latest))
+        // Over a server the signs of life say so.
+        if (config.store.url === '') await store.write((tx) => setAlive(tx, latest))
         return
       }
       const deliveries = await dueAfterSetBack({ store, clock, longestMs }, stop)

@@ -6,13 +6,13 @@ import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index
 import { messageOf } from '../errors/index.js'
 import { nodeNames } from '../nodes/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
-import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
+import { type DiskRoom, diskRoom, type Read, type Store, sinceCommit } from '../store/index.js'
 import type { Crew } from './crew.js'
 import { makeJobLook } from './job-conditions.js'
-import { troubledNodes } from './node-conditions.js'
+import { makeNodeLook } from './node-conditions.js'
 
 export interface ConditionDeps {
-  store: Pick<Store, 'read' | 'node'>
+  store: Pick<Store, 'read' | 'node' | 'commits'>
   clock: Clock
   config: Config
   dataDir: string
@@ -37,6 +37,7 @@ export interface Observed {
  * is so until a look does not find it. Never rejects.
  */
 export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
+  const { store } = deps
   const lookAtQueue = makeQueueLook(deps)
   const looks: { kinds: NoticeKind[]; isOfDatabase: boolean; look: () => Promise<Raised[]> }[] = [
     { kinds: ['disk'], isOfDatabase: false, look: () => disk(deps) },
@@ -46,13 +47,13 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
       isOfDatabase: true,
       look: async () => [...(await lookAtQueue()), ...(await cutOff(deps))],
     },
-    { kinds: ['failover'], isOfDatabase: true, look: () => failover(deps) },
-    { kinds: ['held'], isOfDatabase: true, look: () => held(deps.store.read) },
-    { kinds: ['plan'], isOfDatabase: true, look: () => unknownPlans(deps) },
+    { kinds: ['failover'], isOfDatabase: true, look: sinceCommit(store, () => failover(deps)) },
+    { kinds: ['held'], isOfDatabase: true, look: sinceCommit(store, () => held(store.read)) },
+    { kinds: ['plan'], isOfDatabase: true, look: sinceCommit(store, () => unknownPlans(deps)) },
     { kinds: ['job', 'backup'], isOfDatabase: true, look: makeJobLook(deps) },
     ...(deps.config.store.url === ''
       ? []
-      : [{ kinds: ['node' as const], isOfDatabase: true, look: () => troubledNodes(deps.store) }]),
+      : [{ kinds: ['node' as const], isOfDatabase: true, look: makeNodeLook(store) }]),
   ]
   return async () => {
     const seen: { kinds: NoticeKind[]; raised: Raised[] } = { kinds: [], raised: [] }

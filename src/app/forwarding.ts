@@ -42,5 +42,5 @@ export function forwardingChores({ store, clock, log, config, backlog, ring }: D
       posted = []
     }
   }
-  return [{ name: "the operator's mail", of: 'chores', everyMs: 5_000, run }]
+  return [{ name: "the operator's mail", of: 'chores', everyMs: 5_000, rests: true, run }]
 }

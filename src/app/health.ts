@@ -38,6 +38,8 @@ export interface HealthDeps {
 const threadMs = 60_000
 // Who polls has its answer from what was found a moment ago: strangers' requests cost no commit each.
 const foundForMs = 5_000
+// One comes each two seconds, and later where the database is busy.
+const beatingMs = 4_000
 // A check must answer while the database does not: load balancers wait some seconds at most.
 const answerMs = 1_000
 // Longer than any transaction of ours, shorter than what clients wait for.
@@ -129,11 +131,21 @@ interface Found {
  * Whether the database takes writes: one that changes a row, by the same way as a client's. The answer
  * comes soon, whatever the database does; a write that waits goes on, and is asked about again.
  */
-function openStorageProbe({ store, clock }: Pick<HealthDeps, 'store' | 'clock'>) {
+function openStorageProbe({
+  store,
+  clock,
+  isOnServer = false,
+}: Pick<HealthDeps, 'store' | 'clock' | 'isOnServer'>) {
   let fault: string | undefined
   let foundAt = Number.NEGATIVE_INFINITY
   let underWay: { since: number; done: Promise<void> } | undefined
 
+  /** A server has acknowledged a sign of life just now, which is a write like others. */
+  const isBeating = () => {
+    if (!isOnServer || !Number.isFinite(foundAt) || fault !== undefined) return false
+    const silentMs = store.node.silentMs()
+    return silentMs > 0 && silentMs < beatingMs
+  }
   const write = async () => {
     try {
       const now = clock.now()
@@ -149,7 +161,7 @@ function openStorageProbe({ store, clock }: Pick<HealthDeps, 'store' | 'clock'>)
   return {
     async ask(): Promise<Found> {
       const now = clock.now()
-      const isKnown = now - foundAt < foundForMs && now >= foundAt
+      const isKnown = (now - foundAt < foundForMs && now >= foundAt) || isBeating()
       if (underWay === undefined && !isKnown) underWay = { since: now, done: write() }
       if (underWay !== undefined) {
         const answered = new AbortController()

@@ -9,6 +9,7 @@ import {
   type Holding,
   holderOf,
   lastBeatOf,
+  type OthersSeen,
   readLastBeat,
   saysBack,
   takeDatabase,
@@ -22,14 +23,17 @@ import {
   databaseCalled,
   isFenced,
   isPassing,
+  joinTurns,
   monotonicMs,
   noteAlive,
+  noteOthersCommit,
   openStore,
   type ServerFacts,
   type Store,
   weakServer,
   wordsOfCause,
 } from '../store/index.js'
+import { setAlive } from './health.js'
 import type { Chore } from './housekeeping.js'
 
 interface Deps {
@@ -47,6 +51,9 @@ interface Deps {
 // How often it looks whether the one before has let go.
 const lookEveryMs = 500
 const writeEveryMs = 10_000
+// Where mail waits for hours: a start goes by it.
+const sayEveryMs = 15_000
+const mainSlot = 0
 
 /**
  * Takes a database that is no file of the data directory, before any thread opens it, as it tells them who they are. Waits
@@ -78,13 +85,30 @@ interface KeepDeps extends Pick<Deps, 'database' | 'clock' | 'log' | 'turns'> {
   onHolding: (held: Holding) => void
 }
 
+/** By each sign of life: whether others have committed since the last one. */
+function makeCommitLook(first: OthersSeen): (seen: OthersSeen) => boolean {
+  let known = first.commits
+  let isDoubtful = false
+  return ({ commits, unsure }) => {
+    const maybeSame = known <= commits && known >= commits - unsure
+    // What is under way here tells when it has ended; where it does not end, once too often is better than never.
+    const wasDoubtful = isDoubtful
+    isDoubtful = maybeSame && unsure > 0 && !wasDoubtful
+    if (!maybeSame) known = commits
+    return !maybeSame || (unsure > 0 && wasDoubtful)
+  }
+}
+
 /** The chore that keeps it. Ends the process when others have taken it for dead, or the database went back. */
 export function keepDatabase(
   { store, database, clock, log, meter, turns, onHolding }: KeepDeps,
   first: Holding,
 ): Chore {
   let held = first
+  const { transactions } = joinTurns(turns, mainSlot)
+  const haveCommitted = makeCommitLook(first.others)
   let writtenAt: number | undefined
+  let saidAt: number | undefined
   let isAway = false
   const end = (why: string, status: number): never => {
     log.error({}, why)
@@ -98,7 +122,13 @@ export function keepDatabase(
       let now: Holding | undefined
       const sentAt = monotonicMs()
       try {
-        now = await beat(store, held, clock.now())
+        const at = clock.now()
+        const isToSay = saidAt === undefined || !isRecent(saidAt, at, sayEveryMs)
+        now = await beat(store, held, at, {
+          transactions,
+          ...(isToSay && { alongside: (tx) => setAlive(tx, at) }),
+        })
+        if (isToSay) saidAt = at
       } catch (error) {
         if (isFenced(error)) return end(saysLost(database), exitStatus.failed)
         if (!isPassing(error)) throw error
@@ -118,6 +148,7 @@ export function keepDatabase(
         writeLastBeat(database.dataDir, expected)
         return end(saysBack(database, ms), exitStatus.misplaced)
       }
+      if (haveCommitted(now.others)) noteOthersCommit(turns)
       held = now
       noteAlive(turns, sentAt)
       onHolding(held)

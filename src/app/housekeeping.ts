@@ -9,24 +9,58 @@ export interface Chore {
   /** Whose it is where several appliances share a database: each node's own, or of the one that has this duty. */
   of: 'node' | DutyName
   everyMs: number
-  run(signal: AbortSignal): Promise<void>
+  /**
+   * It rests until somebody commits, as the database alone says whether there is anything to do. A time that its run
+   * resolves with, milliseconds, UTC, is when it runs again without that: one that has passed is its next turn.
+   */
+  rests?: boolean
+  // biome-ignore lint/suspicious/noConfusingVoidType: one that does not rest says nothing
+  run(signal: AbortSignal): Promise<number | undefined | void>
 }
+
+interface HousekeepingOptions {
+  /** Whether a duty is this node's. */
+  isHere?: (duty: DutyName) => boolean
+  /** `Store.commits`; without it no chore rests. */
+  commits?: () => number
+}
+
+// What a rest has missed waits no longer: a commit of another process that was mistaken for one of our own.
+const longestRestMs = 300_000
 
 /** Runs each chore now and then, one run of it at a time; a failed run is logged, once a minute at most, and comes again. */
 export function startHousekeeping(
   clock: Clock,
   log: Log,
   chores: readonly Chore[],
-  isHere: (duty: DutyName) => boolean = () => true,
+  { isHere = () => true, commits }: HousekeepingOptions = {},
 ) {
   const stopping = new AbortController()
   const timers = new Map<string, () => void>()
   const running = new Set<Promise<void>>()
 
-  const plan = (chore: Chore, seldom = makeSeldom(clock)) => {
+  /** Runs a chore of this node, unless it rests. */
+  const turnsOf = (chore: Chore) => {
+    let last: { commits: number; at: number; until: number } | undefined
+    return async (signal: AbortSignal) => {
+      if (chore.of !== 'node' && !isHere(chore.of)) {
+        // What another one has done meanwhile it has not seen.
+        last = undefined
+        return
+      }
+      if (chore.rests !== true || commits === undefined) return void (await chore.run(signal))
+      // Asked before: what is committed meanwhile is for the next run.
+      const [seen, now] = [commits(), clock.now()]
+      // A clock that was set back makes other things due.
+      if (last?.commits === seen && last.at <= now && now < last.until) return
+      last = undefined
+      const until = (await chore.run(signal)) ?? Number.POSITIVE_INFINITY
+      last = { commits: seen, at: now, until: Math.min(until, now + longestRestMs) }
+    }
+  }
+  const plan = (chore: Chore, work = turnsOf(chore), seldom = makeSeldom(clock)) => {
     const wake = () => {
-      const isOurs = chore.of === 'node' || isHere(chore.of)
-      const run = (isOurs ? chore.run(stopping.signal) : Promise.resolve())
+      const run = work(stopping.signal)
         .catch((error) =>
           seldom(() => {
             // Where the database is away a stack tells nothing, and each chore has its own.
@@ -36,7 +70,7 @@ export function startHousekeeping(
         )
         .finally(() => {
           running.delete(run)
-          if (!stopping.signal.aborted) plan(chore, seldom)
+          if (!stopping.signal.aborted) plan(chore, work, seldom)
         })
       running.add(run)
     }

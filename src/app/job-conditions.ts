@@ -1,8 +1,8 @@
-import { type JobRun, type JobStanding, readJobStandings } from '../calendar/index.js'
+import { type JobRun, type JobStanding, jobStandings, readJobRecord } from '../calendar/index.js'
 import { type Clock, hourMs } from '../clock/index.js'
 import { type Config, type JobName, jobCatalogue } from '../config/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
-import type { Store } from '../store/index.js'
+import { type Store, sinceCommit } from '../store/index.js'
 
 // An error of one night may pass; a job that matters more is told the first time.
 const burningJobs = ['backup', 'backup-check', 'retention']
@@ -17,18 +17,19 @@ const looksUntilOverdue = 60
  * last run went wrong or found something.
  */
 export function makeJobLook({
-  store: { read },
+  store,
   config,
   clock,
 }: {
-  store: Pick<Store, 'read'>
+  store: Pick<Store, 'read' | 'commits'>
   config: Config
   clock: Clock
 }): () => Promise<Raised[]> {
   const lateLooks = new Map<JobName, number>()
+  const recorded = sinceCommit(store, () => readJobRecord(store.read))
   return async () => {
     const now = clock.now()
-    const standings = await readJobStandings(read, config.jobs, now)
+    const standings = jobStandings(await recorded(), config.jobs, now)
     return standings.flatMap((standing): Raised[] => {
       const { name, last, dueAt } = standing
       const isLate = dueAt !== null && now - dueAt > waitsTooLongMs && last?.result !== 'running'

@@ -9,7 +9,7 @@ import {
   type NodeStanding,
 } from '../nodes/index.js'
 import { type NoticeKind, noticesOf, type Raised } from '../notices/index.js'
-import type { Store } from '../store/index.js'
+import { type Read, type Store, sinceCommit } from '../store/index.js'
 
 /** What a look has found. */
 interface Found {
@@ -47,14 +47,25 @@ function named(one: Raised, name: string): Raised {
 }
 
 /** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */
-export async function troubledNodes({ read }: Pick<Store, 'read'>): Promise<Raised[]> {
-  const nodes = await listNodes(read, { isFile: false })
+export async function troubledNodes(
+  { read }: Pick<Store, 'read'>,
+  disputes: (read: Read) => ReturnType<typeof disputedAddresses> = disputedAddresses,
+): Promise<Raised[]> {
+  const nodes = await listNodes(read, { isFile: false, counts: false })
   return [
     ...lost(nodes),
     ...wrongClocks(nodes),
     ...otherFiles(nodes),
-    ...disputed(await disputedAddresses(read)),
+    ...disputed(await disputes(read)),
   ]
+}
+
+/** The same for who looks again and again: clocks alone are told without a commit. Nothing where it is another's duty. */
+export function makeNodeLook(
+  store: Pick<Store, 'read' | 'commits' | 'node'>,
+): () => Promise<Raised[]> {
+  const disputes = sinceCommit(store, () => disputedAddresses(store.read))
+  return async () => (holds(store.node, 'chores') ? await troubledNodes(store, disputes) : [])
 }
 
 function otherFiles(nodes: readonly NodeStanding[]): Raised[] {

@@ -40,22 +40,32 @@ export function operatorGauges(deps: Deps): Chore[] {
       },
     },
     { name: 'gauges for the operator', of: 'node', everyMs, run: () => show(deps) },
+    {
+      name: 'gauges of the database',
+      of: 'node',
+      everyMs,
+      rests: true,
+      run: () => showDatabase(deps),
+    },
   ]
 }
 
 /** What the operator is told of, as figures, so that alerts can be made of it elsewhere. */
-async function show({ store, config, dataDir, meter }: Deps): Promise<void> {
-  await showNotices(store, meter)
-  const endpoints = await countEndpoints(store.read)
-  for (const state of ['working', 'failing', 'disabled'] as const) {
-    meter.gauge('posthorn_webhook_endpoints', { state }, endpoints[state])
-  }
+async function show({ config, dataDir, meter }: Deps): Promise<void> {
   for (const { name: listener, endsAt } of listenerCertificates(config)) {
     meter.gauge('posthorn_certificate_end_timestamp_seconds', { listener }, endsAt / 1_000)
   }
   const { freeBytes, totalBytes } = await diskRoom(dataDir)
   meter.gauge('posthorn_disk_free_bytes', {}, freeBytes)
   meter.gauge('posthorn_disk_size_bytes', {}, totalBytes)
+}
+
+async function showDatabase({ store, meter }: Deps): Promise<void> {
+  await showNotices(store, meter)
+  const endpoints = await countEndpoints(store.read)
+  for (const state of ['working', 'failing', 'disabled'] as const) {
+    meter.gauge('posthorn_webhook_endpoints', { state }, endpoints[state])
+  }
   meter.gauge('posthorn_database_bytes', {}, await databaseBytes(store.read))
 }
 

@@ -19,8 +19,9 @@ import {
   type TellSettings,
   tellBurning,
   type Way,
+  watchTold,
 } from '../notices/index.js'
-import type { Store, Tx } from '../store/index.js'
+import { type Store, sinceCommit, type Tx } from '../store/index.js'
 import type { Observed } from './conditions.js'
 import type { Chore } from './housekeeping.js'
 import { isOwnNotice, ownShare } from './node-conditions.js'
@@ -99,6 +100,8 @@ export function operatorChores(
   // Notices are rows. While no row can be written, what burns is kept here and told by ways beside the queue.
   const memory = makeEmergencyMemory({ clock, log, settings, host: hostOf(config), ways })
   let isStuck = false
+  const told = watchTold(store)
+  const opened = sinceCommit(store, () => openNotices(store.read))
   const deliver = makeDelivery({
     store,
     clock,
@@ -121,11 +124,15 @@ export function operatorChores(
   })
   const work = async (seen: Observed) => {
     if (seen.fault !== undefined) throw new Error(seen.fault)
-    await record(deps, seen, memory.size > 0 ? (tx) => memory.handOver(tx) : undefined)
+    await record(
+      { ...deps, opened },
+      seen,
+      memory.size > 0 ? (tx) => memory.handOver(tx) : undefined,
+    )
     // Handed over in the same write: what memory had is a row now, and is not told twice.
     memory.forget()
     if (!holds(store.node, 'chores')) return
-    await withOperatorPost(deps, tellBurning)
+    await withOperatorPost(deps, (tell) => tellBurning(tell, told))
     await deliver()
   }
   return [
@@ -187,13 +194,17 @@ async function record(
     store,
     clock,
     nodeName,
-  }: Pick<OperatorMailDeps, 'store' | 'clock'> & { nodeName?: string | undefined },
+    opened,
+  }: Pick<OperatorMailDeps, 'store' | 'clock'> & {
+    nodeName?: string | undefined
+    opened: () => ReturnType<typeof openNotices>
+  },
   { kinds, raised }: Observed,
   handOver: ((tx: Tx) => Promise<void>) | undefined,
 ): Promise<void> {
   const now = clock.now()
   const watched: readonly string[] = [...kinds, 'database']
-  const open = (await openNotices(store.read)).filter(
+  const open = (await opened()).filter(
     (one) => watched.includes(one.kind) && isOwnNotice(one, nodeName),
   )
   const isSame = ({ kind, key, severity, stage = '' }: Raised) =>

@@ -23,12 +23,14 @@ export function protectionChores(deps: Deps): Chore[] {
       name: 'notices of protection',
       of: 'chores',
       everyMs: 5_000,
+      rests: true,
       run: (signal) => announceOnce({ store, clock, log: deps.log, settings }, signal),
     },
     {
       name: 'gauges of protection',
       of: 'node',
       everyMs: 30_000,
+      rests: true,
       async run() {
         const paused = await countPaused(store.read)
         meter.gauge('posthorn_accounts_paused', { mail: 'all' }, paused.all)

@@ -12,25 +12,32 @@ const everyMs = 500
 export const sharedCountsOf = ({ node, store }: Pick<Config, 'node' | 'store'>) =>
   node.join && store.url !== '' ? makeSharedCounts() : undefined
 
-/** Tells and hears of counts; every other time alone while nobody comes near a limit. */
+/**
+ * Tells and hears of counts; every other time alone while nobody comes near a limit. Where nobody asks and nobody
+ * else commits there is nothing to hear.
+ */
 export function rateChores(
-  deps: { store: Store; clock: Clock },
+  deps: { store: Pick<Store, 'read' | 'byRow' | 'node' | 'commits'>; clock: Clock },
   counts: SharedCounts | undefined,
 ): Chore[] {
   if (counts === undefined) return []
   const exchange = makeRateExchange(deps, counts)
   let mayRest = false
+  let seen: string | undefined
   return [
     {
       name: 'counts of requests',
       of: 'node',
       everyMs,
       async run() {
+        const now = `${counts.asked()} ${deps.store.commits()}`
+        if (now === seen && counts.untold(deps.clock.now(), 1).length === 0) return
         if (mayRest && counts.untold(deps.clock.now(), 1).length === 0) {
           mayRest = false
           return
         }
         mayRest = !(await exchange.run())
+        seen = now
       },
     },
   ]

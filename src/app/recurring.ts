@@ -1,4 +1,4 @@
-import { campaignsWait } from '../broadcasts/index.js'
+import { campaignsDueAt } from '../broadcasts/index.js'
 import { holds } from '../nodes/index.js'
 import { type Calendar, calendarJobs, openCalendar } from './calendar.js'
 import { choresOf } from './chores.js'
@@ -73,11 +73,14 @@ export function makeRecurring(
   return {
     runNow,
     async begin() {
-      housekeeping = startHousekeeping(clock, log, chores, (duty) => holds(store.node, duty))
+      housekeeping = startHousekeeping(clock, log, chores, {
+        isHere: (duty) => holds(store.node, duty),
+        commits: store.commits,
+      })
       hasBegun = true
       await keepCalendar()
       // What a stop or a kill has left half done.
-      if (await campaignsWait({ store, clock })) jobs.expand()
+      if (await campaignsDueAt({ store, clock })) jobs.expand()
       jobs.automateIfDue()
     },
   }

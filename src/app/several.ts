@@ -43,18 +43,50 @@ export function severalChores(
   if (!ground.ownNode.isOnServer) return []
   // At once: who waits for a node to drain goes by its sign of life.
   ground.ownNode.onHeld.push(({ isDraining }) => work.backlog.setDraining(isDraining))
+  const leases = watchLeases(ground)
   return [
     {
       name: 'nodes that are gone',
       of: 'node',
       everyMs: lookEveryMs,
-      run: (signal) => takeOver(ground, work, signal),
+      run: leases.whenAnew((signal) => takeOver(ground, work, signal)),
     },
     ...rateChores(ground, ground.counts),
-    ...(ground.ownNode.joins
-      ? [recordsChore(ground), dutiesChore(ground, hooks), filesChore(ground)]
-      : []),
+    ...(ground.ownNode.joins ? joiningChores(ground, leases, hooks) : []),
   ]
+}
+
+function joiningChores(ground: Ground, leases: Leases, hooks: DutyHooks): Chore[] {
+  const duties = dutiesChore(ground, hooks)
+  return [recordsChore(ground), { ...duties, run: leases.whenAnew(duties.run) }, filesChore(ground)]
+}
+
+type Leases = ReturnType<typeof watchLeases>
+
+/**
+ * What depends on how the nodes stand is looked at when that may be another one: by the signs of life of this node, which
+ * see the others', after commits, and from the moment on at which the lease of one is over that has given no other sign.
+ */
+function watchLeases({ store, ownNode }: Pick<Ground, 'store' | 'ownNode'>) {
+  let overAt = performance.now() + ownNode.held.others.leaseLeftMs
+  ownNode.onHeld.push(({ others }) => {
+    overAt = performance.now() + others.leaseLeftMs
+  })
+  const seen = () => {
+    const { others, isDraining } = ownNode.held
+    return `${store.commits()} ${others.standing} ${isDraining}`
+  }
+  return {
+    whenAnew(look: Chore['run']): Chore['run'] {
+      let last: string | undefined
+      return async (signal: AbortSignal) => {
+        const now = seen()
+        if (last === now && performance.now() < overAt) return
+        last = undefined
+        if ((await look(signal)) === undefined) last = now
+      }
+    },
+  }
 }
 
 /** What the others want in the DNS is part of what pages and answers show. */
@@ -62,6 +94,7 @@ const recordsChore = ({ store, others, ownNode }: Ground): Chore => ({
   name: 'records of the other nodes',
   of: 'node',
   everyMs: 10_000,
+  rests: true,
   async run() {
     others.splice(0, others.length, ...(await recordsOfOthers(store.read, ownNode.held.name)))
   },
@@ -89,10 +122,10 @@ async function takeOver(
   { store, clock, log, land, config, ownNode }: Ground,
   { crew, backlog, ring }: Pick<Work, 'crew' | 'backlog' | 'ring'>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number | undefined> {
   for (const name of await endSilent(store, ownNode.held))
     log.warn({ node: name }, 'A node has given no sign of life for 10 seconds: others take over')
-  if (ownNode.held.isDraining) return
+  if (ownNode.held.isDraining) return undefined
   const { leaving, rank, of } = await nodesThatLeave(store)
   const takeFrom = async (node: LeavingNode) => {
     const onTaken = (due: readonly StreamDue[]) => {
@@ -118,7 +151,12 @@ async function takeOver(
     log.warn({ node: node.name, deliveries }, 'Mail of another node was taken over')
   }
   for (const node of leaving) await takeFrom(node)
+  // What somebody has in a transaction was left out.
+  return leaving.length > 0 ? again : undefined
 }
+
+// At the next turn, whoever commits.
+const again = 0
 
 /** Shares the duties, and has begun and ended here what they are. */
 export function dutiesChore(
@@ -178,6 +216,7 @@ export function dutiesChore(
       const least =
         tooMany > leaving.size ? dutyNames.findLast((name) => here.has(name)) : undefined
       if (least !== undefined) leave(least)
+      return leaving.size > 0 ? again : undefined
     },
   }
 }

@@ -45,6 +45,7 @@ export function surgeChores(deps: Deps): Chore[] {
       name: 'notices of surges',
       of: 'chores',
       everyMs: 5_000,
+      rests: true,
       async run(signal) {
         try {
           await announceSurges({ store, clock, log, mail }, signal)
@@ -59,7 +60,9 @@ export function surgeChores(deps: Deps): Chore[] {
       name: 'surges that somebody has decided about',
       of: 'chores',
       everyMs: 1_000,
-      run: (signal) => finishDecided({ store, clock, log, land, look }, signal),
+      rests: true,
+      run: async (signal) =>
+        (await finishDecided({ store, clock, log, land, look }, signal)) ? undefined : clock.now(),
     },
     {
       name: 'counts of hours and minutes that are over',

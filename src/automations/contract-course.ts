@@ -314,6 +314,7 @@ export const startForCrowd = operation('POST /v1/automations/:id/start', {
           name: text('The name of the list or segment'),
           people: count('How many people were looked at'),
           starts: count('How many of them would enter now'),
+          again: count('How many of these have been in it before, and go through it again'),
           refused: {
             type: 'object',
             description: `How many would not, by the reason: ${entryRefusals.join(', ')}`,
@@ -328,6 +329,7 @@ export const startForCrowd = operation('POST /v1/automations/:id/start', {
           name: 'Readers',
           people: 1200,
           starts: 1100,
+          again: 40,
           refused: { suppressed: 100 },
           isAll: true,
           perHour: 500,

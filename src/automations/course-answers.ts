@@ -124,6 +124,13 @@ export async function moveFor(
 // What somebody waits for: a few hundred milliseconds.
 const mostJudged = 20_000
 
+/** Who of a list or segment would enter now, and why not the others. Throws a 404 or 422. */
+export const judgeCrowd = (
+  deps: CourseDeps,
+  automation: Automation,
+  crowd: Crowd,
+): Promise<JudgedCrowd> => judgeBackfill(deps, automation, crowd, mostJudged)
+
 /** Has the automation start for a list or segment, or says who would enter. Throws a 404, 409 or 422. */
 export async function startFor(
   deps: CourseDeps & { automate: () => void },
@@ -134,7 +141,7 @@ export async function startFor(
     dryRun = false,
   }: { crowd: Crowd; perHour: number; dryRun?: boolean | undefined },
 ) {
-  const judged = await judgeBackfill(deps, automation, crowd, mostJudged)
+  const judged = await judgeCrowd(deps, automation, crowd)
   if (!dryRun) {
     await startBackfill(deps, automation, { crowd, perHour })
     deps.automate()
@@ -143,13 +150,14 @@ export async function startFor(
 }
 
 const shownJudged = (
-  { name, seen, starts, refused, isAll }: JudgedCrowd,
+  { name, seen, starts, again, refused, isAll }: JudgedCrowd,
   { perHour, dryRun }: { perHour: number; dryRun: boolean },
 ) => ({
   dryRun,
   name,
   people: seen,
   starts,
+  again,
   refused: Object.fromEntries(refused),
   isAll,
   perHour,

@@ -23,6 +23,8 @@ export interface SharedCounts {
   /** What the others are to know, at most `most`: the same again until it was `told`. */
   untold(now: number, most: number): readonly WindowCount[]
   told(counts: readonly WindowCount[]): void
+  /** Another number when somebody has asked since. */
+  asked(): number
   /** What the others know, instead of what they knew before. */
   learn(counts: readonly WindowCount[]): void
 }
@@ -37,6 +39,7 @@ export const sharedWindowEnd = (now: number, windowMs: number): number =>
 export function makeSharedCounts(): SharedCounts {
   const untold = new Map<string, WindowCount>()
   let known = new Map<string, number>()
+  let asked = 0
   const place = (key: string, endsAt: number) => `${endsAt} ${key}`
 
   return {
@@ -46,12 +49,14 @@ export function makeSharedCounts(): SharedCounts {
       return {
         others,
         note({ key, endsAt, count }, most) {
+          asked = (asked + 1) | 0
           if (count + others(key, endsAt) <= most / 10) return
           const all = `${kind} ${key}`
           keepNewest(untold, place(all, endsAt), { key: all, endsAt, count }, mostUntold)
         },
       }
     },
+    asked: () => asked,
     untold(now, most) {
       const counts: WindowCount[] = []
       for (const [at, count] of untold) {

@@ -145,13 +145,13 @@ const abandonedMs = 10_000
 
 /**
  * Goes on with what a stop or a crash has broken off, be it of this process or of a command: courses of which no
- * slice was written for `idleMs`.
+ * slice was written for `idleMs`. Resolves with whether any is under way.
  */
 export async function finishCourses(
   deps: CourseDeps & { log: Log },
   signal: AbortSignal,
   idleMs = abandonedMs,
-): Promise<void> {
+): Promise<boolean> {
   const { store, clock, log } = deps
   const begun = await store.read
     .selectFrom('broadcasts')
@@ -168,4 +168,5 @@ export async function finishCourses(
   await eachApart(left, finish, ({ id }, error) =>
     log.error({ broadcastId: id, cause: messageOf(error) }, 'Mails of a campaign stay as they are'),
   )
+  return begun.length > 0
 }

@@ -92,6 +92,22 @@ export async function campaignsWait({
   return waiting.length > 0
 }
 
+/** From when on they would, as long as nobody commits; undefined: not at all. */
+export async function campaignsDueAt(
+  deps: Pick<ExpandDeps, 'store' | 'clock'>,
+): Promise<number | undefined> {
+  const now = deps.clock.now()
+  if (await campaignsWait(deps)) return now
+  // Of what is due and does not wait the account is stopped, which a commit ends.
+  const next = await deps.store.read
+    .selectFrom('broadcasts')
+    .select(({ fn }) => fn.min<number | null>(fn.coalesce('next_at', 'scheduled_at')).as('at'))
+    .where(isUnfinished)
+    .where(({ fn, eb }) => eb(fn.coalesce('next_at', 'scheduled_at'), '>', now))
+    .executeTakeFirst()
+  return next?.at ?? undefined
+}
+
 /**
  * Campaigns of which mails are to be made now, but those of accounts that are stopped. One that was last looked at in the
  * time to come is so since the clock was set back.

@@ -49,7 +49,12 @@ export {
 export { chooseVariant, waitsForDecision } from './decide.js'
 export { audienceOf, dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
-export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
+export {
+  campaignsDueAt,
+  campaignsWait,
+  expandBroadcasts,
+  hasRoomForCampaigns,
+} from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
@@ -108,6 +113,7 @@ export {
 export { refillOf } from './up-to-date.js'
 export type { VariantTest } from './variant.js'
 export { asRecipientsGet, hasRest, refuseSmallTest, testSize, withName } from './variant.js'
+export { nameOfPeople, whoWords } from './who-words.js'
 export {
   type Audience,
   campaignsTo,

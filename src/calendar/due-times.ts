@@ -84,13 +84,24 @@ export interface JobStanding {
 }
 
 /** In the order of the catalogue. */
-export async function readJobStandings(
+export const readJobStandings = async (
   read: Read,
   settings: Config['jobs'],
   now: number,
-): Promise<JobStanding[]> {
-  const handled = await readHandled(read)
-  const last = await lastRuns(read)
+): Promise<JobStanding[]> => jobStandings(await readJobRecord(read), settings, now)
+
+/** What the database has of the jobs: how far each is through, and its last run. */
+export const readJobRecord = async (read: Read) => ({
+  handled: await readHandled(read),
+  last: await lastRuns(read),
+})
+
+/** The same of a record that was read before, at this moment. */
+export function jobStandings(
+  { handled, last }: Awaited<ReturnType<typeof readJobRecord>>,
+  settings: Config['jobs'],
+  now: number,
+): JobStanding[] {
   return jobNames.map((name) => {
     const cron = settings[name]
     const standing = { name, what: jobCatalogue[name].what, last: last.get(name) }

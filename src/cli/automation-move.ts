@@ -180,12 +180,13 @@ async function start(
   const listId = await listOf(store.read, automation.account_id, list ?? '')
   const judging = { store, clock, versions: makeVersions() }
   const crowd = { listId }
-  const { seen, starts, refused } = await judgeBackfill(judging, automation, crowd)
+  const { seen, starts, again, refused } = await judgeBackfill(judging, automation, crowd)
   const intent: Intent = {
     to: `start ${runs(starts)} of "${automation.name}", at most ${counted(perHour, 'run')} an hour`,
     facts: [
       'What they mail cannot be taken back',
       `Contacts that are left out, as --dry-run explains: ${shownCount(seen - starts)}`,
+      ...(again === 0 ? [] : [`Contacts that have been in it before: ${shownCount(again)}`]),
     ],
     counts: { starts, contacts: seen, perHour },
     how: 'moderate',
@@ -199,6 +200,7 @@ async function start(
     json: {
       contacts: seen,
       starts,
+      again,
       refused: Object.fromEntries(refused),
       perHour,
       hours,
@@ -208,6 +210,7 @@ async function start(
       const when = hours <= 0.1 ? 'at once' : `in about ${counted(hours, 'hour')}`
       const whom = `${runs(starts)} for ${counted(seen, 'contact')}, ${when}`
       say(dryRun ? `It would start ${whom}` : `A running appliance starts ${whom}`)
+      if (again > 0) say(`${shownCount(again)} of these have been in it before`)
       sayTable(
         ['NOT STARTED', 'WHY'],
         [...refused].map(([reason, count]) => [shownCount(count), reason]),

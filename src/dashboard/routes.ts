@@ -80,7 +80,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     campaignPages(shell.account, mail)
   }
   if (deps.automations !== undefined) {
-    const editing = { tracking: deps.mail?.tracking, rendered: makeRenderedPages() }
+    const { publicUrl } = deps
+    const editing = { tracking: deps.mail?.tracking, publicUrl, rendered: makeRenderedPages() }
     automationEditPages(shell.account, { ...deps.automations, ...editing })
     automationPages(shell.account, deps.automations)
   }

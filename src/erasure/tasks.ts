@@ -44,7 +44,7 @@ export interface Erasures {
   ): Promise<{ id: number; name: string }>
   /** Has one go on that has failed. */
   again(accountId: string, id: number): Promise<void>
-  resume(): Promise<void>
+  resume(): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 import { databaseClock, type OwnNode, type Store, type Tx } from '../store/index.js'
-import { areAlive } from './lease.js'
+import { areAlive, mostClockOffMs } from './lease.js'
 
 /**
  * What one of the nodes does for all. Whose a duty is stands in the database; two who have one for a moment do nothing
@@ -34,10 +34,8 @@ export interface DutyShare {
   clockOffMs?: number
 }
 
-const mostOffMs = 5_000
-
 /** Whether a clock is so far from the database's that what is due by it would come too early or too late for all. */
-export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > mostOffMs
+export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > mostClockOffMs
 
 /**
  * Takes, up to a fair share, what no living node has. A taking counts where nobody else has taken it since it was looked
@@ -45,31 +43,37 @@ export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > most
  * those of all are: then it is the database's that is.
  */
 export async function shareDuties(
-  { byRow }: Pick<Store, 'byRow'>,
+  { read, byRow }: Pick<Store, 'read' | 'byRow'>,
   { epoch }: { epoch: number },
 ): Promise<DutyShare> {
-  return await byRow(async (tx) => {
-    const living = await areAlive(tx)
-      .where('draining', '=', 0)
-      .select(['epoch', 'clock_ahead_ms'])
-      .execute()
-    const right = living.filter((row) => !isClockOff(row.clock_ahead_ms))
-    const epochs = new Set((right.length > 0 ? right : living).map((row) => row.epoch))
-    const rows = await tx.selectFrom('duties').select(['name', 'epoch']).execute()
-    const ownerOf = new Map(rows.map((row) => [row.name, row.epoch]))
-    const own = dutyNames.filter((name) => ownerOf.get(name) === epoch)
-    if (!epochs.has(epoch)) {
-      const clockOffMs = living.find((row) => row.epoch === epoch)?.clock_ahead_ms
-      return { own, tooMany: own.length, ...(clockOffMs !== undefined && { clockOffMs }) }
-    }
-    const fair = Math.ceil(dutyNames.length / epochs.size)
-    for (const name of dutyNames) {
-      const owner = ownerOf.get(name)
-      if (own.length >= fair || (owner !== undefined && epochs.has(owner))) continue
-      if (await take(tx, { name, epoch, from: owner })) own.push(name)
-    }
-    return { own, tooMany: Math.max(0, own.length - fair) }
-  })
+  const living = await areAlive(read)
+    .where('draining', '=', 0)
+    .select(['epoch', 'clock_ahead_ms'])
+    .execute()
+  const right = living.filter((row) => !isClockOff(row.clock_ahead_ms))
+  const epochs = new Set((right.length > 0 ? right : living).map((row) => row.epoch))
+  const rows = await read.selectFrom('duties').select(['name', 'epoch']).execute()
+  const ownerOf = new Map(rows.map((row) => [row.name, row.epoch]))
+  const own = dutyNames.filter((name) => ownerOf.get(name) === epoch)
+  if (!epochs.has(epoch)) {
+    const clockOffMs = living.find((row) => row.epoch === epoch)?.clock_ahead_ms
+    return { own, tooMany: own.length, ...(clockOffMs !== undefined && { clockOffMs }) }
+  }
+  const fair = Math.ceil(dutyNames.length / epochs.size)
+  const free = dutyNames.filter((name) => !epochs.has(ownerOf.get(name) ?? 0))
+  // A transaction for nothing would have the others look for what it has changed.
+  if (free.length > 0 && own.length < fair) {
+    const taken = await byRow(async (tx) => {
+      const got: DutyName[] = []
+      for (const name of free) {
+        if (own.length + got.length >= fair) break
+        if (await take(tx, { name, epoch, from: ownerOf.get(name) })) got.push(name)
+      }
+      return got
+    })
+    own.push(...taken)
+  }
+  return { own, tooMany: Math.max(0, own.length - fair) }
 }
 
 async function take(

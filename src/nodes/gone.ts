@@ -1,4 +1,5 @@
-import { databaseClock, type Store } from '../store/index.js'
+import type { ExpressionBuilder } from 'kysely'
+import { databaseClock, type Store, type Tables } from '../store/index.js'
 import { areAlive } from './lease.js'
 
 /** A node whose epoch is over, and that has left something. */
@@ -20,16 +21,23 @@ const graceMs = 500
  * write. Resolves with those that it has ended.
  */
 export async function endSilent(
-  { byRow }: Pick<Store, 'byRow'>,
+  { read, byRow }: Pick<Store, 'read' | 'byRow'>,
   { epoch }: { epoch: number },
 ): Promise<string[]> {
+  const isSilent = ({ and, eb }: ExpressionBuilder<Tables, 'nodes'>) =>
+    and([
+      eb('gone_at', 'is', null),
+      eb('epoch', '<>', epoch),
+      eb('held_until', '<', eb(databaseClock, '-', graceMs)),
+    ])
+  const silent = await read.selectFrom('nodes').select('name').where(isSilent).executeTakeFirst()
+  // A transaction for nothing would have the others look for what it has changed.
+  if (silent === undefined) return []
   const rows = await byRow((tx) =>
     tx
       .updateTable('nodes')
       .set({ gone_at: databaseClock })
-      .where('gone_at', 'is', null)
-      .where('epoch', '<>', epoch)
-      .where('held_until', '<', (eb) => eb(databaseClock, '-', graceMs))
+      .where(isSilent)
       .returning('name')
       .execute(),
   )

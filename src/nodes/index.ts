@@ -47,6 +47,7 @@ export {
   lastBeatOf,
   leaseMs,
   type OtherNode,
+  type OthersSeen,
   releaseDatabase,
   takeDatabase,
 } from './lease.js'

@@ -1,6 +1,14 @@
+import { sql } from 'kysely'
 import { packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
-import { databaseClock, type Read, type Store, type Tx } from '../store/index.js'
+import {
+  databaseClock,
+  endedTransactions,
+  type Read,
+  type Store,
+  type TransactionCounts,
+  type Tx,
+} from '../store/index.js'
 import type { FileHashes } from './files.js'
 
 /** How long an appliance that gives no sign of life is still taken for alive. */
@@ -19,6 +27,28 @@ export interface Holding {
   isDraining: boolean
   /** Another number than the one before: it is to look for what there is to do. */
   wakes: number
+  others: OthersSeen
+}
+
+/** What a sign of life has seen of the others. */
+export interface OthersSeen {
+  /**
+   * Another number when anybody but this appliance has committed more than signs of life: smaller by up to `unsure`, as
+   * some of its own transactions may have ended in time to be counted, and may not.
+   */
+  commits: number
+  unsure: number
+  /** Another number when one has come or gone, drains, or has another clock than the database. */
+  standing: number
+  /** For how long the lease of the first one lasts whose epoch is not over; infinite where this one is alone. */
+  leaseLeftMs: number
+}
+
+const nobody: OthersSeen = {
+  commits: 0,
+  unsure: 0,
+  standing: 0,
+  leaseLeftMs: Number.POSITIVE_INFINITY,
 }
 
 /** Who holds it, and since how long it gave no sign of life. */
@@ -121,7 +151,7 @@ export async function takeDatabase(
       }))
       .where('name', '=', name)
       .execute()
-    return { name, number, epoch, beat, isFirst, isDraining: false, wakes: 0 }
+    return { name, number, epoch, beat, isFirst, isDraining: false, wakes: 0, others: nobody }
   })
 }
 
@@ -156,14 +186,34 @@ export async function lastBeatOf(read: Read | Tx, name: string): Promise<number>
   return own?.beat ?? Math.max(0, ...rows.map(({ beat }) => beat))
 }
 
-/** A sign of life. Undefined: others have ended its epoch meanwhile, and this appliance has to end. */
+/** By how much a clock may be off the database's before its node has no duties. */
+export const mostClockOffMs = 5_000
+
+/** How those stand whose epochs are not over, as a number: what each may be counts by itself. */
+const standing = sql<number | null>`(select sum(epoch * 4 + draining * 2
+  + case when abs(clock_ahead_ms) > ${sql.lit(mostClockOffMs)} then 1 else 0 end)
+  from nodes where gone_at is null)`
+
+/**
+ * A sign of life, which sees in the same statement what others have done. Undefined: others have ended its epoch
+ * meanwhile, and this appliance has to end. `transactions`: those of its own, this one among them; `alongside` is written
+ * with it.
+ */
 export async function beat(
   { byRow }: Pick<Store, 'byRow'>,
   held: Holding,
   now: number,
+  {
+    transactions = () => ({ begun: 0, underWay: 1 }),
+    alongside,
+  }: { transactions?: () => TransactionCounts; alongside?: (tx: Tx) => Promise<unknown> } = {},
 ): Promise<Holding | undefined> {
-  const row = await byRow((tx) =>
-    tx
+  let own = transactions()
+  const row = await byRow(async (tx) => {
+    await alongside?.(tx)
+    // Here, as one that lost against another runs again.
+    own = transactions()
+    return await tx
       .updateTable('nodes')
       .set((eb) => ({
         beat: eb('beat', '+', 1),
@@ -173,10 +223,43 @@ export async function beat(
       .where('name', '=', held.name)
       .where('epoch', '=', held.epoch)
       .where('gone_at', 'is', null)
-      .returning(['beat', 'draining', 'wakes'])
-      .executeTakeFirst(),
-  )
-  return row && { ...held, beat: row.beat, isDraining: row.draining === 1, wakes: row.wakes }
+      .returning((eb) => [
+        'beat',
+        'draining',
+        'wakes',
+        'held_until',
+        endedTransactions.as('ended'),
+        // Each is a transaction that has done nothing else.
+        eb
+          .selectFrom('nodes as other')
+          .select(({ fn }) => fn.sum<number>('other.beat').as('beats'))
+          .where('other.name', '<>', held.name)
+          .as('other_beats'),
+        eb
+          .selectFrom('nodes as other')
+          .select(({ fn }) => fn.min<number>('other.held_until').as('until'))
+          .where('other.name', '<>', held.name)
+          .where('other.gone_at', 'is', null)
+          .as('others_until'),
+        standing.as('standing'),
+      ])
+      .executeTakeFirst()
+  })
+  if (row === undefined) return undefined
+  const until = row.others_until ?? Number.POSITIVE_INFINITY
+  return {
+    ...held,
+    beat: row.beat,
+    isDraining: row.draining === 1,
+    wakes: row.wakes,
+    others: {
+      // The one that asks has not ended.
+      commits: row.ended - (own.begun - own.underWay) - (row.other_beats ?? 0),
+      unsure: Math.max(0, own.underWay - 1),
+      standing: row.standing ?? 0,
+      leaseLeftMs: until - (row.held_until - leaseMs),
+    },
+  }
 }
 
 /** At an orderly end: the next appliance need not wait. */

@@ -34,10 +34,13 @@ export interface NodeStanding {
 /** For commands and pages: so many deliveries a node are counted. */
 export const mostCounted = 100_000
 
-/** All nodes that the database knows, by their numbers. `isFile`: it has one, whose row says who started last. */
+/**
+ * All nodes that the database knows, by their numbers. `isFile`: it has one, whose row says who started last; without
+ * `counts` nobody asks how much waits at them.
+ */
 export async function listNodes(
   read: Read,
-  { isFile }: { isFile: boolean },
+  { isFile, counts = true }: { isFile: boolean; counts?: boolean },
 ): Promise<NodeStanding[]> {
   const rows = await read
     .selectFrom('nodes')
@@ -60,7 +63,7 @@ export async function listNodes(
         silentMs: isFile ? null : Math.max(0, row.past_ms + leaseMs),
         startedAt: row.started_at,
         goneAt: row.gone_at,
-        queued: await countQueued(read, row.number),
+        queued: counts ? await countQueued(read, row.number) : 0,
         // Who is alone has all of them, and no row says so.
         duties: row.joins === 1 ? dutyNames.filter((name) => own.includes(name)) : [...dutyNames],
         clockAheadMs: row.clock_ahead_ms,

@@ -6,6 +6,7 @@ import { cell, rowsOf, type Store } from '../store/index.js'
 const mostTold = 2_000
 const mostHeard = 20_000
 const sweepEveryMs = 60_000
+const busyMs = 5 * sweepEveryMs
 const soonMs = 900_000
 
 /** Tells other nodes what this one has counted, and hears what they have. */
@@ -20,6 +21,8 @@ export function makeRateExchange(
   counts: SharedCounts,
 ): RateExchange {
   let sweptAt = clock.now()
+  // Where nobody has told anything for long there is nothing that could be past.
+  let busyAt = Number.NEGATIVE_INFINITY
   return {
     async run() {
       const now = clock.now()
@@ -53,6 +56,7 @@ export function makeRateExchange(
             .execute(),
         )
         counts.told(untold)
+        busyAt = now
       }
       const rows = await store.read
         .selectFrom('rates')
@@ -62,7 +66,9 @@ export function makeRateExchange(
         .limit(mostHeard)
         .execute()
       counts.learn(rows)
-      if (now - sweptAt >= sweepEveryMs || now < sweptAt) {
+      if (rows.length > 0) busyAt = now
+      const isOver = now - sweptAt >= sweepEveryMs || now < sweptAt
+      if (isOver && now - busyAt <= busyMs) {
         sweptAt = now
         await store.byRow((tx) =>
           tx

@@ -1,7 +1,7 @@
 import { type Clock, dayMs, isRecent } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import type { Store, Tx } from '../store/index.js'
+import { type Store, sinceCommit, type Tx } from '../store/index.js'
 import type { OperatorMessage } from './compose.js'
 import type { NoticeMailRead } from './read.js'
 
@@ -84,14 +84,16 @@ export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
     await store.write(note(id, { state: 'failed', path: 'log', result }))
   }
 
-  return async () => {
-    const waiting = await store.read
+  const latest = sinceCommit(store, () =>
+    store.read
       .selectFrom('notice_mails')
       .selectAll()
       .orderBy('id', 'desc')
       .limit(mostLooked)
-      .execute()
-    for (const mail of waiting.reverse()) {
+      .execute(),
+  )
+  return async () => {
+    for (const mail of (await latest()).toReversed()) {
       if (mail.state === 'waiting' && mail.kind !== 'report') await tend(mail)
     }
   }

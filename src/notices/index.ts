@@ -39,4 +39,5 @@ export {
   type TestMail,
   tellBurning,
   tellDaily,
+  watchTold,
 } from './tell.js'

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import type { Read, Store, Tx } from '../store/index.js'
+import { type Read, type Store, sinceCommit, type Tx } from '../store/index.js'
 import { chooseBurning, chooseDaily, dayIn, leftToday, type TellSettings } from './choose.js'
 import {
   type Annex,
@@ -30,19 +30,33 @@ const pastKept = 1_000
 // Notices that one part of a mail names.
 const shownOfPart = 40
 
+type ToldSoFar = Awaited<ReturnType<typeof toldSoFar>>
+
+/** What `tellBurning` goes by beside the time, for who asks again and again. */
+const toldSoFar = async (read: Read) => ({
+  rows: await rowsOf(read, 'open'),
+  mails: await mailsOf(read),
+})
+
+/** The same, read once a commit. */
+export const watchTold = (store: Pick<Store, 'read' | 'commits'>): (() => Promise<ToldSoFar>) =>
+  sinceCommit(store, () => toldSoFar(store.read))
+
 /**
  * Mails what burns, where it is time. The mail is written in the transaction that remembers it as told, so
  * it leaves once, whoever dies when. Returns whether there was one.
  */
-export async function tellBurning(deps: TellDeps): Promise<boolean> {
+export async function tellBurning(
+  deps: TellDeps,
+  known: () => Promise<ToldSoFar> = () => toldSoFar(deps.store.read),
+): Promise<boolean> {
   const { store, clock, log, settings } = deps
-  const choose = async (read: Read) =>
-    chooseBurning(await rowsOf(read, 'open'), await mailsOf(read), settings, clock.now())
+  const choose = ({ rows, mails }: ToldSoFar) => chooseBurning(rows, mails, settings, clock.now())
   // Most of the time there is nothing, and nobody's turn is taken for that.
-  if ((await choose(store.read)).length === 0) return false
+  if (choose(await known()).length === 0) return false
   const told = await store.write(async (tx) => {
     const now = clock.now()
-    const due = await choose(tx)
+    const due = choose(await toldSoFar(tx))
     if (due.length === 0) return []
     const left = leftToday(await mailsOf(tx), settings, now) - 1
     const remarks =

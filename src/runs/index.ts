@@ -5,5 +5,5 @@
  * contact nothing is left but numbers.
  */
 export { type Ending, type EndingRow, type EndStatus, endingOf, endRuns } from './end.js'
-export { forgetContacts, forgetMore, type LeaveReason, leaveRuns } from './leave.js'
+export { forgetContacts, forgetMore, hasForgotten, type LeaveReason, leaveRuns } from './leave.js'
 export { columnOf, makeRunTally, type RunTally } from './tally.js'

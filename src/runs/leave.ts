@@ -1,4 +1,4 @@
-import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+import { cell, idsOf, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import { type EndingRow, endingOf, endRuns, linesOf } from './end.js'
 import { makeRunTally } from './tally.js'
 
@@ -64,6 +64,16 @@ export async function forgetContacts(
   if (forgotten.length === eventsAtOnce) {
     await leaveForLater(tx, { json: JSON.stringify(contactIds.map((id) => [id])) })
   }
+}
+
+/** Whether there is anything for `forgetMore`. */
+export async function hasForgotten(read: Read): Promise<boolean> {
+  const row = await read
+    .selectFrom('automation_forgotten')
+    .select('contact_id')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** Takes away some of the events that deletions have left; resolves with whether there may be more. */

@@ -6,6 +6,7 @@ const runColumns = [
   ...(['running', 'waiting', 'completed', 'exited', 'failed', 'cancelled'] as const),
   'enrolled',
   'reached',
+  ...(['by_step', 'by_event', 'by_goal'] as const),
 ] as const
 // The counters of a step, likewise.
 const stepColumns = [

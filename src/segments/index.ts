@@ -14,11 +14,12 @@ export {
   ruleLimits,
   SegmentRule,
   segmentContactFields,
+  segmentFieldKind,
 } from './fields.js'
 export { mailedUnknown } from './mailed.js'
 export { exportSegment, segmentMembers } from './members.js'
+export { type BrokenPart, brokenParts, segmentsThere } from './parts.js'
 export {
-  brokenParts,
   changeSegment,
   createSegment,
   deleteSegment,
@@ -27,10 +28,9 @@ export {
   type Segment,
   type SegmentUse,
   segmentsOfContact,
-  segmentsThere,
   shownSegment,
   type UsesOfSegment,
   usesOfSegment,
 } from './segment.js'
-export { keepSegments, segmentsWait, stayWithSegments } from './upkeep.js'
+export { keepSegments, segmentsDueAt, segmentsWait, stayWithSegments } from './upkeep.js'
 export type { FollowSegments, SegmentNews } from './write-verdicts.js'

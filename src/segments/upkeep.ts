@@ -43,6 +43,20 @@ export async function segmentsWait({ store, clock }: Pick<UpkeepDeps, 'store' | 
   return [change, due, filling, deleted, ahead].some((one) => one !== undefined)
 }
 
+/** From when on `segmentsWait`, as long as nobody commits; undefined: not at all. */
+export async function segmentsDueAt(
+  deps: Pick<UpkeepDeps, 'store' | 'clock'>,
+): Promise<number | undefined> {
+  const now = deps.clock.now()
+  if (await segmentsWait(deps)) return now
+  const next = await deps.store.read
+    .selectFrom('segment_due')
+    .select(({ fn }) => fn.min<number | null>('at').as('at'))
+    .where('at', '>', now)
+    .executeTakeFirst()
+  return next?.at ?? undefined
+}
+
 /**
  * Brings the members of all segments up to date: of those who have changed, then by time, then of segments that are
  * being filled, a slice each in turn; and takes the rows of those that are deleted. What a kill cuts off, the next run goes

@@ -47,6 +47,7 @@ interface Pieces {
   mailNumber: Record<never, never>
   rareStatus: Record<never, never>
   databaseClock: Record<never, never>
+  endedTransactions: Record<never, never>
   tableEnd: { isClustered: boolean }
 }
 
@@ -173,6 +174,12 @@ export const rareStatus = piece<EmailStatus, 'rareStatus'>('rareStatus', {})
 
 /** Milliseconds since 1970 by the clock of the database, which all that use it share; every call asks it anew. */
 export const databaseClock = piece<number, 'databaseClock'>('databaseClock', {})
+
+/**
+ * How many transactions that may have written have ended, of all databases of the server, but for the one that asks: each
+ * end makes another number. Of a file, which all learn of otherwise, always 0.
+ */
+export const endedTransactions = piece<number, 'endedTransactions'>('endedTransactions', {})
 
 /** What stands behind the columns where a table is made. */
 export const tableEnd = (isClustered: boolean) =>

@@ -42,6 +42,7 @@ export {
   cell,
   contains,
   databaseClock,
+  endedTransactions,
   greatest,
   idsIn,
   idsOf,
@@ -73,6 +74,7 @@ export {
   monotonicMs,
   noteAlive,
   noteOthers,
+  noteOthersCommit,
   type OwnNode,
   ownNodeIn,
 } from './own-node.js'
@@ -101,7 +103,14 @@ export { readSchemaState } from './sqlite/schema-state.js'
 export { emptyWal, walBytes } from './sqlite/wal.js'
 export type { Store, StoreOptions } from './store.js'
 export type { OnFault, StoreFault } from './trouble.js'
-export { bulkSlot, commandSlot, forgetTurn, makeTurns } from './turns.js'
+export {
+  bulkSlot,
+  commandSlot,
+  forgetTurn,
+  joinTurns,
+  makeTurns,
+  type TransactionCounts,
+} from './turns.js'
 export { eachApart, writeApart } from './write-apart.js'
 export { type Gather, gatherAlone, type Tx, type Write, type WriteTogether } from './writing.js'
 

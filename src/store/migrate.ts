@@ -55,6 +55,7 @@ import { rolling } from './migrations/0246-rolling.js'
 import { operatorKeys } from './migrations/0250-operator-keys.js'
 import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { restOfVersions } from './migrations/0260-rest-of-versions.js'
+import { meantEnds } from './migrations/0262-meant-ends.js'
 import { receiving } from './migrations/0268-receiving.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
@@ -126,6 +127,7 @@ const migrations: Record<string, Migration> = {
   '0250-operator-keys': operatorKeys,
   '0255-site-brakes': siteBrakes,
   '0260-rest-of-versions': restOfVersions,
+  '0262-meant-ends': meantEnds,
   '0268-receiving': receiving,
 }
 

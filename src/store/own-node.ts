@@ -10,6 +10,8 @@ export interface OwnNode {
   silentMs(): number
   /** Whether the duty of this number is another appliance's. */
   isOthers(duty: number): boolean
+  /** Another number when other processes have committed, as a sign of life of this one has found. */
+  othersCommits(): number
 }
 
 const numberAt = ownNodeAt
@@ -18,6 +20,7 @@ const epochHighAt = ownNodeAt + 2
 const aliveAt = ownNodeAt + 3
 const isWatchedAt = ownNodeAt + 4
 const othersAt = ownNodeAt + 5
+const othersCommitsAt = ownNodeAt + 6
 const low = 2 ** 24
 
 /** In the memory that `makeTurns` made. */
@@ -35,6 +38,7 @@ export function ownNodeIn(shared: SharedArrayBuffer): OwnNode {
         ? 0
         : (monotonicMs() - Atomics.load(words, aliveAt)) | 0,
     isOthers: (duty) => ((Atomics.load(words, othersAt) >> duty) & 1) === 1,
+    othersCommits: () => Atomics.load(words, othersCommitsAt),
   }
 }
 
@@ -54,6 +58,11 @@ export function noteAlive(shared: SharedArrayBuffer, at: number): void {
   const words = new Int32Array(shared)
   Atomics.store(words, aliveAt, at)
   Atomics.store(words, isWatchedAt, 1)
+}
+
+/** Others have committed since the last sign of life. */
+export function noteOthersCommit(shared: SharedArrayBuffer): void {
+  Atomics.add(new Int32Array(shared), othersCommitsAt, 1)
 }
 
 /** Which duties are others', a bit each. */

@@ -26,7 +26,10 @@ export interface Store {
    * once all of it is copied; writers wait meanwhile.
    */
   checkpoint(options?: { shrink?: boolean }): Promise<void>
-  /** A number that is another one after a commit of any thread or process: cheaper to ask than any table. */
+  /**
+   * A number that is another one after a commit of any thread or process: cheaper to ask than any table. Over a server it
+   * is heard of another process's with the next sign of life, two seconds later at most, and signs of life are none.
+   */
   commits(): number
   /**
    * Another number after such a commit that did more than say that the appliance is alive, which it does every some

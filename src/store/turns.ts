@@ -18,7 +18,7 @@
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`). Then come counts of
  * commits: those that changed what other threads remember (`remembered.ts`), those that changed anything, and those
  * that changed more than the signs of life; then a file descriptor of the process (`checkpoint.ts`), and how many
- * transactions a server was asked for. Then what all threads know of this appliance as one of several (`own-node.ts`).
+ * transactions a server was asked for, and how many of them are under way. Then what all threads know of this appliance as one of several (`own-node.ts`).
  * The last are a word a slot: how many of its threads have died.
  */
 const maxSlots = 22
@@ -31,9 +31,10 @@ const commitsAt = changesAt + 1
 const deedsAt = changesAt + 2
 const fileAt = changesAt + 3
 const transactionsAt = fileAt + 1
+const underWayAt = fileAt + 2
 /** Where the words of `own-node.ts` begin, and how many they are. */
-export const ownNodeAt = fileAt + 2
-export const ownNodeWords = 6
+export const ownNodeAt = fileAt + 3
+export const ownNodeWords = 7
 const deathsAt = ownNodeAt + ownNodeWords
 const maxPassed = 3
 const clientsSlot = 0
@@ -49,6 +50,13 @@ export function makeTurns(): SharedArrayBuffer {
   return new SharedArrayBuffer((deathsAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
 }
 
+/** What the threads of a process have asked a server for. */
+export interface TransactionCounts {
+  begun: number
+  /** Of those, the ones of which nobody knows yet that they have ended. */
+  underWay: number
+}
+
 export interface WriteTurns {
   take(): Promise<void>
   /** The holder gives way, and clients wait: it had better release soon. */
@@ -61,9 +69,9 @@ export interface WriteTurns {
   /** This thread has committed a change: a deed, or nothing but the sign that the appliance is alive. */
   noteCommit(isDeed: boolean): void
   commits(): { all: number; deeds: number }
-  /** The threads of this process ask a server for a transaction; -1: it gave none. */
-  noteTransaction(count: 1 | -1): void
-  transactions(): number
+  /** The threads of this process ask a server for a transaction; it gave none, or it has ended. */
+  noteTransaction(what: 'asked' | 'none' | 'ended'): void
+  transactions(): TransactionCounts
   /** What `open` gave to whichever thread of the process asked first. */
   sharedFile(open: () => number): number
 }
@@ -104,8 +112,14 @@ export function joinTurns(
       if (isDeed) Atomics.add(words, deedsAt, 1)
     },
     commits: () => ({ all: Atomics.load(words, commitsAt), deeds: Atomics.load(words, deedsAt) }),
-    noteTransaction: (count) => void Atomics.add(words, transactionsAt, count),
-    transactions: () => Atomics.load(words, transactionsAt),
+    noteTransaction(what) {
+      if (what !== 'ended') Atomics.add(words, transactionsAt, what === 'asked' ? 1 : -1)
+      Atomics.add(words, underWayAt, what === 'asked' ? 1 : -1)
+    },
+    transactions: () => ({
+      begun: Atomics.load(words, transactionsAt),
+      underWay: Atomics.load(words, underWayAt),
+    }),
     sharedFile(open) {
       const known = Atomics.load(words, fileAt)
       if (known !== 0) return known

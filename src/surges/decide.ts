@@ -42,7 +42,7 @@ export async function decideSurge(
   return await findAnySurge(tx, id)
 }
 
-/** Carries out what was decided, and what a kill has broken off. */
+/** Carries out what was decided, and what a kill has broken off. Resolves with whether all of it is done. */
 export async function finishDecided(
   deps: {
     store: Store
@@ -53,7 +53,7 @@ export async function finishDecided(
     look?: () => void
   },
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { store, clock, log, look = () => {} } = deps
   const rows = await store.read
     .selectFrom('surges')
@@ -69,13 +69,14 @@ export async function finishDecided(
     const which = { accountId, heldBy: 'surge', until } as const
     const isDone = await changeHeld(deps, which, { name, reason: givenUp }, signal)
     if (decision === 'released') look()
-    if (!isDone) return
+    if (!isDone) return false
     const now = clock.now()
     await store.write((tx) =>
       tx.updateTable('surges').set({ ended_at: now }).where('id', '=', id).execute(),
     )
     log.info({ accountId, surgeId: id, decision }, 'A surge is over')
   }
+  return true
 }
 
 /** When the account's next surge began: what is held since is of that one. */

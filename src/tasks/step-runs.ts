@@ -15,8 +15,8 @@ export type Step = (task: AccountTask) => Promise<boolean | 'later'>
 export interface StepRuns {
   /** Has a task worked at, unless it is. */
   takeUp(task: Pick<AccountTask, 'id' | 'accountId'>): void
-  /** Takes up what a stop or a kill has left. */
-  resume(): Promise<void>
+  /** Takes up what a stop or a kill has left; resolves with whether any task is under way. */
+  resume(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -76,7 +76,9 @@ export function makeStepRuns(
   return {
     takeUp,
     async resume() {
-      for (const task of await liveTasks(store.read, kind)) takeUp(task)
+      const live = await liveTasks(store.read, kind)
+      for (const task of live) takeUp(task)
+      return live.length > 0
     },
     async close() {
       closing.abort()

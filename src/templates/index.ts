@@ -8,7 +8,7 @@
 export { deletedTemplate, shownTemplate, templatesAnswer, versionsAnswer } from './answers.js'
 export { isBuiltInTag, stepTags } from './built-in-tags.js'
 export { compileBlocks, tryCompile } from './compile.js'
-export { asTags, copyTags, isCopyTag, withoutCopyTags } from './copy-tags.js'
+export { asTags, copyTags, isCopyTag, previewed, withoutCopyTags } from './copy-tags.js'
 export { type Difference, differences } from './differences.js'
 export { withLinkTags } from './encoded-tags.js'
 export { type BlockPlace, faultyBlock } from './faulty-block.js'

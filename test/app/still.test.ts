@@ -133,3 +133,54 @@ t.test('what fails several times a second is told once a minute', async (t) => {
   await copying.stop()
   await housekeeping.stop()
 })
+
+t.test(
+  'a chore that rests runs after commits, at its time, and when the clock went back',
+  async (t) => {
+    const clock = new FakeClock()
+    let [commits, runs, isHere] = [1, 0, true]
+    let next: number | undefined
+    const chore = {
+      name: 'asks the database',
+      of: 'chores' as const,
+      everyMs: 1_000,
+      rests: true,
+      async run() {
+        runs++
+        if (next === -1) throw new Error('busy')
+        return next
+      },
+    }
+    const housekeeping = startHousekeeping(clock, silentLog, [chore], {
+      isHere: () => isHere,
+      commits: () => commits,
+    })
+    t.teardown(housekeeping.stop)
+    const during = async (seconds: number) => {
+      const before = runs
+      for (let i = 0; i < seconds; i++) await clock.advance(1_000)
+      return runs - before
+    }
+    t.equal(await during(20), 1, 'once at first')
+    commits++
+    t.equal(await during(20), 1)
+    commits++
+    next = clock.now() + 10_500
+    t.equal(await during(10), 1)
+    next = undefined
+    t.equal(await during(10), 1, 'when it has said')
+    commits++
+    next = 0
+    t.equal(await during(5), 5, 'as long as something is under way')
+    next = -1
+    t.equal(await during(5), 5, 'a run that failed comes again')
+    next = undefined
+    t.equal(await during(5), 1)
+    isHere = false
+    commits++
+    t.equal(await during(5), 0)
+    isHere = true
+    t.equal(await during(5), 1, 'whose duty it becomes has seen nothing')
+    t.equal(await during(310), 1, 'in five minutes whatever happens')
+  },
+)

@@ -65,7 +65,10 @@ function makeModel(store: Store, clock: FakeClock, random: () => number) {
       epoch: ++epoch,
       inHand: [],
       isAlive: true,
-      store: { ...store, node: { number, epoch, silentMs: () => 0, isOthers: () => false } },
+      store: {
+        ...store,
+        node: { number, epoch, silentMs: () => 0, isOthers: () => false, othersCommits: () => 0 },
+      },
     }
     nodes[number - 1] = node
     await store.write((tx) => releaseLeases(tx, { thread: 0, node, now: clock.now() }))

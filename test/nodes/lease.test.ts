@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
 import {
   beat,
   holderOf,
@@ -12,7 +13,8 @@ import {
   wentBack,
   writeLastBeat,
 } from '../../src/nodes/index.js'
-import type { Store } from '../../src/store/index.js'
+import { joinTurns, makeTurns, openStore, type Store } from '../../src/store/index.js'
+import { databaseOf, noPostgres, startPostgres } from '../support/postgres.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 const alone = (name: string) => ({ name, joins: false })
@@ -89,7 +91,7 @@ t.test(
     const store = await openTestStore(t)
     const first = await taken(store, alone('one'))
     const alive = await beat(store, first, Date.now())
-    t.same(alive, { ...first, beat: first.beat + 1 })
+    t.match(alive, { ...first, beat: first.beat + 1, others: {} })
     await endLease(store, 'one')
     const again = await taken(store, alone('one'))
     t.equal(await beat(store, first, Date.now()), undefined)
@@ -129,3 +131,66 @@ t.test('a database that went back knows less signs of life than it has acknowled
   writeFileSync(join(dataDir, 'store.beat'), '{"beat":"no')
   t.equal(readLastBeat(dataDir), undefined)
 })
+
+t.test(
+  'a sign of life sees that others have committed, and takes no sign of theirs for that',
+  { skip: noPostgres },
+  async (t) => {
+    const server = await startPostgres(t)
+    const dataDir = makeTempDir(t)
+    const url = await databaseOf(dataDir, server.url)
+    const open = async (name: string) => {
+      const turns = makeTurns()
+      const store = await openStore({ dataDir, url, clock: systemClock, turns, slot: 0 })
+      t.teardown(() => store.close())
+      let held = await taken(store, together(name))
+      const { transactions } = joinTurns(turns, 0)
+      return {
+        store,
+        async look() {
+          const next = await beat(store, held, Date.now(), { transactions })
+          if (next === undefined) throw new Error('it is gone')
+          held = next
+          return next.others
+        },
+      }
+    }
+    const [one, two] = [await open('one'), await open('two')]
+    const first = await one.look()
+    t.equal(first.unsure, 0)
+    t.ok(first.leaseLeftMs > 0 && first.leaseLeftMs <= leaseMs)
+    await two.look()
+    await two.look()
+    t.equal((await one.look()).commits, first.commits, 'signs of life are no news')
+    const touch = (store: Store) =>
+      store.write((tx) => tx.updateTable('appliance').set({ alive_at: 1 }).execute())
+    await touch(one.store)
+    t.equal((await one.look()).commits, first.commits, 'nor what it has done itself')
+    await touch(two.store)
+    t.equal((await one.look()).commits, first.commits + 1)
+    // One that began before and ends after others is seen when it ends.
+    let end = () => {}
+    const held = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    let begun = () => {}
+    const isBegun = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const long = two.store.byRow(async (tx) => {
+      await tx.updateTable('appliance').set({ alive_at: 2 }).execute()
+      begun()
+      await held
+    })
+    await isBegun
+    t.equal((await one.look()).commits, first.commits + 1)
+    end()
+    await long
+    t.equal((await one.look()).commits, first.commits + 2)
+    const { standing } = await one.look()
+    await two.store.write((tx) =>
+      tx.updateTable('nodes').set({ draining: 1 }).where('name', '=', 'two').execute(),
+    )
+    t.not((await one.look()).standing, standing)
+  },
+)

@@ -15,7 +15,13 @@ const windowMs = 60_000
 
 function nodeOver(store: Store, clock: FakeClock, number: number) {
   const counts = makeSharedCounts()
-  const node = { number, epoch: number, silentMs: () => 0, isOthers: () => false }
+  const node = {
+    number,
+    epoch: number,
+    silentMs: () => 0,
+    isOthers: () => false,
+    othersCommits: () => 0,
+  }
   const exchange = makeRateExchange({ store: { ...store, node }, clock }, counts)
   const limiter = makeRateLimiter({ requests: 100, windowMs }, clock, {
     together: counts.of('key'),

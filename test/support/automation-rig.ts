@@ -4,10 +4,12 @@ import {
   acceptEvents,
   createAutomation,
   disableAutomation,
+  drawnEnds,
   type EngineDeps,
   type EventInput,
   editAutomation,
   enableAutomation,
+  endKindOf,
   findAutomation,
   findRun,
   makeEngineMemory,
@@ -214,9 +216,11 @@ export async function openEngine(
         .execute()
       const ended = await store.read
         .selectFrom('automation_runs')
-        .select('status')
+        .select(['status', 'step_id', 'reason'])
         .where('automation_id', '=', id)
         .execute()
+      const exits = new Set(await drawnEnds(store.read, id))
+      const kinds = ended.map((row) => endKindOf(row, exits))
       const rows = [...live, ...ended].map(({ status }) => status)
       const automation = await rig.automation(id)
       for (const status of [
@@ -232,6 +236,10 @@ export async function openEngine(
           rows.filter((one) => one === status).length,
           `${status} counted`,
         )
+      }
+      for (const kind of ['step', 'event', 'goal'] as const) {
+        const meant = kinds.filter((one) => one === kind).length
+        t.equal(automation[`by_${kind}`], meant, `ended by a ${kind}, counted`)
       }
     },
   }

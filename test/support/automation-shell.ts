@@ -21,7 +21,8 @@ export async function openAutomationShell(t: Test) {
     t,
     ({ account }) => {
       automationPages(account, deps)
-      automationEditPages(account, { ...deps, tracking: undefined, rendered: makeRenderedPages() })
+      const editing = { tracking: undefined, publicUrl: 'https://mail.example' }
+      automationEditPages(account, { ...deps, ...editing, rendered: makeRenderedPages() })
     },
     { clock, accountId },
   )

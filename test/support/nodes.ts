@@ -34,9 +34,14 @@ export interface NodesRig {
   send(node: Serving, mails: readonly object[], key?: string): Promise<Response>
 }
 
-/** `settings`: more of the file that all nodes have. */
-export async function nodesRig(t: Test, script: MxScript = {}, settings = ''): Promise<NodesRig> {
-  const server = await startPostgres(t)
+/** `settings`: more of the file that all nodes have; `counts`: the server counts statements. */
+export async function nodesRig(
+  t: Test,
+  script: MxScript = {},
+  settings = '',
+  { counts = false }: { counts?: boolean } = {},
+): Promise<NodesRig> {
+  const server = await startPostgres(t, { counts })
   const ask = async <Row>(sql: string, database = 'mail'): Promise<Row[]> => {
     const client = new pg.Client(`${server.url}/${database}`)
     await client.connect()

@@ -58,11 +58,16 @@ export interface PostgresServer {
 
 /**
  * A server of the test's own, which keeps nothing, but for figures that want what a sync costs (`syncs`); a hot standby of
- * another one (`standbyOf`). PostgreSQL refuses root, so that it runs as its own user then.
+ * another one (`standbyOf`). With `counts` it has pg_stat_statements. PostgreSQL refuses root, so that it runs as its own
+ * user then.
  */
 export async function startPostgres(
   t: Test,
-  { syncs = false, standbyOf }: { syncs?: boolean; standbyOf?: PostgresServer } = {},
+  {
+    syncs = false,
+    counts = false,
+    standbyOf,
+  }: { syncs?: boolean; counts?: boolean; standbyOf?: PostgresServer } = {},
 ): Promise<PostgresServer> {
   const bin = join(versions, newest ?? '', 'bin')
   // Not in the directory of tests, which another user may not enter.
@@ -88,6 +93,7 @@ export async function startPostgres(
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: dir }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
   lines.push('max_connections = 400\n')
+  if (counts) lines.push("shared_preload_libraries = 'pg_stat_statements'\n")
   // A crash of the server alone leaves to the system what it has written.
   lines.push(`port = ${port}\n`)
   lines.push(syncs ? "shared_buffers = '1GB'\n" : 'fsync = off\n')

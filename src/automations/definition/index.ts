@@ -88,10 +88,12 @@ export {
   type OutlineStep,
   type OutlineWay,
   outlineOf,
+  stepsInOrder,
   waysOf,
 } from './outline.js'
 export { beginningPlace, type Crowd, isPlace, placeFields, placeIn } from './places.js'
 export { holds, judge } from './rule.js'
+export { ruleFieldKind } from './rule-tree.js'
 export {
   appended,
   asRunContact,

@@ -31,6 +31,8 @@ export async function writeNext(
 ): Promise<void> {
   const rows: unknown[][] = []
   const endings: Ending[] = []
+  // Those that a step ends, with their automations.
+  const byStep = new Map<string, string>()
   for (const plan of plans) {
     const { run, walked } = plan
     const { row } = run
@@ -39,6 +41,7 @@ export async function writeNext(
     countSteps(plan, tally)
     if (next.kind === 'end') {
       const { stepId, status, reason } = next
+      if (isByStep(plan, next)) byStep.set(row.id, row.automation_id)
       endings.push({
         id: row.id,
         stepId,
@@ -72,8 +75,17 @@ export async function writeNext(
     ])
   }
   if (rows.length > 0) await moveLive(tx, { json: JSON.stringify(rows), now })
-  await endRuns(tx, endings, { at: now, tally })
+  const ended = await endRuns(tx, endings, { at: now, tally })
+  for (const [id, automationId] of byStep) if (ended.has(id)) tally.run(automationId, 'by_step', 1)
 }
+
+/** Whether a drawn end has ended it, or a wait that leads nowhere when nothing came. */
+const isByStep = (
+  { run: { version } }: ContinuingPlan,
+  { stepId, status, reason }: Extract<ContinuingPlan['walked']['next'], { kind: 'end' }>,
+): boolean =>
+  status === 'exited' &&
+  (version.compiled.byId.get(stepId)?.step.type === 'exit' || reason === 'timed_out')
 
 /** The run's history, each mail with its id. */
 function historyOf({ run: { row }, walked, mails }: ContinuingPlan): string {

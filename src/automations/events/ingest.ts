@@ -139,6 +139,12 @@ async function resolveWaits(
     const row = runs.get(id)
     if (row !== undefined) tally.run(row.automation_id, 'reached', 1)
   }
+  for (const { id, reason } of endings.values()) {
+    const row = runs.get(id)
+    if (row === undefined || !ended.has(id)) continue
+    if (reason === 'exit_rule') tally.run(row.automation_id, 'by_event', 1)
+    if (reason === 'goal') tally.run(row.automation_id, 'by_goal', 1)
+  }
   if (woken.size > 0) await wake(tx, { json: JSON.stringify([...woken]), now })
   if (moved.size > 0) await jump(tx, { json: JSON.stringify([...moved.values()]), now })
   for (const id of [...woken.keys(), ...moved.keys()]) {

@@ -28,6 +28,8 @@ export interface Recipe {
   title: string
   about: string
   mails: readonly RecipeMail[]
+  /** Whoever joins a list begins it. */
+  isForList?: true
   /** The segment that begins it, which is made where the account has none of that name. */
   segment?: { name: string; rule: Rule }
   /** The field whose day begins it, which is described where the account has none of that name. */

@@ -39,6 +39,7 @@ const welcome: Recipe = {
   about:
     'Four mails over twelve days for whoever joins a list; who has opened the first or clicked in it gets another second one.',
   mails: welcomeMails,
+  isForList: true,
   definition({ from, listId }) {
     const [one, two, three, four] = welcomeMails
     return {
@@ -230,6 +231,7 @@ const empty: Recipe = {
   title: 'Empty',
   about: 'A beginning and an end; you put in what is between.',
   mails: [],
+  isForList: true,
   definition: ({ listId }) => ({
     steps: [
       {

@@ -1,13 +1,16 @@
+import type { AliasableExpression } from 'kysely'
 import { keepNewest, nextTurn } from '../../bounded/index.js'
 import { dayMs, isRecent } from '../../clock/index.js'
-import { firstUuidAt, prepared, type Read } from '../../store/index.js'
+import { firstUuidAt, idsOf, prepared, type Read } from '../../store/index.js'
+import { drawnEnds } from './end-kinds.js'
 
-/** The runs of an automation that began on a day, or in a week, by what became of them: still in it, at the end, or gone before. */
+/** The runs of an automation that began on a day, or in a week, by what became of them: still in it, at the end or ended by a step, ended by the goal or an event, or gone before. */
 export interface BegunDay {
   /** When that begins, UTC. */
   at: number
   live: number
-  completed: number
+  through: number
+  meant: number
   left: number
 }
 
@@ -33,24 +36,28 @@ export async function begunByDay(
   const known = lately.get(name)
   if (known !== undefined && isRecent(known.at, now, countEveryMs)) return known.found
   const today = now - (now % dayMs)
+  const exits = JSON.stringify(await drawnEnds(read, automationId))
   const found: BegunDay[] = []
   for (let back = days - 1; back >= 0; back -= each) {
     const at = today - back * dayMs
     const end = Math.min(at + each * dayMs, today + dayMs)
-    const stretch = { automationId, from: firstUuidAt(at), to: firstUuidAt(end) }
+    const stretch = { automationId, exits, from: firstUuidAt(at), to: firstUuidAt(end) }
     const live = await countStatuses(stretch, (look) => liveBetween(read, look))
-    const ended = await countStatuses(stretch, (look) => endedBetween(read, look))
-    const { completed = 0, ...left } = Object.fromEntries(ended)
+    const over = await countStatuses(stretch, (look) => endedBetween(read, look))
+    const { completed = 0, step = 0, event = 0, goal = 0, ...left } = Object.fromEntries(over)
     const sum = (counts: Iterable<number>) => [...counts].reduce((all, runs) => all + runs, 0)
-    found.push({ at, live: sum(live.values()), completed, left: sum(Object.values(left)) })
+    const [through, meant] = [completed + step, event + goal]
+    found.push({ at, live: sum(live.values()), through, meant, left: sum(Object.values(left)) })
   }
-  const all = found.reduce((sum, day) => sum + day.live + day.completed + day.left, 0)
+  const all = found.reduce((sum, day) => sum + day.live + day.through + day.meant + day.left, 0)
   if (all > manyRuns) keepNewest(lately, name, { at: now, found }, mostKept)
   return found
 }
 
 interface Stretch {
   automationId: string
+  /** JSON: the numbers of the steps that end runs. */
+  exits: string
   from: string
   to: string
 }
@@ -80,32 +87,57 @@ async function countStatuses(
   }
 }
 
-const liveBetween = prepared<Stretch, Counted>((db, stretch) =>
-  counted(db, some(db, 'automation_live', stretch)),
+const liveBetween = prepared<Stretch, Counted>((db, { automationId, from, to }) =>
+  counted(
+    db,
+    db
+      .selectFrom('automation_live')
+      .select(['id', 'status'])
+      .where('automation_id', '=', automationId)
+      .where('id', '>', from)
+      .where('id', '<', to)
+      .orderBy('id')
+      .limit(perLook),
+  ),
 )
 
-const endedBetween = prepared<Stretch, Counted>((db, stretch) =>
-  counted(db, some(db, 'automation_runs', stretch)),
+const endedBetween = prepared<Stretch, Counted>((db, { automationId, exits, from, to }) =>
+  counted(
+    db,
+    db
+      .selectFrom('automation_runs')
+      .select('id')
+      // As `endKindOf` tells them apart.
+      .select((eb) => {
+        const isExited = (reason: string) =>
+          eb.and([eb('status', '=', 'exited'), eb('reason', '=', reason)])
+        const isDrawn = eb('step_id', 'in', idsOf(exits, 'integer'))
+        return eb
+          .case()
+          .when(eb.and([eb('status', '=', 'exited'), isDrawn]))
+          .then(eb.val<string>('step'))
+          .when(isExited('timed_out'))
+          .then('step')
+          .when(isExited('exit_rule'))
+          .then('event')
+          .when(isExited('goal'))
+          .then('goal')
+          .else(eb.ref('status').$castTo<string>())
+          .end()
+          .as('status')
+      })
+      .where('automation_id', '=', automationId)
+      .where('id', '>', from)
+      .where('id', '<', to)
+      .orderBy('id')
+      .limit(perLook),
+  ),
 )
 
-/** The next of those behind one; the first id of a day is nobody's. */
-const some = (
-  db: Read,
-  table: 'automation_live' | 'automation_runs',
-  { automationId, from, to }: Stretch,
-) =>
+/** The next of those behind one, by their status; the first id of a day is nobody's. */
+const counted = (db: Read, some: AliasableExpression<{ id: string; status: string }>) =>
   db
-    .selectFrom(table)
-    .select(['id', 'status'])
-    .where('automation_id', '=', automationId)
-    .where('id', '>', from)
-    .where('id', '<', to)
-    .orderBy('id')
-    .limit(perLook)
-
-const counted = (db: Read, those: ReturnType<typeof some>) =>
-  db
-    .selectFrom(those.as('some'))
+    .selectFrom(some.as('some'))
     .select('status')
     .select((eb) => [eb.fn.countAll<number>().as('runs'), eb.fn.max<string>('id').as('last')])
     .groupBy('status')

@@ -109,7 +109,8 @@ const endings: Record<string, string> = {
 }
 
 /** Why a run has ended, in words; as it is where an author wrote it into an exit step. */
-export const endingWords = (reason: string): string => endings[reason] ?? reason
+export const endingWords = (reason: string): string =>
+  Object.hasOwn(endings, reason) ? (endings[reason] ?? reason) : reason
 
 /** "3 Dec 09:00 UTC"; with the year where it is another than now's. */
 function dateOf(at: number, now: number): string {

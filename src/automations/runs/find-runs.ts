@@ -1,5 +1,6 @@
 import { nextTurn } from '../../bounded/index.js'
 import { prepared, type Read } from '../../store/index.js'
+import { type EndKind, endKindOf } from './end-kinds.js'
 import { blockedReason } from './hold.js'
 import { idsByStatus, type RunsPage, runsOf } from './runs.js'
 import { type ContactRun, runsOfContact } from './runs-of-contact.js'
@@ -10,6 +11,8 @@ export interface RunsFilter {
   statuses?: readonly RunStatus[] | undefined
   /** Those that stand, or ended, at one of these steps. */
   stepIds?: readonly number[] | undefined
+  /** How they ended. */
+  end?: { kind: EndKind; exits: ReadonlySet<number> } | undefined
   /** Why they ended, with the one status by which they did. */
   reason?: string | undefined
   /** Live ones that do not go on by themselves: `held`, or why they are blocked. */
@@ -53,8 +56,9 @@ export async function findRunIds(
   { limit, before }: Asked,
 ): Promise<FoundIds> {
   const { statuses, stepIds, reason, wait } = filter
-  const atStep = stepIds && new Set(stepIds)
-  const fits = (stepId: number) => atStep === undefined || atStep.has(stepId)
+  const fits = placeFits(filter)
+  const at = stepIds && new Set(stepIds)
+  const isPlaced = stepIds !== undefined || filter.end !== undefined
   if (stepIds?.length === 0 || filter.contactId === null) return { ids: [], next: undefined }
   if (filter.contactId !== undefined) {
     const theirs = await runsOfContact(read, automationId, filter.contactId)
@@ -69,7 +73,7 @@ export async function findRunIds(
       (row) =>
         row.automation_id === automationId &&
         (wait === 'held' || row.held_at === null) &&
-        fits(row.step_id),
+        (at === undefined || at.has(row.step_id)),
       { limit, before },
     )
   }
@@ -78,7 +82,7 @@ export async function findRunIds(
     if (end === undefined) return { ids: [], next: undefined }
     return await lookThrough(
       (below, size) => endedFor(read, { automationId, end, reason, below, size }),
-      (row) => fits(row.step_id),
+      ({ step_id }) => fits({ status: end, step_id, reason }),
       { limit, before },
     )
   }
@@ -90,7 +94,21 @@ export async function findRunIds(
     return { ids: some, next: ids.length > limit ? some.at(-1) : undefined }
   }
   const asked = { statuses: statuses ?? [...liveStatuses, ...endStatuses], limit, before }
-  return await idsByStatus(read, automationId, atStep === undefined ? asked : { ...asked, fits })
+  return await idsByStatus(read, automationId, isPlaced ? { ...asked, fits } : asked)
+}
+
+interface Place {
+  status: RunStatus
+  step_id: number
+  reason?: string | null
+}
+
+/** Whether a run stands, or ended, where it is asked for. */
+function placeFits({ stepIds, end }: RunsFilter): (row: Place) => boolean {
+  const at = stepIds && new Set(stepIds)
+  return (row) =>
+    (at === undefined || at.has(row.step_id)) &&
+    (end === undefined || endKindOf(row, end.exits) === end.kind)
 }
 
 function pageOfIds(ids: readonly string[], { limit, before }: Asked): FoundIds {
@@ -259,8 +277,9 @@ const mostVersions = 20
 const mostSteps = 100
 
 /** The same that `findRunIds` asks of indexes. */
-function isAsked(row: ContactRun, { statuses, stepIds, reason, wait }: RunsFilter): boolean {
-  if (stepIds !== undefined && !stepIds.includes(row.step_id)) return false
+function isAsked(row: ContactRun, filter: RunsFilter): boolean {
+  const { statuses, reason, wait } = filter
+  if (!placeFits(filter)(row)) return false
   if (statuses !== undefined && !statuses.includes(row.status)) return false
   if (reason !== undefined && row.reason !== reason) return false
   if (wait === undefined) return true

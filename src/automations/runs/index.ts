@@ -6,6 +6,7 @@
 export { meetAudience } from './audience.js'
 export { type BegunDay, begunByDay } from './begun-by-day.js'
 export { countLive, latelyCountLive } from './count-live.js'
+export { drawnEnds, type EndKind, endKindOf } from './end-kinds.js'
 export { inLastHour, refusalOf } from './entry.js'
 export { endingWords, explainRun } from './explain.js'
 export {

@@ -41,8 +41,8 @@ export interface RunsAsked {
   limit: number
   /** Older than this run. */
   before?: string | undefined
-  /** Whether the step at which one stands, or ended, is asked for. */
-  fits?: (stepId: number) => boolean
+  /** Whether one that stands, or ended, at its step for its reason is asked for. */
+  fits?: (row: RunPlace) => boolean
   /** Runs that it looks at, at most; default: `mostLookedAt`. */
   most?: number
 }
@@ -82,9 +82,10 @@ export async function idsByStatus(
   for (let looked = 0; looked < most; looked += size, size = perLook) {
     if (looked > 0) await nextTurn()
     const { rows, more } = await newestRuns(read, automationId, { statuses, below, size })
-    for (const { id, status, step_id } of rows) {
+    for (const row of rows) {
+      const { id, status } = row
       // One that ends between the two reads is in both tables.
-      if (statuses.includes(status) && fits(step_id) && id !== found.at(-1)) {
+      if (statuses.includes(status) && fits(row) && id !== found.at(-1)) {
         if (found.length === limit) return { ids: found, next: found.at(-1) }
         found.push(id)
       }
@@ -99,6 +100,8 @@ interface RunPlace {
   id: string
   status: RunStatus
   step_id: number
+  /** Of one that has ended. */
+  reason?: string | null
 }
 
 /** The next runs below one, at least `size` of them if there are `more`, of those tables that may have such statuses. */
@@ -108,20 +111,10 @@ async function newestRuns(
   look: { statuses: readonly RunStatus[]; below: string | undefined; size: number },
 ): Promise<{ rows: RunPlace[]; more: boolean }> {
   const { statuses, below, size } = look
-  const from = (table: 'automation_live' | 'automation_runs', of: readonly RunStatus[]) =>
-    of.some((status) => statuses.includes(status))
-      ? read
-          .selectFrom(table)
-          .select(['id', 'status', 'step_id'])
-          .where('automation_id', '=', automationId)
-          .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
-          .orderBy('id', 'desc')
-          .limit(size)
-          .execute()
-      : []
+  const asks = (of: readonly RunStatus[]) => of.some((status) => statuses.includes(status))
   const each: RunPlace[][] = [
-    await from('automation_live', liveStatuses),
-    await from('automation_runs', endStatuses),
+    asks(liveStatuses) ? await newestLive(read, automationId, { below, size }) : [],
+    asks(endStatuses) ? await newestEnded(read, automationId, { below, size }) : [],
   ]
   // Of a table with more of them nothing is known below its last one.
   const ends = each.flatMap((rows) => (rows.length < size ? [] : [rows.at(-1)?.id ?? '']))
@@ -129,6 +122,31 @@ async function newestRuns(
   const rows = each.flat().filter(({ id }) => id >= through)
   return { rows: rows.sort((a, b) => (a.id < b.id ? 1 : -1)), more: ends.length > 0 }
 }
+
+interface Below {
+  below: string | undefined
+  size: number
+}
+
+const newestLive = (read: Read, automationId: string, { below, size }: Below) =>
+  read
+    .selectFrom('automation_live')
+    .select(['id', 'status', 'step_id'])
+    .where('automation_id', '=', automationId)
+    .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+    .orderBy('id', 'desc')
+    .limit(size)
+    .execute()
+
+const newestEnded = (read: Read, automationId: string, { below, size }: Below) =>
+  read
+    .selectFrom('automation_runs')
+    .select(['id', 'status', 'step_id', 'reason'])
+    .where('automation_id', '=', automationId)
+    .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+    .orderBy('id', 'desc')
+    .limit(size)
+    .execute()
 
 /** The runs of these ids, in their order; they are looked up in both tables, as one may have ended since. */
 export async function runsOf(read: Read, ids: readonly string[]): Promise<Run[]> {

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject, numberFault } from '../../jso
 import { audienceIn, segmentMembers } from '../../segments/index.js'
 import type { Store } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
-import { findTemplate, type Renderer, tryRender } from '../../templates/index.js'
+import { findTemplate, previewed, type Renderer, tryRender } from '../../templates/index.js'
 import { optedOutAmong } from '../../topics/index.js'
 import {
   type AutomationDefinition,
@@ -46,6 +46,8 @@ export interface PreviewDeps {
   renderer: Renderer
   backlog: Backlog
   maxQueued: number
+  /** Makes of the HTML of news what arrives; by default the tags that each copy fills in stand in it as they are written. */
+  arriving?: ((html: string) => Promise<string>) | undefined
 }
 
 /** Who walks through, and what happens on the way, as a request says it: times in ISO 8601. */
@@ -343,7 +345,7 @@ async function stopsOf(
  * happen.
  */
 async function renderMail(
-  { store, renderer }: PreviewDeps,
+  { store, renderer, arriving }: PreviewDeps,
   accountId: string,
   { step: { config }, variables }: NonNullable<SimulatedLine['mail']>,
 ): Promise<PreviewedMail> {
@@ -351,10 +353,14 @@ async function renderMail(
   const sender = { template: slug, from }
   try {
     const template = await findTemplate(store.read, accountId, slug, templateVersion)
-    const copyTags = config.type === 'transactional' ? undefined : 'shown'
+    const isNews = config.type !== 'transactional'
+    const shown = arriving === undefined ? 'shown' : 'kept'
+    const copyTags = isNews ? shown : undefined
     const outcome = await tryRender(renderer, template, { variables, subject, copyTags })
     if (outcome.kind === 'failed') return { ...sender, fault: outcome.fault.message }
-    return { ...sender, ...outcome.rendered }
+    if (!isNews || arriving === undefined) return { ...sender, ...outcome.rendered }
+    const html = await arriving(outcome.rendered.html)
+    return { ...sender, ...previewed(outcome.rendered), html }
   } catch (error) {
     if (error instanceof ApiError && error.code === 'not_found') {
       return { ...sender, fault: error.message }

@@ -146,9 +146,16 @@ export interface JudgedCrowd {
   /** People that were looked at; with `isAll` false there are more. */
   seen: number
   starts: number
+  /** How many of those who would be let in have been in it before. */
+  again: number
   refused: Map<EntryRefusal, number>
+  /** Of those who would not, the addresses of the first few, by the same reasons. */
+  some: Map<EntryRefusal, string[]>
   isAll: boolean
 }
+
+// So many addresses are told of each reason: enough to see who they are.
+const mostTold = 5
 
 /** The same; it writes nothing. `most` bounds whom it looks at. */
 export async function judgeBackfill(
@@ -162,7 +169,8 @@ export async function judgeBackfill(
   const { account_id: accountId } = automation
   const { name } = await requireCrowd(read, accountId, crowd)
   const refused = new Map<EntryRefusal, number>()
-  const told: JudgedCrowd = { name, seen: 0, starts: 0, refused, isAll: true }
+  const some = new Map<EntryRefusal, string[]>()
+  const told: JudgedCrowd = { name, seen: 0, starts: 0, again: 0, refused, some, isAll: true }
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
     if (told.seen >= most) return { ...told, isAll: false }
     if (told.seen > 0) await nextTurn()
@@ -170,9 +178,15 @@ export async function judgeBackfill(
     const now = clock.now()
     const events = members.map((contact) => provisional(contact, crowd, now))
     const judged = await judgeStarts(read, versions, { accountId, now }, events, [trigger])
-    for (const { reason } of judged) {
-      if (reason === undefined) told.starts += 1
-      else refused.set(reason, (refused.get(reason) ?? 0) + 1)
+    for (const { reason, entry, event } of judged) {
+      if (reason === undefined) {
+        told.starts += 1
+        if (entry !== undefined) told.again += 1
+        continue
+      }
+      refused.set(reason, (refused.get(reason) ?? 0) + 1)
+      const before = some.get(reason) ?? []
+      if (before.length < mostTold) some.set(reason, [...before, event.contact.email])
     }
     told.seen += members.length
     cursor = members.length < membersARead ? undefined : members.at(-1)?.id

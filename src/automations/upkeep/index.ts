@@ -19,7 +19,7 @@ export { type MoveGroup, moveRuns, newestVersion, planMove, planMoveToDraft } fr
 export { finishReleases, pauseAutomation, resumeAutomation } from './pause.js'
 export { planResume, type ResumePlan } from './plan-resume.js'
 export { runBackfills } from './run-backfills.js'
-export { datesWait, makeDateKeeper } from './run-dates.js'
+export { datesDueAt, datesWait, makeDateKeeper } from './run-dates.js'
 export { startForContact, whyNotStarted } from './start-one.js'
 export {
   findTakeOut,

@@ -160,11 +160,14 @@ async function releaseAll(
 // Longer than a slice and its rest take, however busy the machine: until then somebody is at it.
 const abandonedMs = 10_000
 
-/** Goes on with releases that a stop or a crash has broken off, be it of this process or of a command. */
+/**
+ * Goes on with releases that a stop or a crash has broken off, be it of this process or of a command. Resolves with whether
+ * any is under way.
+ */
 export async function finishReleases(
   deps: PauseDeps & { log: Log },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { store, clock, log } = deps
   const begun = await store.read
     .selectFrom('automations')
@@ -178,6 +181,7 @@ export async function finishReleases(
   await eachApart(left, finish, ({ id }, error) =>
     log.error({ automationId: id, cause: messageOf(error) }, 'Runs stay held after a resume'),
   )
+  return begun.length > 0
 }
 
 // Runs a transaction, and the rest after it in which others write.

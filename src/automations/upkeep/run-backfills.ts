@@ -33,19 +33,27 @@ const catchUpMs = 10_000
 
 /**
  * Takes all starts that are under way on, in turn, as far as their rates let them now. A kill at any
- * point is made good by the next call: the cursor moves in the transaction that starts the runs.
+ * point is made good by the next call: the cursor moves in the transaction that starts the runs. Resolves with when the
+ * next one may be taken on.
  */
-export async function runBackfills(deps: BackfillRunDeps, signal: AbortSignal): Promise<void> {
+export async function runBackfills(
+  deps: BackfillRunDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let next: number | undefined
   for (let isDue = true; isDue && !signal.aborted; ) {
     isDue = false
+    next = undefined
     for (const row of await underWay(deps.store.read, {})) {
-      if (signal.aborted) return
+      if (signal.aborted) return undefined
+      next = Math.min(next ?? row.next_at, row.next_at)
       if (row.next_at > deps.clock.now()) continue
       if (!(await startSome(deps, row))) continue
       isDue = true
       await pause(deps.clock, restMs, signal)
     }
   }
+  return next
 }
 
 /** Starts the next runs; resolves with whether it is to be looked at again at once. */

@@ -39,6 +39,20 @@ export async function datesWait({
   )
 }
 
+/** From when on `datesWait`, as long as nobody commits; undefined: not at all. */
+export async function datesDueAt(
+  deps: Pick<DateDeps, 'store' | 'clock'>,
+): Promise<number | undefined> {
+  const now = deps.clock.now()
+  if (await datesWait(deps)) return now
+  const next = await deps.store.read
+    .selectFrom('automation_date_due')
+    .select(({ fn }) => fn.min<number | null>('at').as('at'))
+    .where('at', '>', now)
+    .executeTakeFirst()
+  return next?.at ?? undefined
+}
+
 /**
  * Keeps when automations begin that begin on a date of a contact, and begins them. All of it goes on after a kill: a
  * contact's next time is written in the transaction that begins the run, and a cursor with what it stands for.

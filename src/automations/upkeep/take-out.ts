@@ -50,7 +50,7 @@ export interface TakeOuts {
     alongside?: (tx: Tx, task: TakeOutTask) => Promise<unknown>,
   ): Promise<TakeOutTask>
   change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<TakeOutTask>
-  resume(): Promise<void>
+  resume(): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -50,7 +50,7 @@ export interface BulkTasks {
     alongside?: (tx: Tx, task: BulkTask) => Promise<unknown>,
   ): Promise<number>
   change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<BulkTask>
-  resume(): Promise<void>
+  resume(): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -42,7 +42,7 @@ export interface ImportTasks {
   /** Takes off the list again whom it brought; possible for seven days. */
   undo(accountId: string, id: number): Promise<void>
   /** Takes up what a stop or a kill has left, and takes away what is too old. */
-  resume(stop: AbortSignal): Promise<void>
+  resume(stop: AbortSignal): Promise<boolean>
   /** Resolves when nothing is under way; call it after the importer has been told to close. */
   close(): Promise<void>
 }
@@ -146,7 +146,9 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
     },
     async resume(stop) {
       await sweep(deps, { arriving, stop })
-      for (const task of await liveTasks(store.read, 'import')) await takeUp(task)
+      const live = await liveTasks(store.read, 'import')
+      for (const task of live) await takeUp(task)
+      return live.length > 0
     },
     close: runs.close,
   }

@@ -5,11 +5,12 @@ import {
   type OutlineItem,
   type OutlineStep,
   type StepType,
+  stepsInOrder,
 } from '../../automations/index.js'
 import { edgeWords } from '../automations/words.js'
 import { type Html, html } from '../shell/html.js'
 import { inQuotes, isolated } from '../shell/names.js'
-import { mayStand, stepsOf } from './deeds.js'
+import { mayStand } from './deeds.js'
 
 /** What the cards stand in. */
 export interface CardsOptions {
@@ -18,6 +19,8 @@ export interface CardsOptions {
   open: string
   /** Where a button leads that changes the outline and saves nothing. */
   change: string
+  /** What people call a step, by its key. */
+  called: (key: string) => string
   /** What a step does, in words. */
   says: (item: OutlineStep) => string
   faults: ReadonlyMap<string, readonly string[]>
@@ -43,7 +46,7 @@ const mostWithAdd = 25
 /** The outline of an automation in a form: a card a step, with buttons that add, move, copy and remove. */
 export function outlineCards(options: CardsOptions): Html {
   const { outline } = options
-  const isLong = stepsOf(outline).length > mostWithAdd
+  const isLong = stepsInOrder(outline).length > mostWithAdd
   const whole = { ...options, isLong }
   return html`<div class="blocks">${outline.map((items, at) =>
     at === 0
@@ -71,13 +74,13 @@ function cardPart(
   if (!isOutlineStep(item)) return endPart(item, place, options)
   const { step, ways } = item
   const says = options.says(item)
-  const title = step.name ?? says
+  const title = options.called(step.key)
   const isOpen = options.open === place
   const wrong = options.faults.get(step.key) ?? []
   const doubtful = options.warnings.get(step.key) ?? []
   const anchor = isOpen ? 'open' : `block-${place}`
-  return html`<fieldset class="card block" id="${anchor}"${!mayStand(items, at) && html` data-fixed`}><legend><bdi>${isolated(title)}</bdi></legend>${
-    title !== says && html`<p class="quiet">${isolated(says)}</p>`
+  return html`<fieldset class="card block" id="${anchor}"${isOpen && html` tabindex="-1"`}${!mayStand(items, at) && html` data-fixed`}><legend><bdi>${isolated(title)}</bdi></legend>${
+    step.name !== undefined && html`<p class="quiet">${isolated(says)}</p>`
   }${wrong.map((one) => html`<p class="fault">${isolated(one)}</p>`)}${doubtful.map(
     (one) => html`<p class="hint">${isolated(one)}</p>`,
   )}${moves(items, at, { place, title, isOpen, options })}${isOpen && options.fields(item)}${ways.map(
@@ -96,26 +99,7 @@ const wayTitle = (type: string, branch: string | undefined): string => {
 
 function endPart(item: { to: string } | { end: true }, place: string, options: Options): Html {
   if ('end' in item) return html`<p class="quiet">Ends here.</p>`
-  const target = stepWith(options.outline, item.to)
-  const called = target === undefined ? item.to : (target.step.name ?? options.says(target))
-  return html`<p>Goes on at ${isolated(inQuotes(called))}. ${button('gone', place, 'Remove', 'this link', options.change)}</p>`
-}
-
-function stepWith(outline: Outline, key: string): OutlineStep | undefined {
-  for (const items of outline) {
-    for (const item of items) {
-      if (!isOutlineStep(item)) continue
-      const found =
-        item.step.key === key
-          ? item
-          : stepWith(
-              item.ways.map((way) => way.items),
-              key,
-            )
-      if (found !== undefined) return found
-    }
-  }
-  return undefined
+  return html`<p>Goes on at ${isolated(inQuotes(options.called(item.to)))}. ${button('gone', place, 'Remove', 'this link', options.change)}</p>`
 }
 
 function moves(
@@ -159,7 +143,7 @@ const button = (
 /** What is added below a card, or at the beginning of a way. */
 function adding(place: string, says: string, { change, outline }: Options, after?: string): Html {
   const id = `kind-${place}`
-  if (stepsOf(outline).length >= limits.steps) return html``
+  if (stepsInOrder(outline).length >= limits.steps) return html``
   const where = after === undefined ? ' at the beginning' : ` after ${after}`
   return html`<p class="buttons add"><label for="${id}">${says}<span class="hidden">${where}</span></label><select id="${id}" name="kind.${place}">${Object.entries(
     stepNames,

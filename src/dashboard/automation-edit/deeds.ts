@@ -6,6 +6,7 @@ import {
   type OutlineStep,
   type StepDefinition,
   type StepType,
+  stepsInOrder,
   stepTypes,
   waysOf,
 } from '../../automations/index.js'
@@ -34,6 +35,22 @@ function listAt(outline: Outline, place: string): { items: OutlineItem[]; at: nu
   return items === undefined ? undefined : { items, at: here }
 }
 
+/** The place of the step with a key. */
+export function placeOf(outline: Outline, key: string): string | undefined {
+  const within = (items: readonly OutlineItem[], list: string): string | undefined => {
+    for (const [at, item] of items.entries()) {
+      if (!isOutlineStep(item)) continue
+      if (item.step.key === key) return `${list}.${at}`
+      for (const [n, way] of item.ways.entries()) {
+        const found = within(way.items, `${list}.${at}.${n}`)
+        if (found !== undefined) return found
+      }
+    }
+    return undefined
+  }
+  return outline.map((items, list) => within(items, `${list}`)).find((one) => one !== undefined)
+}
+
 const besides = (place: string, at: number) => [...place.split('.').slice(0, -1), at].join('.')
 
 /**
@@ -52,7 +69,7 @@ export function changeOutline(
   const found = listAt(outline, place)
   if (found === undefined) return undefined
   const { items, at } = found
-  const isFull = stepsOf(outline).length >= limits.steps
+  const isFull = stepsInOrder(outline).length >= limits.steps
   if (deed === 'add') {
     const type = stepTypes.find((one) => one === kind && one !== 'trigger')
     if (type === undefined || isFull) return undefined
@@ -68,7 +85,8 @@ export function changeOutline(
     return ''
   }
   if (deed === 'copy' && isOutlineStep(item)) {
-    if (stepsOf(outline).length + stepsOf([[item]]).length > limits.steps) return undefined
+    if (stepsInOrder(outline).length + stepsInOrder([[item]]).length > limits.steps)
+      return undefined
     items.splice(at + 1, 0, copied(item, keysOf(outline)))
     return besides(place, at + 1)
   }
@@ -85,15 +103,7 @@ export function mayStand(items: readonly OutlineItem[], at: number): boolean {
   return isOutlineStep(item) && item.step.type !== 'trigger' && item.step.type !== 'exit'
 }
 
-/** All steps of an outline, from above to below. */
-export const stepsOf = (outline: Outline): StepDefinition[] =>
-  outline.flatMap((items) =>
-    items.flatMap((item) =>
-      isOutlineStep(item) ? [item.step, ...stepsOf(item.ways.map((way) => way.items))] : [],
-    ),
-  )
-
-const keysOf = (outline: Outline) => new Set(stepsOf(outline).map(({ key }) => key))
+const keysOf = (outline: Outline) => new Set(stepsInOrder(outline).map(({ key }) => key))
 
 /** Links to steps that are gone lead nowhere. */
 function dropLinks(outline: Outline): void {
@@ -113,7 +123,7 @@ function dropLinks(outline: Outline): void {
 /** The same once more, each step with a key of its own. */
 function copied(item: OutlineStep, keys: Set<string>): OutlineStep {
   const renamed = new Map<string, string>()
-  for (const { key } of stepsOf([[item]]))
+  for (const { key } of stepsInOrder([[item]]))
     renamed.set(key, freeKey(`${key.replace(/-\d+$/, '')}`, keys))
   const copy = (one: OutlineItem): OutlineItem => {
     if ('to' in one) return { to: renamed.get(one.to) ?? one.to }

@@ -1,4 +1,5 @@
 import type { AutomationPageDeps } from '../automations/deps.js'
+import type { CampaignPageDeps } from '../campaigns/deps.js'
 import type { RenderedPages } from '../templates/rendered.js'
 import type { UnseenDeps } from './unseen-opens.js'
 
@@ -6,4 +7,5 @@ import type { UnseenDeps } from './unseen-opens.js'
 export type AutomationEditDeps = AutomationPageDeps & { rendered: RenderedPages } & Pick<
     UnseenDeps,
     'tracking'
-  >
+  > &
+  Pick<CampaignPageDeps, 'publicUrl'>

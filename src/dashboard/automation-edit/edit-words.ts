@@ -8,13 +8,10 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import { faultWords } from './fault-words.js'
 
 /** Where a goal may lead, as people call it. */
-export const targetsOf = (
-  steps: readonly StepDefinition[],
-  called: (step: StepDefinition) => string,
-) =>
+export const targetsOf = (steps: readonly StepDefinition[], called: (key: string) => string) =>
   steps
     .filter(({ type }) => type !== 'trigger')
-    .map((step) => ({ value: step.key, label: called(step) }))
+    .map((step) => ({ value: step.key, label: called(step.key) }))
 
 /** What is wrong with the name. */
 export function nameFaults(name: string): Faults {
@@ -56,8 +53,8 @@ export function stateWords(
       status === 'enabled'
         ? 'This is a draft. The automation goes on as it was until you put the draft in force.'
         : isValid
-          ? 'This is a draft, kept as you type. Save it, or throw it away.'
-          : 'This is a draft. Something in it is not right yet, so it cannot be turned on.'
+          ? 'This is a draft, which is kept. Save it, or throw it away below.'
+          : 'This is a draft, which is kept. Something in it is not right yet, so it cannot be turned on.'
     return { says, isDraft }
   }
   return status === 'enabled'

@@ -1,22 +1,16 @@
 import {
-  type Automation,
   automationWarnings,
   changedSince,
-  findAutomation,
   limits,
   type OutlineStep,
-  outlineOf,
-  readWritten,
   type StepDefinition,
   seenEvents,
-  soundStep,
+  stepsInOrder,
   validate,
 } from '../../automations/index.js'
 import { verifiedDomains } from '../../domains/index.js'
-import { ApiError } from '../../errors/index.js'
-import type { Read } from '../../store/index.js'
 import { wordBook } from '../automations/word-book.js'
-import { ruleWords, stepTitle, stepWords, titleOf } from '../automations/words.js'
+import { fieldWords, ruleWords, stepWords, titleOf, titlesApart } from '../automations/words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import type { Faults } from '../shell/faults.js'
@@ -24,7 +18,7 @@ import { type Html, html } from '../shell/html.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { outlineCards } from './cards.js'
-import { itemAt, stepsOf } from './deeds.js'
+import { itemAt } from './deeds.js'
 import type { AutomationEditDeps } from './deps.js'
 import { byStep, countWords, nameFaults, stateWords, targetsOf } from './edit-words.js'
 import { faultWords } from './fault-words.js'
@@ -33,7 +27,9 @@ import { settingsPart, settingsWords } from './settings-part.js'
 import { asWait, heardAt } from './settings-rules.js'
 import { stepChoices } from './step-choices.js'
 import { stepFields } from './step-fields.js'
-import { definitionOf, type TypedAutomation, typedIn } from './typed.js'
+import { definitionOf } from './typed.js'
+import { unseenAsked } from './unseen-opens.js'
+import { typedOrKept, writable } from './written.js'
 
 export interface EditAutomationView {
   page: string
@@ -54,76 +50,11 @@ export interface EditAutomationView {
   same: SameBy
   /** What is wrong with no single step. */
   wrong: string[]
+  /** What is doubtful with no single step. */
+  doubtful: string[]
   /** How much is in the way of enabling it. */
   count: string
   isConflict: boolean
-}
-
-/** The account's automation, which can be written: throws a 409 for one that is archived. */
-export async function writable(
-  read: Read,
-  { account, params }: Pick<Visit, 'account' | 'params'>,
-): Promise<Automation> {
-  const found = await findAutomation(read, account.id, params.id ?? '')
-  if (found.status !== 'archived') return found
-  throw new ApiError(
-    'conflict',
-    'This automation is archived and can no longer be changed; duplicate it',
-  )
-}
-
-/** What is in the form, or what is kept of the automation. */
-export async function typedOrKept(
-  { store: { read } }: AutomationEditDeps,
-  { account, fields }: Pick<Visit, 'account' | 'fields'>,
-  automation: Automation,
-): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
-  const kept = await keptOf(read, automation)
-  const typed = typedIn(fields, await senderOf(read, account, stepsOf(kept.outline)))
-  if (typed === undefined) return kept
-  const revision = fields.get('over') ? kept.revision : (fields.get('revision') ?? '')
-  return { ...typed, revision, isDraft: kept.isDraft }
-}
-
-/** What is kept of the automation, as the editor has it. */
-export async function keptOf(
-  read: Read,
-  automation: Automation,
-): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
-  const { name, definition, revision, isDraft } = await readWritten(read, automation)
-  const { connections, settings } = definition
-  const outline = outlineOf({ steps: stepsKept(definition.steps), connections })
-  return { name, outline, settings, open: '', revision, isDraft }
-}
-
-const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>
-  steps.flatMap((step) => soundStep(step) ?? [])
-
-/** What a new mail is from: what the others are from, else what campaigns are. */
-async function senderOf(
-  read: Read,
-  account: { id: string; name: string },
-  steps: readonly StepDefinition[],
-): Promise<string> {
-  for (const { type, config } of steps) if (type === 'send_email') return config.from
-  return await usualSender(read, account)
-}
-
-/** The sender of the last campaign; without one an address of the first domain. */
-export async function usualSender(
-  read: Read,
-  { id, name }: { id: string; name: string },
-): Promise<string> {
-  const before = await read
-    .selectFrom('broadcasts')
-    .select('from_header')
-    .where('account_id', '=', id)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (before !== undefined) return before.from_header
-  const [domain] = await verifiedDomains(read, id)
-  return domain === undefined ? '' : `${name} <news@${domain}>`
 }
 
 /** The editor of an automation, with what was typed last. */
@@ -142,24 +73,28 @@ export async function showEdit(
   const definition = definitionOf(typed)
   const { faults: found } = validate(definition)
   const valid = found.length === 0
-  const warned = valid ? await automationWarnings(read, account.id, definition) : []
   const item = itemAt(outline, open)
   const heard = heardAt(settings, open)
   const ofSettings = heard && asWait(heard)
   const step = item !== undefined && 'step' in item ? item.step : ofSettings
-  const steps = stepsOf(outline)
+  const steps = stepsInOrder(outline)
   const book = await wordBook(read, account.id, [definition])
+  const warned = [
+    ...(valid ? await automationWarnings(read, account.id, definition) : []),
+    ...(await unseenAsked(deps, account.id, definition)),
+  ]
   const choices = await stepChoices(read, account.id, {
     step,
     steps,
     events: await seenEvents(read, account.id),
+    asked: (path) => fieldWords(path, book, definition),
   })
   const here = `${base}/automations/${automation.id}`
   const change = `${here}/edit/draft`
   const domains = (await verifiedDomains(read, account.id)).join(', ')
   const preview =
     step?.type === 'send_email'
-      ? await mailPreview(deps, { accountId: account.id, base }, step.config.template)
+      ? await mailPreview(deps, { accountId: account.id, base }, step.config)
       : undefined
   const called = titleOf(definition, book)
   const says = (one: OutlineStep) => stepWords(one.step, book, definition)
@@ -167,6 +102,7 @@ export async function showEdit(
     outline,
     open,
     change,
+    called,
     says,
     faults: byStep(found, called),
     warnings: byStep(warned, called),
@@ -187,7 +123,7 @@ export async function showEdit(
       settings,
       open,
       change,
-      targets: targetsOf(steps, (one) => stepTitle(one, book, definition)),
+      targets: targetsOf(steps, titlesApart(definition, book)),
       says: settingsWords(settings),
       asks: (rule) => ruleWords(rule, book, definition),
       choices,
@@ -204,6 +140,7 @@ export async function showEdit(
       cli: `posthorn automation draft ${automation.id}`,
     },
     wrong: found.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
+    doubtful: warned.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
     count: countWords(found.length),
     isConflict,
   }
@@ -211,7 +148,7 @@ export async function showEdit(
 }
 
 const theirs =
-  'Somebody else has changed this automation since you opened it. What you typed is still here: open the automation in another tab, look at what is new, and save again from there'
+  'Somebody else has changed this automation since you opened it. What you typed is still here, and is not kept. Save yours in its place, and what they changed is gone; or take theirs, and what you typed is gone'
 
 /** The name, and the key where somebody asks for it. */
 const nameFields = (step: StepDefinition): Html =>

@@ -3,6 +3,7 @@ import {
   automationWarnings,
   checkEnabling,
   dateRuleOf,
+  outlineOf,
   type StepFault,
   surveyDates,
   validate,
@@ -11,17 +12,13 @@ import type { AccountBilling } from '../../billing/index.js'
 import { ApiError } from '../../errors/index.js'
 import { namesAmong } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
-import {
-  durationWords,
-  startWords,
-  stepWords,
-  titleOf,
-  type WordBook,
-} from '../automations/words.js'
+import { durationWords } from '../automations/duration-words.js'
+import { startWords, stepTitle, titleOf, type WordBook } from '../automations/words.js'
 import type { CampaignCheck } from '../campaigns/check.js'
 import { inQuotes } from '../shell/names.js'
 import { faultWords } from './fault-words.js'
 import { datedWords, unreadableWords } from './survey-words.js'
+import { mendPath } from './written.js'
 
 /** Whose automation it is, and where its pages are. */
 interface CheckedAt {
@@ -38,17 +35,18 @@ export async function checksOf(
   book: WordBook,
 ): Promise<CampaignCheck[]> {
   const edit = { label: 'Write it', href: `${here}/edit` }
+  const outline = outlineOf(definition)
   const { definition: valid, faults } = validate(definition)
   const called = (key: string | null) => {
     const step = definition.steps.find((one) => one.key === key)
-    return step === undefined ? '' : `${inQuotes(step.name ?? stepWords(step, book, definition))}: `
+    return step === undefined ? '' : `${inQuotes(stepTitle(step, book, definition))}: `
   }
   const told =
     (tone: 'bad' | 'doubt') =>
     (one: StepFault): CampaignCheck => ({
       tone,
       says: `${called(one.key)}${faultWords(one, titleOf(definition, book))}`,
-      mend: edit,
+      mend: { label: edit.label, href: mendPath(here, { outline }, [one]) },
     })
   if (valid === undefined) return faults.map(told('bad'))
   const checks: CampaignCheck[] = [

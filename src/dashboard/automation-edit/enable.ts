@@ -26,9 +26,9 @@ import { inQuotes } from '../shell/names.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
-import { writable } from './edit.js'
 import { checksOf } from './enable-checks.js'
 import { unseenOpens } from './unseen-opens.js'
+import { writable } from './written.js'
 
 interface EnableView {
   page: string

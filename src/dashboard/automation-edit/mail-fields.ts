@@ -5,7 +5,8 @@ import type { StepChoices } from './step-choices.js'
 import { one } from './step-field.js'
 import { headerLines, linesOf } from './typed-lines.js'
 
-type MailConfig = Extract<StepDefinition, { type: 'send_email' }>['config']
+/** What a step that sends says of its mail. */
+export type MailConfig = Extract<StepDefinition, { type: 'send_email' }>['config']
 
 interface MailOptions {
   choices: StepChoices

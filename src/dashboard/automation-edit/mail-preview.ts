@@ -1,14 +1,29 @@
 import { ApiError } from '../../errors/index.js'
 import { findTemplate, samplesOf } from '../../templates/index.js'
+import { shownCopy } from '../campaigns/preview.js'
 import { type Html, html } from '../shell/html.js'
 import { previewOf } from '../templates/preview.js'
 import type { AutomationEditDeps } from './deps.js'
+import type { MailConfig } from './mail-fields.js'
 
-/** A template as it is sent with its sample values; nothing where there is none of that name. */
+// Nobody's (RFC 2606 §2), so that nothing is known of it.
+const nobody = 'reader@mail.invalid'
+
+/** Makes of the HTML of a mail what arrives: news has its footer and the links of each copy. */
+export const makeArriving =
+  (
+    deps: Pick<AutomationEditDeps, 'store' | 'publicUrl'>,
+    accountId: string,
+    { address = nobody, isNotice = false }: { address?: string; isNotice?: boolean } = {},
+  ) =>
+  async (html: string): Promise<string> =>
+    (await shownCopy(deps, html, { accountId, address, isNotice })).html
+
+/** The mail of a step as it is sent with the sample values of its template; nothing where there is none of that name. */
 export async function mailPreview(
   deps: AutomationEditDeps,
   { accountId, base }: { accountId: string; base: string },
-  slug: string,
+  { template: slug, type }: MailConfig,
 ): Promise<Html | undefined> {
   if (slug === '') return undefined
   const { read } = deps.store
@@ -16,7 +31,13 @@ export async function mailPreview(
     const { subject, html: source, textBody } = await findTemplate(read, accountId, slug)
     const samples = await samplesOf(read, accountId, slug)
     const draft = { subject, html: source, textBody: textBody ?? '' }
-    const { mail, fault } = await previewOf(deps, accountId, draft, samples)
+    const { mail, fault } = await previewOf(
+      deps,
+      accountId,
+      draft,
+      samples,
+      makeArriving(deps, accountId, { isNotice: type === 'transactional' }),
+    )
     const change = html`<a href="${base}/templates/${slug}">Write it</a>`
     if (mail === undefined)
       return html`<p class="fault">${fault?.message ?? 'It cannot be shown.'} ${change}</p>`

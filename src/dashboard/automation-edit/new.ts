@@ -4,17 +4,19 @@ import { readBilling } from '../../billing/index.js'
 import { listContactFields } from '../../contact-fields/index.js'
 import { listPage } from '../../contacts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
+import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
-import { usualSender } from './edit.js'
+import { usualSender } from './written.js'
 
 interface NewAutomationView {
   base: string
   accountId: string
   recipes: { value: string; label: string; hint: string }[]
   lists: { value: string; label: string }[]
+  hasLists: boolean
   from: string
   /** Fields of contacts that have a day. */
   dateFields: { value: string; label: string }[]
@@ -34,6 +36,20 @@ export const NewForm = type({
 
 const mostLists = 100
 
+/** What the form sends for every list, so that nobody has it for having chosen nothing. */
+const anyList = 'any'
+
+/** The list that begins it, undefined for any; throws a 422 beside the field where it needs one and nothing was chosen. */
+export function listChosen(recipe: string, list: string = anyList): string | undefined {
+  const isForList = recipes.some((one) => one.name === recipe && one.isForList)
+  if (!isForList || list === anyList) return undefined
+  if (list !== '') return list
+  throw new ApiError('validation_error', 'Choose the list that begins it, or any list', {
+    status: 422,
+    fields: { field: 'list' },
+  })
+}
+
 /** What an automation can begin with. */
 export async function showNew(
   deps: AutomationEditDeps,
@@ -48,7 +64,12 @@ export async function showNew(
     base,
     accountId: account.id,
     recipes: recipes.map(({ name, title, about }) => ({ value: name, label: title, hint: about })),
-    lists: lists.map(({ id, name }) => ({ value: id, label: name })),
+    lists: [
+      { value: '', label: 'Choose one' },
+      ...lists.map(({ id, name }) => ({ value: id, label: name })),
+      { value: anyList, label: 'Any list: whoever joins one, whichever it is' },
+    ],
+    hasLists: lists.length > 0,
     from: await usualSender(read, account),
     dateFields: dates.map(({ name, label }) => ({ value: name, label })),
     domains: (await verifiedDomains(read, account.id)).join(', '),

@@ -7,6 +7,7 @@ import {
   duplicateAutomation,
   keepTyped,
   keepWritten,
+  validate,
 } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -18,11 +19,12 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { sampleFrame } from '../templates/rendered.js'
 import type { AutomationEditDeps } from './deps.js'
-import { keptOf, showEdit, typedOrKept, writable } from './edit.js'
+import { showEdit } from './edit.js'
 import { enablePages } from './enable.js'
-import { NewForm, showNew } from './new.js'
+import { listChosen, NewForm, showNew } from './new.js'
 import { simulatePages } from './simulate.js'
 import { definitionOf } from './typed.js'
+import { keptOf, mendPath, typedOrKept, writable } from './written.js'
 
 // A definition may have 256 KiB, and a form's encoding makes up to three of each byte.
 const maxBodyBytes = 1024 * 1024
@@ -55,8 +57,8 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
   const show = (visit: Visit, faults: Faults) => showNew(deps, visit, faults)
   pages.get('/automations/new', action, (visit) => show(visit, noFaults))
   const making = { action, form: NewForm, again: show } as const
-  pages.post('/automations/new', making, async ({ account, base, form }) => {
-    const { recipe = '', from = '', list, dateField } = form
+  pages.post('/automations/new', making, async ({ account, base, form, fields }) => {
+    const { recipe = '', from = '', dateField } = form
     const name = (form.name ?? '').trim()
     if (name !== '') check({ name }, Name)
     const billing = await readBilling(deps.store.read, deps.plans, account.id)
@@ -64,7 +66,7 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
       recipe,
       name,
       from,
-      listId: list,
+      listId: listChosen(recipe, fields.get('list')),
       dateField,
     })
     return redirect(`${base}/automations/${made.id}/edit`, {
@@ -110,14 +112,18 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const typed = await typedOrKept(deps, visit, automation)
     const { name } = check({ name: typed.name }, Name)
     const billing = await readBilling(read, deps.plans, account.id)
-    const kept = await keepWritten(deps, billing, automation.id, {
-      name,
-      definition: definitionOf(typed),
-      revision: typed.revision,
-    })
+    const definition = definitionOf(typed)
+    const given = { name, definition, revision: typed.revision }
+    const kept = await keepWritten(deps, billing, automation.id, given)
+    const { faults } = validate(definition)
     const here = `${base}/automations/${automation.id}`
-    return redirect(form.next === 'enable' ? `${here}/enable` : `${here}/edit`, {
-      flash: kept.isDraft ? 'Kept as a draft' : 'Saved',
+    const mend = mendPath(here, typed, faults)
+    return redirect(form.next === 'enable' ? `${here}/enable` : mend, {
+      flash: !kept.isDraft
+        ? 'Saved'
+        : faults.length === 0
+          ? 'Kept as a draft'
+          : 'Kept as a draft. What is not right yet is open below',
       audit: auditOf(operations.updateAutomation, { target: automation.id }),
     })
   })

@@ -7,6 +7,8 @@ import type { Read } from '../../store/index.js'
 import { listTemplates } from '../../templates/index.js'
 import { listTopics } from '../../topics/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
+import { shortName } from '../automations/step-names.js'
+import { engagements } from '../automations/words.js'
 import { type FieldChoice, fieldChoices } from '../segments/choices.js'
 import { inQuotes } from '../shell/names.js'
 
@@ -36,10 +38,13 @@ export async function stepChoices(
     step,
     steps,
     events,
+    asked,
   }: {
     step: StepDefinition | undefined
     steps: readonly StepDefinition[]
     events: readonly SeenEvent[]
+    /** What the field of a rule is called. */
+    asked: (field: string) => string
   },
 ): Promise<StepChoices> {
   const is = (...types: StepDefinition['type'][]) => step !== undefined && types.includes(step.type)
@@ -54,7 +59,7 @@ export async function stepChoices(
     is('webhook') ? listEndpoints(read, accountId) : [],
   ])
   const fields =
-    step === undefined ? [] : await ruleFields(read, accountId, { step, steps, events })
+    step === undefined ? [] : await ruleFields(read, accountId, { step, steps, events, asked })
   return {
     templates: templates.map(({ slug }) => ({ value: slug, label: slug })),
     lists: lists.map(named),
@@ -75,10 +80,12 @@ async function ruleFields(
     step,
     steps,
     events,
+    asked,
   }: {
     step: StepDefinition
     steps: readonly StepDefinition[]
     events: readonly SeenEvent[]
+    asked: (field: string) => string
   },
 ): Promise<FieldChoice[]> {
   if (step.type !== 'condition' && step.type !== 'trigger' && step.type !== 'wait_for_event')
@@ -98,29 +105,40 @@ async function ruleFields(
           label: `“${name}” of the event`,
         }))
   const others =
-    step.type === 'trigger' ? [] : steps.flatMap((one) => fieldsOf(one, step, propertiesOf))
+    step.type === 'trigger'
+      ? []
+      : steps.flatMap((one) => fieldsOf(one, { self: step, steps, propertiesOf }))
   const choices = [...own, ...others, ...known]
   const values = new Set(choices.map(({ value }) => value))
   return [
     ...choices,
     ...[...new Set(used)]
       .filter((value) => !values.has(value))
-      .map((value) => ({ value, label: value })),
+      .map((value) => ({ value, label: asked(value) })),
   ]
 }
 
+// What is asked of a mail most; the API knows that it bounced, too, after which nobody goes on.
+const offered = ['opened', 'clicked', 'delivered']
+
 function fieldsOf(
   one: StepDefinition,
-  self: StepDefinition,
-  propertiesOf: (event: string) => string[],
+  {
+    self,
+    steps,
+    propertiesOf,
+  }: {
+    self: StepDefinition
+    steps: readonly StepDefinition[]
+    propertiesOf: (event: string) => string[]
+  },
 ): FieldChoice[] {
   if (one.key === self.key) return []
-  const called = one.name ?? one.key
   if (one.type === 'send_email') {
-    const what = { opened: 'was opened', clicked: 'was clicked in', delivered: 'arrived' }
-    return Object.entries(what).map(([field, says]) => ({
-      value: `email.${one.key}.${field}`,
-      label: `The mail “${one.name ?? one.config.template}” ${says}`,
+    const mail = inQuotes(shortName(one.key, steps))
+    return offered.map((what) => ({
+      value: `email.${one.key}.${what}`,
+      label: `The mail ${mail} ${engagements[what]}`,
     }))
   }
   if (one.type === 'trigger') {
@@ -132,7 +150,7 @@ function fieldsOf(
   if (one.type !== 'wait_for_event') return []
   return propertiesOf(one.config.eventName).map((name) => ({
     value: `waits.${one.key}.${name}`,
-    label: `“${name}” of what came at ${inQuotes(called)}`,
+    label: `“${name}” of what came at ${inQuotes(shortName(one.key, steps))}`,
   }))
 }
 

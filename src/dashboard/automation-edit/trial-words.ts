@@ -1,10 +1,6 @@
 import { counted } from '../../amounts/index.js'
-import type {
-  AutomationDefinition,
-  AutomationPreview,
-  previewCohort,
-} from '../../automations/index.js'
-import { blockWords, leavingWords, resultWords, whyEnded } from '../automations/result-words.js'
+import type { AutomationPreview, previewCohort } from '../../automations/index.js'
+import { blockWords, endWords, leavingWords, resultWords } from '../automations/result-words.js'
 import { refusalWords } from '../automations/run-words.js'
 import { exactIn } from '../format.js'
 
@@ -29,17 +25,6 @@ export interface TrialTold {
 }
 
 type Called = (key: string) => string
-
-/** What the page calls a step, by its key. */
-export const callerOf =
-  (
-    { steps }: AutomationDefinition,
-    words: (step: AutomationDefinition['steps'][number]) => string,
-  ): Called =>
-  (key) => {
-    const step = steps.find((one) => one.key === key)
-    return step === undefined ? key : (step.name ?? words(step))
-  }
 
 interface TimelineWords {
   called: Called
@@ -81,7 +66,7 @@ export function timelineOf(
   const ends = runs.map(({ ended }) =>
     ended === null
       ? 'They are still in it a year later, or when the trial ends.'
-      : `On ${exactIn(ended.at, zone)} ${resultWords(ended.status, 'one')}${whyEnded(ended.status, ended.reason)}.`,
+      : `On ${exactIn(ended.at, zone)} ${endWords(ended.status, ended.reason, 'one')}.`,
   )
   const not = refused.map(
     ({ at, reason }) =>
@@ -134,26 +119,27 @@ const stopWords = (reason: string): string => {
   return known === reason ? leavingWords(reason) : known
 }
 
-/** How many of some go each way, in words. */
+/** How many of some go each way, in words; `order` has the keys of all steps as people read them. */
 export function countsOf(
   counts: Awaited<ReturnType<typeof previewCohort>>,
   called: Called,
+  order: readonly string[],
 ): Pick<TrialTold, 'counts' | 'counted' | 'refused' | 'ends'> {
   const numbers = (results: ReadonlyMap<string, number>) =>
     [...results].map(([result, count]) => `${count} ${resultWords(result, 'some')}`).join(', ')
   return {
-    counts: [...counts.steps].map(([key, results]) => ({
-      step: called(key),
-      results: numbers(results),
-    })),
+    counts: order.flatMap((key) => {
+      const results = counts.steps.get(key)
+      return results === undefined ? [] : [{ step: called(key), results: numbers(results) }]
+    }),
     counted: `${counted(counts.contacts, 'person', 'people')} looked at, 100 at most; it begins for ${counts.started} of them.`,
     refused: [...counts.refused].map(
       ([reason, count]) =>
         `Not for ${counted(count, 'person', 'people')}: ${refusalWords(reason)}.`,
     ),
     ends: [...counts.ends].map(([end, count]) => {
-      const [status = '', reason] = end.split(':')
-      return `${count} ${resultWords(status, 'some')}${whyEnded(status, reason)}.`
+      const [status = '', ...reason] = end.split(':')
+      return `${count} ${endWords(status, reason.join(':') || undefined, 'some')}.`
     }),
   }
 }

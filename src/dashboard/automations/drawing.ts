@@ -19,13 +19,26 @@ const lineHeight = 16
  * The flow as a drawing. It is hidden from readers of the screen and has no stops for the keyboard: the outline beside it
  * is made of the same graph and says the same.
  */
-export function drawing(graph: FlowGraph, layout: FlowLayout, steps: readonly DrawnStep[]): Html {
+export function drawing(
+  graph: FlowGraph,
+  layout: FlowLayout,
+  steps: readonly DrawnStep[],
+  /** How many went by each way, in the order of the graph's; undefined where nobody counts. */
+  taken: readonly (string | undefined)[] = [],
+): Html {
   const { width, height } = layout
   const lines = graph.ways.map(({ words }, at) => {
     const way = layout.ways[at]
     if (way === undefined) return undefined
     const path = way.points.map(({ x, y }, place) => `${place === 0 ? 'M' : 'L'}${x} ${y}`).join('')
-    return html`<path d="${path}"/>${words !== undefined && html`<text x="${way.x}" y="${way.y + 5}" class="w">${words}</text>`}`
+    const count = taken[at]
+    const told =
+      count === undefined
+        ? html``
+        : words === undefined
+          ? html`<text x="${(way.points[0]?.x ?? way.x) + 6}" y="${(way.points[0]?.y ?? way.y) + (way.points.length > 2 ? 12 : 18)}" class="c f"><title>${count} went on</title>${count}</text>`
+          : html`<text x="${way.x}" y="${way.y + 5 + lineHeight}" class="c"><title>${count} went the way “${words}”</title>${count}</text>`
+    return html`<path d="${path}"/>${words !== undefined && html`<text x="${way.x}" y="${way.y + 5}" class="w">${words}</text>`}${told}`
   })
   const boxes = steps.map(({ words, figures, href }, at) => {
     const { x = 0, y = 0 } = layout.steps[at] ?? {}

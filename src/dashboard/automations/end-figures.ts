@@ -1,14 +1,32 @@
 import { shownCount } from '../../amounts/index.js'
-import type { Automation } from '../../automations/index.js'
+import type { Automation, EndKind } from '../../automations/index.js'
+
+/** How pages call those who did not come to the end of a way, by how it ended for them: only the last have left. */
+export const endLabels: Readonly<Record<EndKind, string>> = {
+  step: 'Ended by a step',
+  event: 'Ended by an event',
+  goal: 'Ended at the goal',
+  left: 'Left on the way',
+}
+
+/** Who is counted as what, below the figures. */
+export const whoLeft =
+  'A step has ended it for whoever came to an “End”, or waited in vain where no way leads on. Who left on the way unsubscribed, bounced or complained, was deleted or taken out, or it failed for them; “People” tells the reason of each.'
+
+type Counters = Pick<
+  Automation,
+  'completed' | 'exited' | 'failed' | 'cancelled' | 'by_step' | 'by_event' | 'by_goal'
+>
 
 /** What became of everybody who has entered, in the words and by the groups of the chart and the tables. */
-export function endFigures(one: Automation): { label: string; value: string }[] {
+export function endFigures(one: Counters): { label: string; value: string }[] {
+  const meant = one.by_step + one.by_event + one.by_goal
+  const left = Math.max(0, one.exited - meant) + one.failed + one.cancelled
   return [
     { label: 'Came to the end', value: shownCount(one.completed) },
-    {
-      label: 'Left, or a step ended it',
-      value: shownCount(one.exited + one.failed + one.cancelled),
-    },
+    { label: endLabels.step, value: shownCount(one.by_step) },
+    ...(one.by_event === 0 ? [] : [{ label: endLabels.event, value: shownCount(one.by_event) }]),
+    { label: endLabels.left, value: shownCount(left) },
     { label: 'Of these failed', value: shownCount(one.failed) },
     { label: 'Of these taken out', value: shownCount(one.cancelled) },
   ]

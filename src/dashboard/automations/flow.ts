@@ -27,6 +27,7 @@ export interface OutlinedStep {
    * what happens where no way leads on.
    */
   says: string[]
+  /** `left`: how many went that way. */
   ways: { to: number; words: string; left: string | undefined }[]
 }
 
@@ -71,7 +72,9 @@ export async function flowView(
         step.name === undefined ? undefined : stepWords(step, book, definition),
         counts === null || type === 'trigger' ? undefined : `${shown(counts.entered)} came here`,
         counts === null || type !== 'send_email' ? undefined : mailWords(counts, taken),
-        left === 0 || isMore ? undefined : `${shown(left)} left here, or were moved`,
+        left === 0 || isMore
+          ? undefined
+          : `${shown(left)} left here, or ${left === 1 ? 'was' : 'were'} moved`,
         endOf(type, ways.length),
       ].filter((one) => one !== undefined),
       ways: ways.map((way) => ({
@@ -84,7 +87,8 @@ export async function flowView(
   const drawn = steps.map(
     ({ words, present, href }): DrawnStep => ({ words, figures: present, href }),
   )
-  return { drawing: drawing(graph, layoutOf(graph, name), drawn), steps }
+  const taken = steps.flatMap(({ ways }) => ways.map(({ left }) => left))
+  return { drawing: drawing(graph, layoutOf(graph, name), drawn, taken), steps }
 }
 
 /** Where a step lacks a way, whoever would take it is through. */

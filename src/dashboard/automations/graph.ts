@@ -1,4 +1,9 @@
-import type { AutomationDefinition, StepDefinition } from '../../automations/index.js'
+import {
+  type AutomationDefinition,
+  outlineOf,
+  type StepDefinition,
+  stepsInOrder,
+} from '../../automations/index.js'
 import { edgeWords } from './words.js'
 
 /** A way from one step to the next, by the places of both in `FlowGraph.steps`. */
@@ -19,27 +24,17 @@ export interface FlowGraph {
   ways: readonly FlowWay[]
 }
 
-/** The steps of a definition in reading order, from its trigger on, with the ways between them. */
+/**
+ * The steps of a definition in the order of its outline, which is that of the editor: a step, then its ways one after the
+ * other, then where these meet.
+ */
 export function flowGraph({ steps, connections }: AutomationDefinition): FlowGraph {
-  const byKey = new Map(steps.map((step) => [step.key, step]))
+  const known = new Set(steps.map(({ key }) => key))
   const leaving = new Map(steps.map(({ key }): [string, typeof connections] => [key, []]))
   for (const one of connections) {
-    if (byKey.has(one.to)) leaving.get(one.from)?.push(one)
+    if (known.has(one.to)) leaving.get(one.from)?.push(one)
   }
-  const order: StepDefinition[] = []
-  const seen = new Set<string>()
-  // From the trigger along the first way to its end, then along the next; what nothing leads to (the step of a goal) last.
-  const starts = [...steps].sort((a, b) => rank(a) - rank(b))
-  for (const start of starts) {
-    const open = [start]
-    for (let step = open.pop(); step !== undefined; step = open.pop()) {
-      if (seen.has(step.key)) continue
-      seen.add(step.key)
-      order.push(step)
-      const next = (leaving.get(step.key) ?? []).flatMap(({ to }) => byKey.get(to) ?? [])
-      open.push(...next.reverse())
-    }
-  }
+  const order = stepsInOrder(outlineOf({ steps, connections }))
   const places = new Map(order.map(({ key }, at) => [key, at]))
   const ways = order.flatMap(({ key }, from) =>
     (leaving.get(key) ?? []).map(({ to, type, branch }): FlowWay => {
@@ -49,5 +44,3 @@ export function flowGraph({ steps, connections }: AutomationDefinition): FlowGra
   )
   return { steps: order, ways }
 }
-
-const rank = ({ type }: StepDefinition) => (type === 'trigger' ? 0 : 1)

@@ -29,8 +29,8 @@ const margin = 8
 // Between a step and what follows, and between two ways side by side.
 const gap = 30
 const beside = 28
-// Below a step with several ways: lines to each of these, and the words of it.
-const fork = 54
+// Below a step with several ways: lines to each of these, the words of it, and how many have gone it.
+const fork = 68
 const half = gap / 2
 // What the words of a way may take of its line's length.
 const perLetter = 7

@@ -28,7 +28,7 @@ interface AutomationsView extends BesidePages {
     chip: { text: string; tone: Tone }
     /** There is a draft that is not in force. */
     hasDraft: boolean
-    figures: readonly [now: string, completed: string, reached: string]
+    figures: readonly [now: string, completed: string, ended: string, reached: string]
     lastStart: Moment | undefined
   }[]
 }
@@ -76,12 +76,12 @@ function rowOf(
   base: string,
   { book, definition }: { book: WordBook; definition: AutomationDefinition | undefined },
 ): Omit<AutomationsView['automations'][number], 'lastStart' | 'hasDraft'> {
-  const { running, waiting, completed, reached } = one
+  const { running, waiting, completed, by_step: ended, reached } = one
   return {
     page: `${base}/automations/${one.id}`,
     name: one.name,
     starts: definition === undefined ? '–' : startWords(definition, book),
     chip: stateChip(one),
-    figures: [shown(running + waiting), shown(completed), shown(reached)],
+    figures: [shown(running + waiting), shown(completed), shown(ended), shown(reached)],
   }
 }

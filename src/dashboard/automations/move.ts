@@ -16,10 +16,11 @@ import { inQuotes } from '../shell/names.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
+import { flowGraph } from './graph.js'
 import { type MovedGroup, movedGroups } from './moved-groups.js'
 import { chosenLive, chosenOf, runChoices } from './runs-filter.js'
 import { wordBook } from './word-book.js'
-import { stepTitle } from './words.js'
+import { titlesApart } from './words.js'
 
 interface MoveView extends AutomationFrame {
   /** Undefined: it was never enabled. */
@@ -100,9 +101,10 @@ function staying(groups: readonly MovedGroup[]): string {
 /** The steps that people can begin instead of one that is gone. */
 async function choicesOf(read: Read, accountId: string, definition: AutomationDefinition) {
   const book = await wordBook(read, accountId, [definition])
-  const steps = definition.steps
-    .filter(({ type }) => type !== 'trigger')
-    .map((step) => ({ value: step.key, label: `Begin: ${stepTitle(step, book, definition)}` }))
+  const called = titlesApart(definition, book)
+  const steps = flowGraph(definition)
+    .steps.filter(({ type }) => type !== 'trigger')
+    .map(({ key }) => ({ value: key, label: `Begin: ${called(key)}` }))
   return [{ value: '', label: 'Stay in their version' }, ...steps]
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../../automations/index.js'
 import type { Read } from '../../store/index.js'
 import { wordBook } from './word-book.js'
-import { stepTitle } from './words.js'
+import { titlesApart } from './words.js'
 
 /** People of an older version at one of its steps, and what a move makes of them. */
 export interface MovedGroup {
@@ -41,7 +41,7 @@ export async function movedGroups(
     const step = of?.steps.find((one) => one.key === key)
     return {
       key,
-      step: of === undefined || step === undefined ? 'A step' : stepTitle(step, book, of),
+      step: of === undefined || step === undefined ? 'A step' : titlesApart(of, book)(key),
       version: String(version),
       count: runs,
       people: runs.toLocaleString('en-GB'),

@@ -1,5 +1,6 @@
 import { counted } from '../../amounts/index.js'
 import {
+  type Automation,
   draftsAmong,
   findAutomation,
   findBackfill,
@@ -102,7 +103,7 @@ const periodWords = ({ runs, isAll }: PeriodSteps): string =>
 
 const shown = (count: number) => count.toLocaleString('en-GB')
 
-function figuresOf(one: Awaited<ReturnType<typeof findAutomation>>): AutomationView['figures'] {
+function figuresOf(one: Automation): AutomationView['figures'] {
   return [
     { label: 'In it now', value: shown(one.running + one.waiting) },
     { label: 'People who ever entered', value: shown(one.enrolled) },

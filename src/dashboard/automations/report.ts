@@ -10,19 +10,21 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
-import { endFigures } from './end-figures.js'
+import { endFigures, endLabels, whoLeft } from './end-figures.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { flowGraph } from './graph.js'
 import { leftStep } from './left-step.js'
 import { type Period, periodChoices, periodIn } from './periods.js'
 import { wordBook } from './word-book.js'
-import { stepTitle } from './words.js'
+import { titlesApart } from './words.js'
 
 interface ReportView extends AutomationFrame {
   chart: Chart | undefined
   period: string
   periods: { value: string; label: string }[]
   figures: { label: string; value: string }[]
+  /** Whom the figures count as having left. */
+  whoLeft: string
   versions: {
     name: string
     rows: { step: string; cells: string[] }[]
@@ -44,6 +46,7 @@ export async function showAutomationReport(
   for (const { version, frozen_at } of await versionsShown(read, found)) {
     if (frozen_at === null) continue
     const of = await readDefinition(read, found.id, version)
+    const called = titlesApart(of.definition, book)
     const stands = await stepsOfVersion(read, found, version, now)
     const standing = new Map(stands.map((step) => [step.key, step.counts]))
     const rows = flowGraph(of.definition).steps.flatMap((step) => {
@@ -53,7 +56,7 @@ export async function showAutomationReport(
       const share = (count: number) => withShare(count, delivered)
       return [
         {
-          step: stepTitle(step, book, of.definition),
+          step: called(step.key),
           cells: [
             shown(mails),
             shown(delivered),
@@ -69,8 +72,11 @@ export async function showAutomationReport(
       const stand = stands.find(({ key }) => key === step.key)
       const left = stand && leftStep(stand)
       if (stand?.counts == null || left === undefined) return []
-      const cells = [stand.counts.entered, stand.present, left.on, left.left].map(shown)
-      return [{ step: stepTitle(step, book, of.definition), cells }]
+      const { entered } = stand.counts
+      // Nobody goes on from where it ends.
+      const on = step.type === 'exit' ? '–' : shown(left.on)
+      const cells = [shown(entered), shown(stand.present), on, shown(left.left)]
+      return [{ step: called(step.key), cells }]
     })
     versions.push({ name: `Version ${version}`, rows, steps })
   }
@@ -89,6 +95,7 @@ export async function showAutomationReport(
       { label: 'In it now', value: shown(found.running + found.waiting) },
       ...endFigures(found),
     ],
+    whoLeft,
     versions,
     chart: chartOf(begun, period),
     period: period.value,
@@ -101,7 +108,8 @@ const usualPeriod: Period = { value: '30', label: 'Last 30 days', days: 30, each
 
 /** Who began on which day, or in which week, by where they are now. Undefined where nobody did. */
 function chartOf(begun: readonly BegunDay[], { label, each }: Period): Chart | undefined {
-  if (begun.every(({ live, completed, left }) => live + completed + left === 0)) return undefined
+  if (begun.every(({ live, through, meant, left }) => live + through + meant + left === 0))
+    return undefined
   const format = new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',
     month: 'short',
@@ -114,8 +122,17 @@ function chartOf(begun: readonly BegunDay[], { label, each }: Period): Chart | u
     labels: begun.map(({ at }) => format.format(at)),
     series: [
       { label: 'In it now', tone: 'c1', values: begun.map((day) => day.live) },
-      { label: 'Came to the end', tone: 'c2', values: begun.map((day) => day.completed) },
-      { label: 'Left, or a step ended it', tone: 'c3', values: begun.map((day) => day.left) },
+      {
+        label: 'Came to the end, or a step ended it',
+        tone: 'c2',
+        values: begun.map((day) => day.through),
+      },
+      {
+        label: 'Reached the goal, or an event ended it',
+        tone: 'c4',
+        values: begun.map((day) => day.meant),
+      },
+      { label: endLabels.left, tone: 'c3', values: begun.map((day) => day.left) },
     ],
   }
 }

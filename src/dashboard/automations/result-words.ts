@@ -24,6 +24,11 @@ const words: Readonly<Record<string, Words>> = {
   },
   completed: { line: 'Came to the end', one: 'they come to the end', some: 'come to the end' },
   exited: { line: 'Left', one: 'they leave', some: 'leave' },
+  stepped: {
+    line: 'Ended by a step',
+    one: 'a step ends it',
+    some: 'are through, as a step ends it',
+  },
   cancelled: { line: 'Taken out', one: 'they are taken out', some: 'are taken out' },
   updated: { line: 'The contact was changed', one: 'the contact is changed', some: 'are changed' },
   queued: {
@@ -36,7 +41,7 @@ const words: Readonly<Record<string, Words>> = {
   goal: { line: 'Reached the goal', one: 'they reach the goal', some: 'reach the goal' },
   exit: { line: 'The end', one: 'they leave here', some: 'leave here' },
   branch: { line: 'Went the way', one: 'they go the way', some: 'go the way' },
-  ended: { line: 'Ended', one: 'they leave', some: 'leave' },
+  ended: { line: 'Ended', one: 'it ends for them', some: 'are through' },
   blocked: { line: 'Could not go on', one: 'it cannot go on', some: 'cannot go on' },
   moved: { line: 'Moved to another version', one: 'they are moved', some: 'are moved' },
   released: { line: 'Goes on after it was held', one: 'they go on', some: 'go on' },
@@ -97,15 +102,40 @@ const leavings: Readonly<Record<string, string>> = {
 }
 
 /** Why somebody has left. */
-export const leavingWords = (reason: string): string => leavings[reason] ?? endingWords(reason)
+export const leavingWords = (reason: string): string =>
+  isOurs(reason) ? (leavings[reason] ?? reason) : endingWords(reason)
+
+// An author may call a reason of theirs as any object calls something of its own.
+const isOurs = (reason: string) => Object.hasOwn(leavings, reason)
 
 const atExit = 'exit_step'
 
-/** `: they unsubscribed`, after how a run ended; nothing of who came to an end without a reason of its author's. */
-export const whyEnded = (status: string, reason: string | null | undefined): string =>
-  reason === null || reason === undefined || (status === 'completed' && reason === atExit)
-    ? ''
-    : `: ${leavingWords(reason)}`
+/**
+ * Whether a step ended it that was drawn to do so, by the reason of an end that is `exited`: its author may have written one
+ * of their own, which is none that this server gives.
+ */
+const isByStep = (reason: string): boolean => reason === atExit || !isOurs(reason)
+
+/** What an end is called: of those that are `exited` only some are people who have left. */
+function kindOfEnd(status: string, reason: string | null | undefined): string {
+  if (status !== 'exited' || reason == null) return status
+  if (isByStep(reason) || reason === 'timed_out') return 'stepped'
+  return reason === 'exit_rule' || reason === 'goal' ? 'ended' : status
+}
+
+/** `Left`, `Ended by a step` … and why, as a `line` of a history, for `one` person or for `some`. */
+export function endWords(
+  status: string,
+  reason: string | null | undefined,
+  who: keyof Words,
+): string {
+  const said = words[kindOfEnd(status, reason)]?.[who] ?? status
+  return reason == null || reason === atExit ? said : `${said}: ${leavingWords(reason)}`
+}
+
+/** The same without why. */
+export const endLine = (status: string, reason: string | null | undefined): string =>
+  words[kindOfEnd(status, reason)]?.line ?? status
 
 /** `skipped:left_topic`, `ended:goal`: a result and what it adds, as a `line` of a history, for `one` person or for `some`. */
 export function resultWords(result: string, who: keyof Words): string {
@@ -113,10 +143,7 @@ export function resultWords(result: string, who: keyof Words): string {
   const rest = more.join(':')
   const said = words[kind]?.[who] ?? kind.replace(/_/g, ' ')
   if (rest === '') return said
-  // An author's own reason is one of no rule: a step of theirs is the end.
-  if (kind === 'ended' && (rest === atExit || leavings[rest] === undefined)) {
-    return `${words.completed?.[who]}${whyEnded('completed', rest)}`
-  }
+  if (kind === 'ended') return endWords('exited', rest, who)
   const version = kind === 'moved' && /^v(\d+)$/.exec(rest)?.[1]
   if (version)
     return who === 'line' ? `Moved to version ${version}` : `${said} to version ${version}`

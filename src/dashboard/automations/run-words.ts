@@ -2,7 +2,7 @@ import { counted } from '../../amounts/index.js'
 import type { Compiled, Run } from '../../automations/index.js'
 import { exactWithZone } from '../format.js'
 import { inQuotes } from '../shell/names.js'
-import { blockWords, whyEnded } from './result-words.js'
+import { blockWords, endLine, leavingWords } from './result-words.js'
 import { edgeWords } from './words.js'
 
 /** Why people wait who could go on by their time. */
@@ -26,11 +26,11 @@ export interface RunSurroundings {
 
 /** Where a run is, until when and what comes then: `Waits for “order.paid” until 3 Dec 2026, 09:00:00, then …`. */
 export function runSentence(run: Run, around: RunSurroundings): string {
-  const { status, reason, currentStep, updatedAt, waitingFor } = run
+  const { status, currentStep, updatedAt, waitingFor } = run
   const { zone, now, title } = around
   const at = currentStep === null ? 'a step' : inQuotes(title(currentStep))
   if (status !== 'running' && status !== 'waiting') {
-    return `${ends[status]} at ${at} on ${exactWithZone(updatedAt, zone)}${whyEnded(status, reason)}`
+    return endSentence(run, around, { at, on: exactWithZone(updatedAt, zone) })
   }
   const paused =
     around.isPaused && waitingFor?.kind !== 'held' ? ' The automation is paused meanwhile.' : ''
@@ -49,12 +49,23 @@ export function runSentence(run: Run, around: RunSurroundings): string {
   return `Waits for “${event}” until ${when}, then goes the way “${way}”: ${after(around, currentStep, 'timeout')}${paused && `.${paused}`}`
 }
 
-const ends = {
-  completed: 'Came to the end',
-  exited: 'Left',
-  failed: 'Failed',
-  cancelled: 'Taken out',
-} as const
+/** `Left at “Wait 3 days” on …: they unsubscribed`; of a step that ends it that it did, and the reason that it has. */
+function endSentence(
+  { status, reason, currentStep }: Run,
+  { compiled }: RunSurroundings,
+  { at, on }: { at: string; on: string },
+): string {
+  const step = compiled.byKey.get(currentStep ?? '')?.step
+  if (
+    status !== 'exited' ||
+    step?.type !== 'exit' ||
+    reason !== (step.config.reason ?? 'exit_step')
+  )
+    return `${endLine(status, reason)} at ${at} on ${on}${reason === null ? '' : `: ${leavingWords(reason)}`}`
+  // What has no name is called by its reason.
+  const why = step.name === undefined || step.config.reason === undefined ? '' : `: ${reason}`
+  return `Ended by the step ${at} on ${on}${why}`
+}
 
 /** The step behind a way; without one the run ends. */
 function after({ compiled, title }: RunSurroundings, key: string | null, way: string): string {

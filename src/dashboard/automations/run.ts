@@ -1,10 +1,10 @@
-import { findAutomation, findRun, readDefinition } from '../../automations/index.js'
+import { findAutomation, findRun, type Run, readDefinition } from '../../automations/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
-import { resultWords } from './result-words.js'
+import { endWords, resultWords } from './result-words.js'
 import { sentences } from './runs.js'
 import { wordBook } from './word-book.js'
 import { stepTitle } from './words.js'
@@ -56,7 +56,7 @@ export async function showRun(
     moved: moment(run.updatedAt, now),
     lines: run.history.map(({ step, at, result, emailId }) => ({
       step: titleOf(step),
-      result: resultWords(result, 'line'),
+      result: lineOf(result, run.status),
       at: moment(at, now),
       mail: emailId === undefined ? undefined : `${base}/emails/${emailId}`,
     })),
@@ -65,4 +65,10 @@ export async function showRun(
     faults,
   }
   return page('automations/run', view, { title: `${view.who} in ${automation.name}` })
+}
+
+/** The last line of who is through says by what that came. */
+function lineOf(result: string, status: Run['status']): string {
+  const [kind = '', ...reason] = result.split(':')
+  return kind === 'ended' ? endWords(status, reason.join(':'), 'line') : resultWords(result, 'line')
 }

@@ -2,6 +2,8 @@ import {
   type Automation,
   type AutomationDefinition,
   blockedReasons,
+  drawnEnds,
+  type EndKind,
   endReasons,
   liveAsked,
   ofPerson,
@@ -12,8 +14,10 @@ import {
 } from '../../automations/index.js'
 import type { Read } from '../../store/index.js'
 import { inQuotes } from '../shell/names.js'
-import { blockWords, leavingWords } from './result-words.js'
-import { stepTitle, type WordBook } from './words.js'
+import { endLabels } from './end-figures.js'
+import { flowGraph } from './graph.js'
+import { blockWords, endWords } from './result-words.js'
+import { titlesApart, type WordBook } from './words.js'
 
 /*
  * Which people of an automation a page shows: by where they stand, at which step, why they left, and in which version. All
@@ -25,18 +29,14 @@ const states = [
   ['all', 'Everybody', runStatuses],
   ['live', 'In it now', live],
   ['completed', 'Came to the end', ['completed']],
-  ['exited', 'Left before the end', ['exited']],
+  ['ended', endLabels.step, ['exited']],
+  ['event', endLabels.event, ['exited']],
+  ['goal', endLabels.goal, ['exited']],
+  ['exited', endLabels.left, ['exited', 'failed', 'cancelled']],
   ['failed', 'Failed', ['failed']],
   ['cancelled', 'Taken out', ['cancelled']],
 ] as const
 const ends = ['completed', 'exited', 'failed', 'cancelled'] as const
-const ways = {
-  completed: 'Came to the end',
-  exited: 'Left',
-  failed: 'Failed',
-  cancelled: 'Taken out',
-}
-
 interface Asked {
   /** The address of one person. */
   who: string
@@ -73,12 +73,15 @@ export async function chosenOf(
   const status = ends.find((one) => why.startsWith(`${one}.`))
   const wait = /^wait\.(.+)$/.exec(show)?.[1]
   const [, , statuses] = states.find(([one]) => one === show) ?? states[0]
-  const among: RunsFilter =
-    status !== undefined
-      ? { stepIds, statuses: [status], reason: why.slice(status.length + 1) }
-      : wait === undefined
-        ? { stepIds, statuses }
-        : { stepIds, wait }
+  const places = { stepIds, ...(await endAsked(read, id, show)) }
+  // Who waits has left for no reason, and who has come to the end for none by which others leave.
+  const isNobody =
+    status !== undefined && (wait !== undefined || !statuses.some((one) => one === status))
+  const among: RunsFilter = isNobody
+    ? { stepIds: [] }
+    : status !== undefined
+      ? Object.assign({ statuses: [status], reason: why.slice(status.length + 1) }, places)
+      : Object.assign(wait === undefined ? { statuses } : { wait }, places)
   const said = (value: string) => (value === '' ? undefined : value)
   const filter = await ofPerson(read, account_id, among, said(who))
   return {
@@ -97,6 +100,24 @@ export async function chosenOf(
       status === undefined &&
       (wait !== undefined || statuses.some((one) => one === 'waiting')),
   }
+}
+
+const kinds: Readonly<Record<string, EndKind>> = {
+  ended: 'step',
+  event: 'event',
+  goal: 'goal',
+  exited: 'left',
+}
+
+/** How it ended for those who are shown. */
+async function endAsked(
+  read: Read,
+  automationId: string,
+  show: string,
+): Promise<Pick<RunsFilter, 'end'>> {
+  const kind = Object.hasOwn(kinds, show) ? kinds[show] : undefined
+  if (kind === undefined) return {}
+  return { end: { kind, exits: new Set(await drawnEnds(read, automationId)) } }
 }
 
 function askedIn(query: URLSearchParams): Asked {
@@ -163,10 +184,8 @@ export async function runChoices(
       label: `Waiting: ${blockWords(reason)}`,
     })),
   ]
-  const steps = definition.steps.map((step) => ({
-    value: step.key,
-    label: stepTitle(step, book, definition),
-  }))
+  const called = titlesApart(definition, book)
+  const steps = flowGraph(definition).steps.map(({ key }) => ({ value: key, label: called(key) }))
   const step = [
     { value: '', label: 'Any step' },
     ...withChosen(steps, asked.step, 'A step that is gone'),
@@ -176,7 +195,7 @@ export async function runChoices(
     ...withChosen(
       reasons.map(({ status, reason }) => ({
         value: `${status}.${reason}`,
-        label: `${ways[status]}: ${leavingWords(reason)}`,
+        label: endWords(status, reason, 'line'),
       })),
       asked.why,
       'A reason that nobody has',
@@ -196,7 +215,7 @@ export async function runChoices(
     choices.find((one) => one.value === value)?.label ?? ''
   const parts = [
     asked.who,
-    asked.why !== '' || asked.show === 'all' ? '' : labelOf(show, asked.show),
+    asked.show === 'all' ? '' : labelOf(show, asked.show),
     asked.step === '' ? '' : `at ${inQuotes(labelOf(step, asked.step))}`,
     asked.why === '' ? '' : labelOf(why, asked.why),
     asked.version === '' ? '' : labelOf(version, asked.version).toLowerCase(),

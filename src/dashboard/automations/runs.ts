@@ -1,11 +1,13 @@
 import { counted } from '../../amounts/index.js'
 import {
   type Automation,
+  type Compiled,
   findAutomation,
   findRuns,
   latelyCountLive,
   type Run,
   readDefinition,
+  type StepDefinition,
   takeOutsUnderWay,
 } from '../../automations/index.js'
 import { type Moment, moment } from '../format.js'
@@ -18,7 +20,7 @@ import { type AutomationFrame, frameOf } from './frame.js'
 import { runSentence } from './run-words.js'
 import { chosenLive, chosenOf, type RunChoices, runChoices } from './runs-filter.js'
 import { wordBook } from './word-book.js'
-import { stepTitle, type WordBook } from './words.js'
+import { titleOf, type WordBook } from './words.js'
 
 interface RunsView extends AutomationFrame, BesidePages {
   /** What is chosen, by the names of the form's fields. */
@@ -122,12 +124,17 @@ export async function sentences(
   return await Promise.all(
     runs.map(async (run) => {
       const { compiled } = await versions(read, id, run.version)
-      const steps = [...compiled.byKey.values()].map(({ step }) => step)
-      const title = (key: string) => {
-        const step = compiled.byKey.get(key)?.step
-        return step === undefined ? key : stepTitle(step, book, { steps })
-      }
+      const title = titleOf({ steps: stepsIn(compiled) }, book)
       return runSentence(run, { compiled, title, zone, now, isPaused: paused_at !== null })
     }),
   )
+}
+
+const stepsKept = new WeakMap<Compiled, StepDefinition[]>()
+
+/** The steps of a version, for all of its runs the same. */
+function stepsIn(compiled: Compiled): StepDefinition[] {
+  const steps = stepsKept.get(compiled) ?? [...compiled.byKey.values()].map(({ step }) => step)
+  stepsKept.set(compiled, steps)
+  return steps
 }

@@ -5,10 +5,10 @@ import {
   dateRuleOf,
   findAutomation,
   findBackfill,
+  judgeCrowd,
   onTheirDay,
   readDefinition,
   requireCrowd,
-  startFor,
 } from '../../automations/index.js'
 import { listPage } from '../../contacts/index.js'
 import { listSegments } from '../../segments/index.js'
@@ -43,7 +43,15 @@ interface StartView extends AutomationFrame {
   looked: string
   choices: { value: string; label: string }[]
   /** Who would enter, once that was asked. */
-  would: { says: string; starts: number; refused: { people: string; why: string }[] } | undefined
+  would:
+    | {
+        says: string
+        /** How many of them have been in it before. */
+        again: string | undefined
+        starts: number
+        refused: { people: string; why: string; who: string }[]
+      }
+    | undefined
   isOn: boolean
   /** Why it is not started for many at all. */
   never: string | undefined
@@ -141,17 +149,26 @@ async function wouldEnter(
   found: Awaited<ReturnType<typeof findAutomation>>,
   { whom, perHour }: { whom: string; perHour: string },
 ): Promise<StartView['would']> {
-  const asked = { crowd: crowdIn(whom), perHour: Number(perHour), dryRun: true }
-  const { name, people, starts, refused, isAll } = await startFor(deps, found, asked)
+  const crowd = crowdIn(whom)
+  const { name, seen, starts, again, refused, some, isAll } = await judgeCrowd(deps, found, crowd)
   const more = isAll ? '' : 'Of the first '
   const hours = starts / Number(perHour)
   const time = hours <= 1 ? 'within an hour' : `in about ${counted(Math.ceil(hours), 'hour')}`
   return {
-    says: `${more}${counted(people, 'person', 'people')} of “${name}”: ${counted(starts, 'person', 'people')} would enter, ${time}.`,
+    says: `${more}${counted(seen, 'person', 'people')} of “${name}”: ${counted(starts, 'person', 'people')} would enter${starts === 0 ? '' : `, ${time}`}.`,
+    again:
+      again === 0
+        ? undefined
+        : `${counted(again, 'of these has', 'of these have')} been in it before, and would go through it again.`,
     starts,
-    refused: Object.entries(refused).map(([reason, count]) => ({
-      people: Number(count).toLocaleString('en-GB'),
+    refused: [...refused].map(([reason, count]) => ({
+      people: shownCount(count),
       why: refusalWords(reason),
+      who: whoOf(some.get(reason) ?? [], count),
     })),
   }
 }
+
+/** The first few by their addresses, and how many more there are. */
+const whoOf = (some: readonly string[], count: number): string =>
+  `${some.join(', ')}${count > some.length ? ` and ${shownCount(count - some.length)} more` : ''}`

@@ -5,13 +5,14 @@ import {
   type StepDefinition,
 } from '../../automations/index.js'
 import { parseMailbox } from '../../mime/index.js'
-import { comparisonsOf, durationMs, type Rule } from '../../rules/index.js'
+import { comparisonsOf, type Rule } from '../../rules/index.js'
 import { eventWords } from '../event-words.js'
-import { plural } from '../format.js'
 import type { FieldChoice } from '../segments/choices.js'
-import { wordsOf } from '../segments/sentence.js'
+import { wordsOf } from '../segments/rule-words.js'
 import { inQuotes, setApart } from '../shell/names.js'
 import type { Tone } from '../shell/parts.js'
+import { durationWords } from './duration-words.js'
+import { markOf, numbered, shortName } from './step-names.js'
 
 /** What things of the account are called, by which a definition only knows their ids. */
 export interface WordBook {
@@ -92,6 +93,14 @@ export function ruleWords(rule: Rule, book: WordBook, of: Named): string {
   return wordsOf(rule, labels)
 }
 
+/** What can have become of a mail, as a condition asks for it. */
+export const engagements: Readonly<Record<string, string>> = {
+  opened: 'was opened',
+  clicked: 'was clicked in',
+  delivered: 'arrived',
+  bounced: 'bounced',
+}
+
 /** What a rule's field is called: `“Welcome” was opened`. */
 export function fieldWords(path: string, book: WordBook, of: Named): string {
   const known = book.fields.find(({ value }) => value === path)
@@ -104,9 +113,9 @@ export function fieldWords(path: string, book: WordBook, of: Named): string {
     case 'event':
       return `“${rest.join('.')}” of the event`
     case 'waits':
-      return `“${inside.join('.')}” of what came at ${inQuotes(stepNameOf(key, book, of))}`
+      return `“${inside.join('.')}” of what came at ${inQuotes(shortName(key, of.steps))}`
     case 'email':
-      return `${inQuotes(stepNameOf(key, book, of))} was ${inside.join('.')}`
+      return `${inQuotes(shortName(key, of.steps))} ${engagements[inside.join('.')] ?? `was ${inside.join('.')}`}`
     case 'segment':
       return `Is in the segment “${book.names.get(key) ?? 'deleted'}”`
     default:
@@ -114,19 +123,22 @@ export function fieldWords(path: string, book: WordBook, of: Named): string {
   }
 }
 
-/** What people call a step: its name, or what it does. */
+/** What people call a step: its name, or what it does; with a number where another is called the same. */
 export const stepTitle = (step: StepDefinition, book: WordBook, of: Named): string =>
-  step.name ?? stepWords(step, book, of)
+  `${step.name ?? stepWords(step, book, of)}${markOf(step, of.steps)}`
 
 /** The same by its key. */
 export const titleOf =
   (of: Named, book: WordBook) =>
-  (key: string): string =>
-    stepNameOf(key, book, of)
+  (key: string): string => {
+    const step = of.steps.find((one) => one.key === key)
+    return step === undefined ? key : stepTitle(step, book, of)
+  }
 
-const stepNameOf = (key: string, book: WordBook, of: Named): string => {
-  const step = of.steps.find((one) => one.key === key)
-  return step === undefined ? key : stepTitle(step, book, of)
+/** The same where steps are chosen or counted and nothing beside them says where they stand: each by a title of its own. */
+export function titlesApart(of: Named, book: WordBook): (key: string) => string {
+  const titles = numbered(of.steps.map((step) => [step.key, stepTitle(step, book, of)]))
+  return (key) => titles.get(key) ?? key
 }
 
 /** What a step does, as an outline, a drawing and a list of runs call it: `Wait 3 days`. */
@@ -179,29 +191,6 @@ function delayWords({ duration, until }: Extract<StepDefinition, { type: 'delay'
   const on = days.length === 0 ? '' : ` on ${days.map((day) => weekdays[day - 1]).join(', ')}`
   const where = zone === undefined || zone === 'contact' ? '' : ` in ${zone}`
   return `Wait until ${time === '' ? 'a time of day' : time}${on}${where}`
-}
-
-const units = [
-  ['week', 7 * 86_400_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
-] as const
-
-/** An ISO 8601 duration as people say it: `3 days`, `1 day 12 hours`; of one that is none `some time`. */
-export function durationWords(duration: string): string {
-  let left = durationMs(duration)
-  if (left === undefined || left <= 0) return 'some time'
-  const parts: string[] = []
-  // Weeks only where nothing is left of them: nobody says '1 week 3 days' of a wait of ten.
-  for (const [name, ms] of units) {
-    if (name === 'week' && left % ms !== 0) continue
-    const count = Math.floor(left / ms)
-    left -= count * ms
-    if (count > 0) parts.push(plural(count, name))
-  }
-  return parts.length === 0 ? 'no time' : parts.join(' ')
 }
 
 /** How a way out of a step is called; `undefined` where there is only one. */

@@ -38,7 +38,7 @@ const cutText = (text: string) =>
 // Nobody's (RFC 2606 §2), so that nothing is known of it.
 const nobody = 'reader@mail.invalid'
 
-/** With its footer and the links of each copy, as it arrives. */
+/** Marketing mail with its footer and the links of each copy, as it arrives; what is no marketing without both. */
 export async function shownCopy(
   { store: { read }, publicUrl }: Pick<CampaignPageDeps, 'store' | 'publicUrl'>,
   html: string,

@@ -4,6 +4,7 @@ import {
   inboxWords,
   isCopyTag,
   maxSamples,
+  previewed,
   type Rendered,
   type Renderer,
   readDraft,
@@ -88,6 +89,8 @@ export async function previewOf(
   accountId: string,
   written: DraftTemplate,
   samples: Samples,
+  /** Makes of the HTML what arrives; by default the tags that each copy fills in stand in it as they are written. */
+  arriving?: (html: string) => Promise<string>,
 ): Promise<TemplatePreview> {
   const compiled = await compiledDraft(deps, accountId, written)
   if ('preview' in compiled) return compiled.preview
@@ -107,16 +110,21 @@ export async function previewOf(
   if (read.fault !== undefined) {
     return { ...shown, fault: shownFault(draft, read.fault), mail: undefined }
   }
-  const input = { variables: filledIn(variables), copyTags: 'shown' } as const
+  const copyTags = arriving === undefined ? 'shown' : 'kept'
+  const input = { variables: filledIn(variables), copyTags } as const
   const outcome = await tryRender(renderer, unsaved, input)
   if (outcome.kind === 'failed') {
     return { ...shown, fault: shownFault(draft, outcome.fault), mail: undefined }
   }
-  const mail = mailView(outcome.rendered)
+  const made =
+    arriving === undefined
+      ? outcome.rendered
+      : { ...previewed(outcome.rendered), html: await arriving(outcome.rendered.html) }
+  const mail = mailView(made)
   return {
     ...shown,
     fault: undefined,
-    mail: { ...mail, id: rendered.keep(accountId, outcome.rendered.html) },
+    mail: { ...mail, id: rendered.keep(accountId, made.html) },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SiteBrakeRow } from '../../store/index.js'
+import { type SiteBrakeRow, sinceCommit } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
 import type { SiteBrake } from '../shaping/index.js'
 import { brakeInWords } from './next-brake.js'
@@ -26,7 +26,8 @@ export async function makeBrakes(
   { store, threads }: Pick<OutboundDeps, 'store' | 'threads'>,
   poolOf: (source: string) => string,
 ): Promise<BrakesInForce> {
-  let rows: readonly SiteBrakeRow[] = await openBrakes(store.read)
+  const readRows = sinceCommit(store, () => openBrakes(store.read))
+  let rows: readonly SiteBrakeRow[] = await readRows()
   let byKey = indexed(rows)
   const paces = new Map<string, number>()
   const rowFor = (site: string, source: string) =>
@@ -48,7 +49,7 @@ export async function makeBrakes(
     rowFor,
     async refresh() {
       const before = rows
-      rows = await openBrakes(store.read)
+      rows = await readRows()
       byKey = indexed(rows)
       for (const key of paces.keys()) {
         const [site = '', source = ''] = key.split('\n')

@@ -23,17 +23,18 @@ export interface OrdersInForce {
   close(): Promise<void>
 }
 
-// An order is obeyed, and ends, within as long.
+// An order is obeyed, and ends, within as long, and one that another node was given within as long again.
 const everyMs = 2_000
 
 const nothing: SiteOrdersOf = {}
 
 /** Reads the orders now and every two seconds; `onChange`: others are in force than before. */
 export async function makeOrders(
-  { store, clock, log }: { store: Pick<Store, 'read'>; clock: Clock; log: Log },
+  { store, clock, log }: { store: Pick<Store, 'read' | 'commits'>; clock: Clock; log: Log },
   onChange: () => void,
 ): Promise<OrdersInForce> {
   let inForce: readonly SiteOrder[] = await openOrders(store.read, clock.now())
+  let seen: number | undefined
   const seldom = makeSeldom(clock)
   const refresh = async () => {
     const before = inForce
@@ -42,8 +43,15 @@ export async function makeOrders(
       before.length === inForce.length && before.every(({ id }, i) => id === inForce[i]?.id)
     if (!isSame) onChange()
   }
+  const look = async () => {
+    const commits = store.commits()
+    const now = clock.now()
+    if (commits === seen && inForce.every(({ until }) => until > now)) return
+    await refresh()
+    seen = commits
+  }
   const looks = repeat(clock, async () => {
-    await refresh().catch((error: unknown) =>
+    await look().catch((error: unknown) =>
       seldom(() => log.error({ cause: messageOf(error) }, 'Orders for sites could not be read')),
     )
     return everyMs

@@ -29,9 +29,15 @@ import { postgresWords } from './words.js'
 /** Called with the table when a statement has changed rows of it, be it committed later or not. */
 export type OnRows = (table: string) => void
 
+interface Told {
+  onRows?: OnRows
+  /** A log was asked for that is not whole yet as far as it goes. */
+  onPartly?: () => void
+}
+
 /** Kysely over one connection, or over a pool for queries that are no transaction. */
-export function kyselyOver<T>(queries: Queries, onRows?: OnRows): Kysely<T> {
-  const connection = new NamingConnection(queries, onRows)
+export function kyselyOver<T>(queries: Queries, told: Told = {}): Kysely<T> {
+  const connection = new NamingConnection(queries, told)
   const dialect: Dialect = {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new ThisConnectionDriver(connection),
@@ -118,20 +124,22 @@ const mostNames = 1_000
 /** Statements are named, so that the server parses each of them once; those that are one of very many are not. */
 class NamingConnection implements DatabaseConnection, Runner {
   readonly engine = 'postgres'
-  readonly #wholeLogs: () => Promise<Record<NumberedLog, number>>
+  readonly #wholeLogs: ReturnType<typeof watchLogs>
   readonly #queries: Queries
-  readonly #onRows: OnRows | undefined
+  readonly #told: Told
   readonly #known = new Map<string, Statement>()
   #names = 0
 
-  constructor(queries: Queries, onRows: OnRows | undefined) {
+  constructor(queries: Queries, told: Told) {
     this.#queries = queries
-    this.#onRows = onRows
+    this.#told = told
     this.#wholeLogs = watchLogs(queries)
   }
 
   async wholeTo(log: NumberedLog): Promise<number> {
-    return (await this.#wholeLogs())[log]
+    const { whole, last } = await this.#wholeLogs()
+    if (whole[log] < last[log]) this.#told.onPartly?.()
+    return whole[log]
   }
 
   async pages(): Promise<FilePages> {
@@ -175,7 +183,8 @@ class NamingConnection implements DatabaseConnection, Runner {
         throw isInFailed(error) ? stale : error
       })
     })
-    if (known.changes !== undefined && (result.rowCount ?? 0) > 0) this.#onRows?.(known.changes)
+    if (known.changes !== undefined && (result.rowCount ?? 0) > 0)
+      this.#told.onRows?.(known.changes)
     return result
   }
 

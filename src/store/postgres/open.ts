@@ -15,7 +15,7 @@ import { makeWriter } from './writer.js'
 const mostReaders = 4
 /** The tables in which the appliance writes every some seconds that it is alive, and holds the database. */
 const signsOfLife = ['appliance', 'nodes']
-// Others' commits are asked for this often, and only while somebody wants to know.
+// A process that gives no signs of life asks for others' commits this often, and only while somebody wants to know.
 const askedEveryMs = 250
 
 /** Opens the database of `url`, which `migrateStore` has made or brought up to date. */
@@ -33,7 +33,9 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     noteTransaction: turns.noteTransaction,
   })
   const readers = openReaders(server, options)
-  const read = kyselyOver<Tables>(readers)
+  // What looks at a log once a commit has not seen all of it while somebody else's numbers were under way.
+  let partly = 0
+  const read = kyselyOver<Tables>(readers, { onPartly: () => void partly++ })
   const first = async (query: string) => {
     const { rows } = await readers.query<{ id: unknown }>(query)
     return rows[0]?.id
@@ -42,7 +44,8 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     await readers.end()
     throw error
   })
-  const foreign = countForeign(readers, turns)
+  const asked = countForeign(readers, turns)
+  const foreign = () => (node.epoch === 0 ? asked() : node.othersCommits())
   return {
     read,
     write: writer.write,
@@ -52,7 +55,7 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     ids: makeIds(clock, writersOfNode(node.number, options.slot), last),
     // The server does so by itself.
     checkpoint: async () => {},
-    commits: () => turns.commits().all + foreign(),
+    commits: () => turns.commits().deeds + foreign() + partly,
     deeds: () => turns.commits().deeds + foreign(),
     forgetPages: () => {},
     changes: turns.changes,
@@ -159,7 +162,7 @@ function countForeign(
     const next = rows[0]?.next
     if (next === undefined) return
     // The appliance's own are counted as they are committed, and its signs of life are no news.
-    const others = next - transactions()
+    const others = next - transactions().begun
     first ??= others
     known = Math.max(known, others - first)
   }

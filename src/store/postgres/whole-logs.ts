@@ -30,7 +30,9 @@ const numbersUnderWay =
  * server number its transactions at their begin. When all of those have ended, the log is whole up to the last number
  * of that moment, however long a commit waits for a standby.
  */
-export function watchLogs(queries: Queries): () => Promise<Record<NumberedLog, number>> {
+export function watchLogs(
+  queries: Queries,
+): () => Promise<Record<'whole' | 'last', Record<NumberedLog, number>>> {
   let whole: Record<NumberedLog, number> = {
     events: 0,
     consent: 0,
@@ -43,12 +45,12 @@ export function watchLogs(queries: Queries): () => Promise<Record<NumberedLog, n
     // In this order: what is given between the two is not in `last`.
     const last = (await queries.query<Record<NumberedLog, number>>(lastNumbers)).rows[0]
     const { rows } = await queries.query<{ number: string }>(numbersUnderWay)
-    if (last === undefined) return whole
+    if (last === undefined) return { whole, last: whole }
     const underWay = rows.map(({ number }) => number)
     if (underWay.length === 0) whole = last
-    else if (asked?.underWay.some((number) => underWay.includes(number))) return whole
+    else if (asked?.underWay.some((number) => underWay.includes(number))) return { whole, last }
     else whole = asked?.last ?? whole
     asked = { last, underWay }
-    return whole
+    return { whole, last }
   }
 }

@@ -28,6 +28,12 @@ export const postgresWords: FragmentWords = {
   rareStatus: () => ['emails.rare_status'],
   tableEnd: () => [''],
   databaseClock: () => ['cast(extract(epoch from clock_timestamp()) * 1000 as bigint)'],
+  // One that asks has a number, which counts as ended where a later one has ended before.
+  endedTransactions: () => [
+    `(select pg_snapshot_xmax(seen)::text::bigint - (select count(*) from pg_snapshot_xip(seen))
+      - case when pg_current_xact_id() < pg_snapshot_xmax(seen) then 1 else 0 end
+      from (select pg_current_snapshot() as seen) as now)`,
+  ],
 }
 
 // 1 to 31, as `writersOfNode` has numbers for.

@@ -16,8 +16,8 @@ export interface WriterOptions {
   node: OwnNode
   /** Asked for each connection: what it is told of the transaction that runs there. */
   watch: () => Watch
-  /** Before each transaction, and again where the server gave none. */
-  noteTransaction: (count: 1 | -1) => void
+  /** Before each transaction, and again at its end, or where the server gave none. */
+  noteTransaction: (what: 'asked' | 'none' | 'ended') => void
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
   wayThere?: WayThere | undefined
@@ -96,7 +96,7 @@ function makeLines(options: WriterOptions, most: number, kindOf: Writer['kindOf'
   const makeOne = (): Writer => {
     const { onRows, afterCommit } = options.watch()
     const line = openLine(options)
-    const made = { line, tx: kyselyOver<Tables>(line, onRows), afterCommit, kindOf, options }
+    const made = { line, tx: kyselyOver<Tables>(line, { onRows }), afterCommit, kindOf, options }
     lines.push(made)
     return made
   }
@@ -183,6 +183,11 @@ function openLine({
   /** That of the transaction under way: what is left of one that is lost must not run on another connection. */
   let held: pg.Client | undefined
   let newest: pg.Client | undefined
+  let isUnderWay = false
+  const ended = () => {
+    if (isUnderWay) noteTransaction('ended')
+    isUnderWay = false
+  }
   const connect = async () => {
     await server.ready()
     const made = new pg.Client(server.config({ readOnly: false }))
@@ -226,16 +231,17 @@ function openLine({
       const asked = performance.now()
       held = await current()
       wayThere?.waited((performance.now() - asked) / 1_000)
-      noteTransaction(1)
+      noteTransaction('asked')
       try {
         const results = (await query(
           `begin isolation level ${isolation}; select pg_current_xact_id()::text as number${isMine(node)}`,
         )) as unknown as pg.QueryResult<{ number: string; mine?: number }>[]
         const { number = '', mine } = results[1]?.rows[0] ?? {}
+        isUnderWay = true
         if (mine === 0) throw new FencedError(node)
         return number
       } catch (error) {
-        noteTransaction(-1)
+        if (!isUnderWay) noteTransaction('none')
         throw error
       }
     },
@@ -243,6 +249,7 @@ function openLine({
     async commit(number: string): Promise<boolean> {
       try {
         const { command } = await query('commit')
+        ended()
         held = undefined
         // A statement of it had failed, and somebody went on.
         if (command === 'ROLLBACK') throw new Error('A statement of the transaction had failed')
@@ -251,13 +258,14 @@ function openLine({
         if (troubleOf(error)?.passes !== true || isRetried(error)) throw error
         if (held !== undefined) forget(held)
         held = undefined
-        return await wasCommitted(query, number, error)
+        return await wasCommitted(query, number, error).finally(ended)
       }
     },
     async rollback(): Promise<void> {
       const used = held
       held = undefined
       await used?.query('rollback').catch(() => forget(used))
+      ended()
     },
     async close(): Promise<void> {
       await (await client)?.end()

@@ -21,6 +21,10 @@ const automations = table(
     enrolled: integer(),
     /** How often its goal was reached. */
     reached: integer().default(0),
+    /** Of those that are `exited`: ended by a step, by an event that ends it for whoever does it, and by the goal. */
+    by_step: integer().default(0),
+    by_event: integer().default(0),
+    by_goal: integer().default(0),
     created_at: integer(),
     updated_at: integer(),
     /** The operator's or the account's pause: its runs are held meanwhile. */

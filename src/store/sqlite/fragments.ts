@@ -19,6 +19,7 @@ export const sqliteWords: FragmentWords = {
   rareStatus: () => ['emails.status'],
   tableEnd: ({ isClustered }) => [isClustered ? 'strict, without rowid' : 'strict'],
   databaseClock: () => ["cast(unixepoch('subsec') * 1000 as integer)"],
+  endedTransactions: () => ['0'],
 }
 
 const among = (name: string, count: number) => [

@@ -133,7 +133,12 @@ t.test('what is on goes on while its draft is written, and two at once are told'
   await two.press('open:0.1')
   const refused = await two.save({ 's.amount': '11' })
   t.equal(refused.status, 422)
-  t.match(refused.text, /Somebody else has changed this automation/)
+  t.match(refused.text, /id="newer"[\s\S]*Somebody else has changed this automation/)
+  t.match(refused.text, /what they changed is gone; or take theirs, and what you typed is gone/)
+  t.match(
+    refused.text,
+    /Save mine in its place[\s\S]*>Take theirs<[\s\S]*>Look at theirs in another/,
+  )
   t.match(refused.text, /value="11"/, 'what was typed is kept')
   t.equal((await two.save({ over: 'on' })).status, 303)
   t.match(two.html(), /Wait 11 days/)

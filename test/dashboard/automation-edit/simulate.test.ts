@@ -1,6 +1,7 @@
 // Issue 47: the page that tries an automation speaks of what its form asks for.
 import t from 'tap'
 import { openAutomationPages } from '../../support/automation-pages.js'
+import { fieldsOf } from '../../support/editor-fields.js'
 
 const pages = await openAutomationPages(t)
 const { posthorn, base, owner, from, call } = pages
@@ -73,6 +74,23 @@ t.test('what is no number and no year is refused, and sentences are whole', asyn
   const clicked = (await owner.post(at, { ...trying, clicked: 'welcome-1' })).text
   t.match(clicked, /Have they opened the first, or clicked in it\?: yes/)
   t.notMatch(opened, /are sent the mail|are through|email\.welcome-1/)
+})
+
+t.test('a mail is opened and clicked in minutes after it came, if somebody says so', async (t) => {
+  const { page } = await pages.made({ recipe: 'basket', name: 'Quick' })
+  const { outline = '' } = fieldsOf((await owner.get(`${page}/edit`)).text)
+  const written = outline.replaceAll('order.paid', '$email.opened')
+  const asked = { ...trying, outline: written, name: 'Quick', revision: '', opened: 'basket-1' }
+  const at = `${page}/simulate`
+  const begin = { at: '2027-01-01T09:00' }
+  const soon = await owner.post(at, { ...asked, ...begin, openedAfter: '5', openedUnit: 'M' })
+  t.match(soon.text, /13:05:00[^<]*<\/b> Have they paid now\?: it came/)
+  t.match(soon.text, /name="openedAfter"[^>]*value="5"/)
+  const usual = (await owner.post(at, { ...asked, ...begin })).text
+  t.match(usual, /14:00:00[^<]*<\/b> Have they paid now\?: it came/)
+  const slip = await owner.post(at, { ...asked, openedAfter: 'soon', openedUnit: 'M' })
+  t.equal(slip.status, 422)
+  t.match(slip.text, /“soon” is not how long after it came/)
 })
 
 t.test('who may only read may try it, and is offered nothing to write', async (t) => {

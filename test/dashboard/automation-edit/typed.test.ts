@@ -35,7 +35,7 @@ t.test('what is typed is kept at every press, and its address leads to the edito
   const got = await owner.get(`${it.path}/draft`)
   t.match(got, { status: 303, to: it.path })
   const later = (await owner.get(it.path)).text
-  t.match(later, /This is a draft, kept as you type/)
+  t.match(later, /This is a draft, which is kept/)
   t.match(later, /Wait 5 days/)
   t.notMatch(JSON.stringify((await call('GET', `/v1/automations/${it.id}`)).json), /P5D/)
   t.equal((await owner.post(`${it.path}/discard`)).status, 303)

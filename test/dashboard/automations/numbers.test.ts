@@ -3,7 +3,8 @@
 import t, { type Test } from 'tap'
 import { finishReleases } from '../../../src/automations/index.js'
 import { silentLog } from '../../../src/log/index.js'
-import { dayMs, delay, passing, send, trigger } from '../../support/automation-rig.js'
+import { leaveRuns } from '../../../src/runs/index.js'
+import { dayMs, delay, exit, passing, send, trigger, wait } from '../../support/automation-rig.js'
 import { openAutomationShell } from '../../support/automation-shell.js'
 import { fieldsOf } from '../../support/editor-fields.js'
 import { thoroughly } from '../../support/thorough.js'
@@ -46,7 +47,7 @@ async function agree(t: Test, { page, store: { read } }: Pages, id: string, when
     {
       live: figure(flow, 'In it now'),
       through: figure(flow, 'Came to the end'),
-      left: figure(flow, 'Left, or a step ended it'),
+      left: figure(flow, 'Left on the way'),
       everybody: figure(flow, 'People who ever entered'),
     },
     {
@@ -150,6 +151,63 @@ t.test('the numbers on the pages are those of the rows', async (t) => {
   await clock.advance(31 * dayMs)
   await rig.work()
   await agree(t, rig, id, 'at the end')
+})
+
+t.test('whom a step, an event or the goal has ended is told apart from who has left', async (t) => {
+  const rig = await openAutomationShell(t)
+  const { page } = rig
+  const steps = [trigger(), wait('heard', 'paid', { timeout: 'P1D' }), exit('bought')]
+  const settings = { exitOn: [{ eventName: 'moved' }], goal: { eventName: 'done' } }
+  const id = await rig.enabled(steps, { settings })
+  await rig.begin(7)
+  await rig.work()
+  const does = (n: number, event: string) => rig.event({ event, email: `p${n}@example.com` })
+  await does(0, 'paid')
+  await does(1, 'paid')
+  await does(2, 'moved')
+  await does(3, 'done')
+  await rig.work()
+  await rig.store.write((tx) =>
+    leaveRuns(tx, rig.accountId, {
+      address: 'p4@example.com',
+      reason: 'unsubscribed',
+      at: rig.clock.now(),
+    }),
+  )
+  await rig.pass(dayMs + 60_000)
+  await rig.counted(id)
+  const told = async (path: string) =>
+    [...(await page(path)).matchAll(/<dt>([^<]+)<\/dt> <dd>([\d,]+)/g)].map(
+      ([, label, value]) => `${label} ${value}`,
+    )
+  for (const path of [`/${id}`, `/${id}/report`]) {
+    const figures = await told(path)
+    for (const wanted of [
+      'Came to the end 0',
+      // Two have paid, and two have waited in vain.
+      'Ended by a step 4',
+      'Ended by an event 1',
+      'Reached the goal 1',
+      'Left on the way 1',
+    ])
+      t.ok(figures.includes(wanted), `${path}: ${wanted} of ${figures.join('; ')}`)
+  }
+  t.match(await page(''), /<td[^>]*>0<\/td><td[^>]*>4<\/td><td[^>]*>1</)
+  for (const [show, who] of Object.entries({
+    ended: [0, 1, 5, 6],
+    event: [2],
+    goal: [3],
+    exited: [4],
+  })) {
+    const list = await page(`/${id}/runs?show=${show}`)
+    const shown = [...list.matchAll(/>p(\d)@example\.com<\/a>/g)].map(([, n]) => Number(n))
+    t.same(shown.sort(), who, show)
+    const asked = await page(`/${id}/runs?show=${show}&who=p${who[0]}%40example.com`)
+    t.match(asked, `>p${who[0]}@example.com</a>`, `${show}, of one person`)
+  }
+  t.match(await page(`/${id}/runs?show=ended&why=exited.exit_step`), '>p1@example.com</a>')
+  t.notMatch(await page(`/${id}/runs?show=goal&why=exited.exit_step`), '@example.com</a>')
+  t.equal((await rig.automation(id)).exited, 7, 'the API has them as ever')
 })
 
 const fieldsIn = (html: string, name: string) =>

@@ -95,6 +95,7 @@ t.test('many are started: first it is said who would enter, then they do', async
   const again = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
   t.match(again.text, /0 people would enter/)
   t.match(again.text, /They are in it now/)
+  t.match(again.text, /ann@x\.test, bob@x\.test/, 'and who they are')
 })
 
 t.test('the flow says who is where, in the drawing and in the outline', async (t) => {
@@ -109,7 +110,10 @@ t.test('the flow says who is where, in the drawing and in the outline', async (t
   await eventually(async () => (await runOf('bob')).status === 'exited', 20_000)
   const after = (await viewer.get(page)).text
   t.match(after, /<strong>3 here now<\/strong>/)
-  t.match(after, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
+  t.match(
+    after,
+    /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1 went this way<\/span>/,
+  )
 })
 
 t.test('people are found by step, state and reason, each with a sentence', async (t) => {
@@ -125,7 +129,15 @@ t.test('people are found by step, state and reason, each with a sentence', async
   const left = (await viewer.get(`${page}/runs?why=exited.silent`)).text
   t.match(left, /bob@x.test/)
   t.notMatch(left, /ann@x.test/)
-  t.match(left, /selected>Left: silent/)
+  t.match(left, /selected>Ended by a step: silent/)
+  const ended = (await viewer.get(`${page}/runs?show=ended`)).text
+  t.match(ended, /bob@x.test<\/a>/, 'whom a step ended is apart')
+  t.notMatch(ended, /ann@x.test<\/a>/)
+  t.notMatch((await viewer.get(`${page}/runs?show=exited`)).text, /bob@x.test<\/a>/)
+  t.match((await viewer.get(`${page}/runs?show=ended&step=paid`)).text, /Nobody fits/)
+  const never = (await viewer.get(`${page}/runs?show=completed&why=exited.silent`)).text
+  t.match(never, /Nobody fits what is chosen above/, 'a state and a reason hold together, too')
+  t.match(await call('GET', `/v1/automations/${id}`), { runs: { exited: 1 } }, 'as ever by the API')
   const none = (await viewer.get(`${page}/runs?show=wait.quota`)).text
   t.match(none, /Nobody here/)
   const both = (await viewer.get(`${page}/runs?why=exited.silent&step=start`)).text
@@ -134,10 +146,13 @@ t.test('people are found by step, state and reason, each with a sentence', async
   t.match(stood, /bob@x.test/)
   const period = (await viewer.get(`${page}?period=7`)).text
   t.match(period, /Of 4 people who began in this time, in this version\./)
-  t.match(period, /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1<\/span>/)
+  t.match(
+    period,
+    /It came <a href="#step-3">step 3<\/a><span class="quiet">: 1 went this way<\/span>/,
+  )
   const run = await runOf('bob')
   const one = (await viewer.get(`${base}/automations/runs/${run.id}`)).text
-  t.match(one, /Left at “End: silent” on/)
+  t.match(one, /Ended by the step “End: silent” on/)
   t.match(one, /It came<\/td>/)
 })
 
@@ -170,12 +185,16 @@ t.test('the report tells who began on which day, and where they are', async (t) 
   const { status, text } = await viewer.get(`${page}/report`)
   t.equal(status, 200)
   t.match(text, /Who began in the last 30 days/)
-  t.match(text, /<td class="number">3<\/td><td class="number">0<\/td><td class="number">1<\/td>/)
+  t.match(
+    text,
+    /<td class="number">3<\/td><td class="number">1<\/td><td class="number">0<\/td><td class="number">0<\/td>/,
+    'whom a step ended has not left',
+  )
 })
 
 t.test('the report has all steps; who left at one by none of its ways is counted', async (t) => {
   const { text } = await viewer.get(`${page}/report`)
-  t.match(text, /In it now[\s\S]*Left, or a step ended it[\s\S]*Of these taken out/)
+  t.match(text, /In it now[\s\S]*Ended by a step<[\s\S]*Left on the way[\s\S]*Of these taken out/)
   const row = (cells: readonly number[]) =>
     new RegExp(
       `Wait until “order.paid”[^<]*</t[dh]>${cells.map((n) => `<td[^>]*>${n}</td>`).join('')}`,
@@ -198,7 +217,7 @@ t.test('the report has all steps; who left at one by none of its ways is counted
   const zoe = await runOf('zoe')
   t.equal((await owner.post(`${base}/automations/runs/${zoe.id}/cancel`, {})).status, 303)
   t.match((await viewer.get(`${page}/report`)).text, row([4, 2, 1, 1]))
-  t.match((await viewer.get(page)).text, /1 left here, or were moved/)
+  t.match((await viewer.get(page)).text, /1 left here, or was moved/)
 })
 
 t.test('one is taken out, and then all that fit', async (t) => {
@@ -372,7 +391,8 @@ t.test(
       new RegExp(`${label}</dt>\\s*<dd[^>]*>${value}<`)
     for (const [label, value] of [
       ['Came to the end', '0'],
-      ['Left, or a step ended it', '2'],
+      ['Ended by a step', '0'],
+      ['Left on the way', '2'],
       ['Of these taken out', '2'],
     ] as const) {
       t.match(report, figure(label, value))

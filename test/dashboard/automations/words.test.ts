@@ -1,6 +1,6 @@
 // Issue 47: what came of a step in the words of people, and names that stand apart in sentences.
 import t from 'tap'
-import { resultWords } from '../../../src/dashboard/automations/result-words.js'
+import { endWords, resultWords } from '../../../src/dashboard/automations/result-words.js'
 import { inQuotes, sentence, setApart } from '../../../src/dashboard/shell/names.js'
 
 t.test('what was passed over says why', async (t) => {
@@ -14,9 +14,12 @@ t.test('what was passed over says why', async (t) => {
     resultWords('blocked:quota', 'line'),
     'Could not go on: the mails of your plan are used up',
   )
-  t.equal(resultWords('ended:unsubscribed', 'line'), 'Ended: they unsubscribed')
-  t.equal(resultWords('ended:exit_step', 'one'), 'they come to the end')
-  t.equal(resultWords('ended:bought', 'line'), 'Came to the end: bought')
+  t.equal(resultWords('ended:unsubscribed', 'line'), 'Left: they unsubscribed')
+  t.equal(resultWords('ended:exit_step', 'one'), 'a step ends it')
+  t.equal(resultWords('ended:bought', 'line'), 'Ended by a step: bought')
+  t.equal(resultWords('ended:constructor', 'line'), 'Ended by a step: constructor')
+  t.equal(endWords('exited', 'goal', 'line'), 'Ended: they reached the goal')
+  t.equal(endWords('failed', 'No such pixel', 'line'), 'Failed: No such pixel')
   t.equal(
     resultWords('released:skip', 'line'),
     'Goes on after it was held: at once, without its mail',

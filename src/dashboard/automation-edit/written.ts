@@ -1,0 +1,103 @@
+import {
+  type Automation,
+  findAutomation,
+  outlineOf,
+  readWritten,
+  type StepDefinition,
+  type StepFault,
+  soundStep,
+  stepsInOrder,
+} from '../../automations/index.js'
+import { verifiedDomains } from '../../domains/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Read } from '../../store/index.js'
+import type { Visit } from '../shell/visit.js'
+import { placeOf } from './deeds.js'
+import type { AutomationEditDeps } from './deps.js'
+import { type TypedAutomation, typedIn } from './typed.js'
+
+/** The account's automation, which can be written: throws a 409 for one that is archived. */
+export async function writable(
+  read: Read,
+  { account, params }: Pick<Visit, 'account' | 'params'>,
+): Promise<Automation> {
+  const found = await findAutomation(read, account.id, params.id ?? '')
+  if (found.status !== 'archived') return found
+  throw new ApiError(
+    'conflict',
+    'This automation is archived and can no longer be changed; duplicate it',
+  )
+}
+
+/** What is in the form, or what is kept of the automation. */
+export async function typedOrKept(
+  { store: { read } }: AutomationEditDeps,
+  { account, fields, query }: Pick<Visit, 'account' | 'fields' | 'query'>,
+  automation: Automation,
+): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
+  const kept = await keptOf(read, automation)
+  const typed = typedIn(fields, await senderOf(read, account, stepsInOrder(kept.outline)))
+  if (typed === undefined) return { ...kept, open: query.get('open') ?? '' }
+  const revision = fields.get('over') ? kept.revision : (fields.get('revision') ?? '')
+  return { ...typed, revision, isDraft: kept.isDraft }
+}
+
+/** What is kept of the automation, as the editor has it. */
+export async function keptOf(
+  read: Read,
+  automation: Automation,
+): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
+  const { name, definition, revision, isDraft } = await readWritten(read, automation)
+  const { connections, settings } = definition
+  const outline = outlineOf({ steps: stepsKept(definition.steps), connections })
+  return { name, outline, settings, open: '', revision, isDraft }
+}
+
+const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>
+  steps.flatMap((step) => soundStep(step) ?? [])
+
+/** What a new mail is from: what the others are from, else what campaigns are. */
+async function senderOf(
+  read: Read,
+  account: { id: string; name: string },
+  steps: readonly StepDefinition[],
+): Promise<string> {
+  for (const { type, config } of steps) if (type === 'send_email') return config.from
+  return await usualSender(read, account)
+}
+
+/** The sender of the last campaign; without one an address of the first domain. */
+export async function usualSender(
+  read: Read,
+  { id, name }: { id: string; name: string },
+): Promise<string> {
+  const before = await read
+    .selectFrom('broadcasts')
+    .select('from_header')
+    .where('account_id', '=', id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (before !== undefined) return before.from_header
+  const [domain] = await verifiedDomains(read, id)
+  return domain === undefined ? '' : `${name} <news@${domain}>`
+}
+
+/**
+ * Where a fault is to be mended: the editor with the card of the first one open, at its top. That which is open stays so, if
+ * something is wrong with it.
+ */
+export function mendPath(
+  here: string,
+  { outline, open = '' }: Pick<TypedAutomation, 'outline'> & { open?: string },
+  faults: readonly StepFault[],
+): string {
+  const wrong = new Set(faults.map(({ key }) => key))
+  const places = stepsInOrder(outline)
+    .filter(({ key }) => wrong.has(key))
+    .flatMap(({ key }) => placeOf(outline, key) ?? [])
+  const place = places.includes(open) ? open : places[0]
+  if (place !== undefined) return `${here}/edit?open=${place}#open`
+  const isOfAll = faults.some(({ key, error }) => key === null && error.startsWith('settings.'))
+  return isOfAll ? `${here}/edit?open=settings#whole` : `${here}/edit`
+}

@@ -1,0 +1,150 @@
+// Issue 47: what the editor tells of faults, of mails of one name, of opens that nobody sees, and of what arrives.
+import t from 'tap'
+import { openAutomationPages } from '../../support/automation-pages.js'
+import { fieldsOf } from '../../support/editor-fields.js'
+
+const pages = await openAutomationPages(t)
+const { base, owner, from } = pages
+const call = async (method: string, path: string, body?: object) =>
+  (await pages.ask(method, path, body)).json
+
+/** Somebody with the editor of one automation before them. */
+async function editor(path: string) {
+  let html = (await owner.get(path)).text
+  const draft = path.replace(/\/edit$/, '/edit/draft')
+  const fields = () => fieldsOf(html)
+  return {
+    html: () => html,
+    fields,
+    async press(wish: string, typed: Record<string, string> = {}) {
+      const got = await owner.post(draft, { ...fields(), ...typed, do: wish })
+      html = got.text
+      return html
+    },
+    async save(typed: Record<string, string> = {}) {
+      const got = await owner.post(path, { ...fields(), ...typed })
+      if (got.to === '') html = got.text
+      else html = (await owner.get(path)).text
+      return got
+    },
+  }
+}
+
+t.test('what is not right is open after a save, and where the check leads', async (t) => {
+  const { id, edit, page } = await pages.made({ recipe: 'basket', name: 'Faulty' })
+  const it = await editor(edit)
+  await it.press('open:0.1.1.0')
+  const got = await it.save({ 's.template': '' })
+  t.equal(got.to, `${edit}?open=0.1.1.0#open`)
+  const after = (await owner.get(got.to)).text
+  t.match(
+    after,
+    /<fieldset class="card block" id="open" tabindex="-1"><legend>First reminder<[\s\S]{0,300}<p class="fault">Choose a template[\s\S]*<select id="field-s\.template"/,
+  )
+  // The one that is open stays so only if something is wrong with it.
+  await it.press('open:0.0')
+  t.equal((await it.save()).to, `${edit}?open=0.1.1.0#open`)
+  const check = (await owner.get(`${page}/enable`)).text
+  t.match(check, new RegExp(`href="${edit}\\?open=0\\.1\\.1\\.0#open"`))
+  await it.press('open:0.1.1.0')
+  await it.press('open:settings', { 's.template': 'basket-1' })
+  const goal = await it.save({ 'w.goal': 'not a name' })
+  t.equal(goal.to, `${edit}?open=settings#whole`)
+  t.match((await owner.get(goal.to)).text, /name="w\.goal"[^>]*value="not a name"/)
+  t.match(await call('GET', `/v1/automations/${id}`), { settings: {} }, 'it is a draft alone')
+})
+
+t.test('the welcome series asks for the list, or for any', async (t) => {
+  const none = await owner.get(`${base}/automations/new`)
+  t.match(none.text, /Which list begins it[\s\S]*You have no list yet[\s\S]*Any list: whoever/)
+  const refused = await owner.post(`${base}/automations/new`, {
+    recipe: 'welcome',
+    from,
+    name: 'For whom',
+    list: '',
+  })
+  t.equal(refused.status, 422)
+  t.match(refused.text, /Choose the list that begins it, or any list/)
+  t.match(refused.text, /value="For whom"/)
+  const any = await pages.made({ recipe: 'welcome', name: 'Any', list: 'any' })
+  const [start] = (await call('GET', `/v1/automations/${any.id}`)).steps
+  t.equal(start.config.filter, undefined)
+  const other = await pages.made({ recipe: 'review', name: 'No list', list: '' })
+  t.ok(other.id, 'what no list begins asks for none')
+})
+
+t.test(
+  'mails of one name are told apart, wherever a condition or a choice names them',
+  async (t) => {
+    const step = (key: string, name: string | undefined, template: string) => ({
+      key,
+      type: 'send_email',
+      ...(name !== undefined && { name }),
+      config: { template, from },
+    })
+    const waits = (key: string) => ({ key, type: 'delay', config: { duration: 'P1D' } })
+    const opened = (key: string) => ({ field: `email.${key}.opened`, operator: 'eq', value: true })
+    const keys = ['start', 'aaa', 'w-1', 'bbb', 'w-2', 'ccc', 'ddd', 'asks']
+    const { id } = await call('POST', '/v1/automations', {
+      name: 'Same names',
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: 'same' } },
+        step('aaa', 'Hello', 'review-1'),
+        waits('w-1'),
+        step('bbb', 'Hello', 'review-1'),
+        waits('w-2'),
+        step('ccc', undefined, 'review-1'),
+        step('ddd', undefined, 'review-1'),
+        { key: 'asks', type: 'condition', config: { all: [opened('bbb'), opened('ddd')] } },
+      ],
+      connections: keys.slice(1).map((to, at) => ({ from: keys[at], to, type: 'default' })),
+      settings: { goal: { eventName: 'bought', to: 'bbb' } },
+    })
+    const at = `${base}/automations/${id}`
+    const flow = (await owner.get(at)).text
+    t.match(flow, /If “Hello \(2\)” was opened and “review-1 \(2\)” was opened/)
+    t.match(flow, /Send “review-1” from Shop \(2\)/)
+    const it = await editor(`${at}/edit`)
+    await it.press('open:0.7')
+    for (const name of ['Hello (1)', 'Hello (2)', 'review-1 (1)', 'review-1 (2)'])
+      t.ok(it.html().includes(`>The mail “${name}” was opened</option>`), name)
+    t.match(it.html(), /<legend>Hello \(2\)</)
+    await it.press('open:settings')
+    t.match(it.html(), /<option value="bbb" selected>Hello \(2\)</)
+    t.match(it.html(), />Wait 1 day \(1\)<[\s\S]*>Wait 1 day \(2\)</, 'and so are waits')
+    const trial = (await owner.get(`${at}/simulate`)).text
+    t.match(trial, /Hello \(1\)[\s\S]*Hello \(2\)/)
+    for (const text of [flow, it.html(), trial])
+      t.notMatch(text.replace(/<[^>]*>|Its key is.*/g, ''), /\b(aaa|bbb|ccc|ddd)\b/, 'no keys')
+  },
+)
+
+t.test('an unseen open is told where it is asked for, and news has its footer', async (t) => {
+  const { edit, page } = await pages.made({ recipe: 'win-back', name: 'Unseen' })
+  const it = await editor(edit)
+  const [, card = ''] = it.html().split('Have they opened it, or clicked in it?</legend>')
+  t.match(
+    card.slice(0, 900),
+    /Nobody can see whether “What is new” was opened: opens are not tracked, or it has no picture/,
+  )
+  await it.press('open:0.1')
+  const frame = async (html: string) => {
+    const src = /<iframe class="mail"[^>]* src="([^"]+)"/.exec(html)?.[1] ?? ''
+    return (await owner.get(src)).text
+  }
+  const shown = await frame(it.html())
+  t.match(shown, /It has been a while|what is new/)
+  t.match(shown, /Unsubscribe/i)
+  t.notMatch(shown, /\{\{|[\u{F0002}-\u{F0006}]/u)
+  const notice = await frame(await it.press('show:', { 's.kind': 'transactional' }))
+  t.notMatch(notice, /Unsubscribe|\{\{|[\u{F0002}-\u{F0006}]/iu)
+  const tried = await owner.post(`${page}/simulate`, {
+    go: 'on',
+    email: 'ann@x.test',
+    payload: '',
+    whom: '',
+  })
+  const mail = await frame(tried.text)
+  t.match(mail, /Unsubscribe/i)
+  t.notMatch(mail, /\{\{|[\u{F0002}-\u{F0006}]/u)
+})
