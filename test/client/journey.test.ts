@@ -342,7 +342,7 @@ async function receiving(
     if (state === 'read') break
     t.equal(subject, 'Hello')
   }
-  t.match(await received.file(mail?.id ?? '', 1), { filename: 'a.txt', content: 'eA==' })
+  t.match(await received.file(mail?.id ?? '', 1), { filename: 'a.txt', content: 'eAo=' })
   const { content } = await received.source(mail?.id ?? '')
   t.match(Buffer.from(content, 'base64').toString(), /^Subject: Hello\r\n/)
   t.equal((await received.delete(mail?.id ?? '')).deleted, true)
