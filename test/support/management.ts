@@ -58,7 +58,7 @@ export const management: Record<string, object | undefined> = {
   [`DELETE /v1/domains/${nobody}`]: undefined,
 
   'GET /v1/receiving/rules': undefined,
-  'POST /v1/receiving/rules': { pattern: '*@sender.test', action: 'store' },
+  'POST /v1/receiving/rules': { pattern: '*@in.sender.test', action: 'store' },
   [`GET /v1/receiving/rules/${nobody}`]: undefined,
   [`PATCH /v1/receiving/rules/${nobody}`]: { enabled: false },
   [`DELETE /v1/receiving/rules/${nobody}`]: undefined,
