@@ -82,6 +82,7 @@ export {
   readDefinition,
   readWritten,
   refuseTemplateInUse,
+  ruleFieldKind,
   type StepDefinition,
   type StepFault,
   type StepType,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { counted } from '../amounts/index.js'
 import { dayMs, hourMs, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import { prepared, type Read, type Tx } from '../store/index.js'
+import { boundCell, prepared, preparedOver, type Read, type Tx } from '../store/index.js'
 import type { AccountBilling } from './billing.js'
 
 const minuteMs = 60_000
@@ -81,13 +81,18 @@ export async function countHandedIn<One extends HandingIn>(
   }
   // In one order everywhere, so that two writers of a server never wait for each other.
   const names = [...known.keys()].sort()
-  for (const name of names) {
-    const span = known.get(name)
+  const rows = await addMails(
+    tx,
+    names.flatMap((name) => {
+      const span = known.get(name)
+      return span === undefined ? [] : [[span.holder, span.span, span.at, span.added]]
+    }),
+  )
+  for (const { holder, span: lengthMs, at, mails, fresh } of rows) {
+    const span = known.get(`${holder} ${lengthMs} ${at}`)
     if (span === undefined) continue
-    const { holder, span: lengthMs, at, added } = span
-    const [row] = await addMails(tx, { holder, span: lengthMs, at, mails: added })
-    span.used = (row?.mails ?? added) - added
-    span.fresh = row?.fresh ?? null
+    span.used = mails - span.added
+    span.fresh = fresh
   }
   const refusals = new Map<One, ApiError>()
   for (const [count, spans] of spansOf) {
@@ -101,9 +106,12 @@ export async function countHandedIn<One extends HandingIn>(
   }
   const takeBack = async (tx: Tx, refused: readonly One[]) => {
     for (const count of refused) {
-      for (const { holder, span, at } of spansOf.get(count) ?? []) {
-        await addMails(tx, { holder, span, at, mails: -count.mails })
-      }
+      const spans = spansOf.get(count) ?? []
+      if (spans.length === 0) continue
+      await addMails(
+        tx,
+        spans.map(({ holder, span, at }) => [holder, span, at, -count.mails]),
+      )
     }
   }
   await takeBack(tx, [...refusals.keys()])
@@ -135,20 +143,38 @@ function spansFor({ billing, now, by }: HandingIn): Span[] {
   return spans
 }
 
-/** One upsert, which answers with the new sum: no second look is needed. */
-const addMails = prepared<
-  { holder: string; span: number; at: number; mails: number },
-  { mails: number; fresh: number | null }
->((db, { holder, span, at, mails }) =>
+/**
+ * One upsert of holder, span, time and mails for all of them, which answers with the new sums: no second look is needed, and a
+ * key's limits cost a mail that comes alone no statement more.
+ */
+const addMails = preparedOver<{
+  holder: string
+  span: number
+  at: number
+  mails: number
+  fresh: number | null
+}>(4, (db, lines) =>
   db
     .insertInto('handed_in')
-    .values({ holder, span, at, mails })
+    .columns(['holder', 'span', 'at', 'mails'])
+    .expression((eb) =>
+      eb
+        .selectFrom(lines)
+        .select([
+          boundCell(0, 'text').as('holder'),
+          boundCell(1, 'integer').as('span'),
+          boundCell(2, 'integer').as('at'),
+          boundCell(3, 'integer').as('mails'),
+        ])
+        // SQLite takes ON CONFLICT behind a condition alone; and lines may be empty.
+        .where(boundCell(0, 'text'), 'is not', null),
+    )
     .onConflict((conflict) =>
       conflict
         .columns(['holder', 'span', 'at'])
         .doUpdateSet({ mails: sql`handed_in.mails + excluded.mails` }),
     )
-    .returning(['mails', 'fresh']),
+    .returning(['holder', 'span', 'at', 'mails', 'fresh']),
 )
 
 const usualMs = 14 * 24 * hourMs

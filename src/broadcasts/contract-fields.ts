@@ -28,6 +28,7 @@ import {
 } from '../fields/index.js'
 import { blocks } from '../templates/contract.js'
 import { mostAnHour } from './pace.js'
+import { whoNames } from './report-people.js'
 import { mostParts } from './whom.js'
 
 /*
@@ -49,6 +50,9 @@ function line(least: 0 | 1, about: string, most = 200) {
 
 const parts = (about: string) => maybe(list(bodyId('The id of one'), { most: mostParts, about }))
 
+// Who waits, or was cancelled one by one, is known by mails alone.
+const whoOfRules = whoNames.filter((who) => who !== 'waiting' && who !== 'cancelled')
+
 const fields = {
   listId: maybe(bodyId('The contact list that it goes to; or `audience`, one of both')),
   audience: maybe(
@@ -58,6 +62,14 @@ const fields = {
         segments: parts('Segments whose people get it'),
         withoutLists: parts('Lists whose people do not get it'),
         withoutSegments: parts('Segments whose people do not get it'),
+        ofBroadcast: maybe(
+          bodyId(
+            'A campaign that was sent, together with `who`: the people behind that number of its report get it. They are one of the `segments` from then on, which is made where there is none',
+          ),
+        ),
+        who: maybe(
+          oneOf(whoOfRules, 'Which of them, as `GET /v1/broadcasts/:id/recipients` has it'),
+        ),
       },
       {
         noOthers: true,

@@ -3,6 +3,7 @@ import { type EmailDeps, maxSubjectBytes } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Rule } from '../rules/index.js'
 import { createSegment, listSegments } from '../segments/index.js'
+import type { Read } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { copiedSubjectMark } from './content.js'
 import { duplicateBroadcast } from './duplicate.js'
@@ -38,12 +39,22 @@ export function requireRuleOfPeople(broadcast: Broadcast, asked: AskedByRule): R
   throw new ApiError('validation_error', 'No segment can be made of these people')
 }
 
-async function segmentOf(
+/** The segment of a rule: the one that there is, or a new one. */
+export async function segmentOf(
   deps: Pick<BroadcastDeps, 'store' | 'clock'>,
   accountId: string,
   { name, rule }: { name: string; rule: Rule },
 ): Promise<string> {
-  const known = await listSegments(deps.store.read, accountId)
-  const same = known.find((one) => JSON.stringify(one.rule) === JSON.stringify(rule))
-  return (same ?? (await createSegment(deps, accountId, { name, rule }))).id
+  const same = await sameSegment(deps.store.read, accountId, rule)
+  return same ?? (await createSegment(deps, accountId, { name, rule })).id
+}
+
+/** The id of a segment with this rule; undefined: there is none. */
+export async function sameSegment(
+  read: Read,
+  accountId: string,
+  rule: Rule,
+): Promise<string | undefined> {
+  const known = await listSegments(read, accountId)
+  return known.find((one) => JSON.stringify(one.rule) === JSON.stringify(rule))?.id
 }

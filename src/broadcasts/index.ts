@@ -113,6 +113,7 @@ export {
 export { refillOf } from './up-to-date.js'
 export type { VariantTest } from './variant.js'
 export { asRecipientsGet, hasRest, refuseSmallTest, testSize, withName } from './variant.js'
+export { nameOfPeople, whoWords } from './who-words.js'
 export {
   type Audience,
   campaignsTo,

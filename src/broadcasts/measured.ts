@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
-import { hasPixel, outweighsPixel, type Switches, trackingOf } from '../tracking/index.js'
+import { outweighsPixel, type Switches, trackingOf } from '../tracking/index.js'
 import type { Broadcast } from './broadcast.js'
 
 /** What says whether opens and clicks are measured. */
@@ -25,11 +25,21 @@ const clicksNotTracked = 'clicks are not tracked'
 const tooFewWords =
   'its mail has no picture and so few words that the picture that counts opens would make it look like spam'
 
-/** What of a campaign is not measured. */
-export async function unmeasuredOf(deps: MeasureDeps, broadcast: Measured): Promise<Unmeasured> {
+/** What of a campaign is not measured. One that people have opened and clicked costs no look-up. */
+export async function unmeasuredOf(
+  { store: { read }, tracking }: MeasureDeps,
+  broadcast: Measured,
+): Promise<Unmeasured> {
+  // Somebody was seen: whatever the switches say now, they were on.
+  const [isOpened, isClicked] = [broadcast.opened > 0, broadcast.clicked > 0]
+  if (isOpened && isClicked) return { opens: null, clicks: null }
+  // Of a domain that is gone nothing is known, and its mail is said to be tracked.
+  const switches = tracking && (await trackingOf(read, broadcast.domain_id, tracking))
+  const isTracked = (what: keyof Switches) => tracking !== undefined && switches?.[what] !== false
+  const opens = isTracked('opens') ? await whyNoPixel(read, broadcast) : opensNotTracked
   return {
-    opens: (await whyUnmeasured(deps, broadcast)) ?? null,
-    clicks: (await clicksMeasured(deps, broadcast)) ? null : clicksNotTracked,
+    opens: isOpened ? null : opens,
+    clicks: isClicked || isTracked('clicks') ? null : clicksNotTracked,
   }
 }
 
@@ -43,13 +53,14 @@ export const opensMeasured = async (deps: MeasureDeps, broadcast: Measured): Pro
  * Why it cannot be seen who opens a campaign; undefined: it can. Where its content is no longer kept, it is taken for one
  * whose opens are counted if they are tracked.
  */
-export async function whyUnmeasured(
-  { store: { read }, tracking }: MeasureDeps,
-  { id, body_id, domain_id: domainId, opened }: Measured,
-): Promise<string | undefined> {
-  // Somebody was seen: whatever the switches say now, they were on.
-  if (opened > 0) return undefined
-  if (!(await hasPixel(read, { domainId, html: aPicture }, tracking))) return opensNotTracked
+export const whyUnmeasured = async (
+  deps: MeasureDeps,
+  broadcast: Measured,
+): Promise<string | undefined> => (await unmeasuredOf(deps, broadcast)).opens ?? undefined
+
+/** Why none of its mails has the picture that counts opens, where they are tracked; null: one has. */
+async function whyNoPixel(read: Read, { id, body_id, opened }: Measured): Promise<string | null> {
+  if (opened > 0) return null
   const own = await read
     .selectFrom('broadcast_variants')
     .select('body_id')
@@ -59,20 +70,7 @@ export async function whyUnmeasured(
   const ids = [body_id, ...own.flatMap((one) => (one.body_id === null ? [] : [one.body_id]))]
   const bodies = await read.selectFrom('bodies').select('html').where('id', 'in', ids).execute()
   const isSeen = bodies.length === 0 || bodies.some(({ html }) => outweighsPixel(html ?? ''))
-  return isSeen ? undefined : tooFewWords
-}
-
-// With it only the switches count.
-const aPicture = '<img src="">'
-
-/** Of a domain that is gone nothing is known, and its links are said to be tracked. */
-async function clicksMeasured(
-  { store: { read }, tracking }: MeasureDeps,
-  { domain_id: domainId, clicked }: Measured,
-): Promise<boolean> {
-  if (clicked > 0) return true
-  if (tracking === undefined) return false
-  return (await trackingOf(read, domainId, tracking))?.clicks !== false
+  return isSeen ? null : tooFewWords
 }
 
 /** Throws a 400 where a page asks for who has not opened a campaign, and nobody knows. */

@@ -7,6 +7,8 @@ import { acceptEmail, type EmailDeps } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { listTeam } from '../people/index.js'
+import type { Rule } from '../rules/index.js'
+import { countPeople } from '../segments/index.js'
 import { noteCampaignTest } from '../stats/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { stranger } from '../templates/index.js'
@@ -48,6 +50,34 @@ export async function previewAudience(read: Read, audience: Audience): Promise<A
     isOver = done
   }
   return { recipientCount, fit, notMailed, sample, note }
+}
+
+/**
+ * The same of the people behind a number of a report of whom no segment has been made: counted by their rule, from a sample
+ * where the account has many. Throws a 400 where they are to be put together with others, as who is in both is not known.
+ */
+export async function previewPeople(
+  { store: { read }, clock }: { store: { read: Read }; clock: Clock },
+  accountId: string,
+  { rule, isAlone }: { rule: Rule; isAlone: boolean },
+): Promise<AudiencePreview> {
+  if (!isAlone) {
+    const message =
+      'audience: these people are counted together with others, or by a topic, once they are a segment: make a draft with this audience, then ask again'
+    throw new ApiError('validation_error', message)
+  }
+  const { count, mailable, sample, ...notMailed } = await countPeople(
+    { read, clock },
+    accountId,
+    rule,
+  )
+  return {
+    recipientCount: mailable,
+    fit: count,
+    notMailed: { ...notMailed, leftTopic: 0 },
+    sample: [],
+    note: sample === null ? note : `${note} About so many: counted from a sample.`,
+  }
 }
 
 const note =

@@ -23,6 +23,7 @@ import {
   resumedBroadcast,
   takenBackBroadcast,
 } from './answers.js'
+import { lookedAtPeople, withPeopleOfReport } from './audience-of-report.js'
 import { type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { changeDraft } from './change.js'
 import * as operations from './contract.js'
@@ -33,7 +34,7 @@ import { sendDraft } from './dispatch-campaign.js'
 import { duplicateBroadcast } from './duplicate.js'
 import { hasRoomForCampaigns } from './expand.js'
 import type { MeasureDeps } from './measured.js'
-import { previewAudience, sendTest } from './preview.js'
+import { previewAudience, previewPeople, sendTest } from './preview.js'
 import { recipientsAnswer } from './recipients-answer.js'
 import { broadcastReport } from './report.js'
 import { shownMade } from './shown.js'
@@ -64,9 +65,15 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
 
   serve(api, operations.previewBroadcast, async ({ account: { accountId }, body }) => {
     checkOpen(await billingOf(accountId))
-    const whom = whomIn(body)
-    await requireWhom(read, accountId, whom)
+    const looked = await lookedAtPeople(deps, accountId, body)
     const topicId = body.topicId?.toLowerCase() ?? null
+    if (!('given' in looked)) {
+      const { rule } = looked
+      const isAlone = looked.isAlone && topicId === null
+      return await previewPeople(deps, accountId, { rule, isAlone })
+    }
+    const whom = whomIn(looked.given)
+    await requireWhom(read, accountId, whom)
     return await previewAudience(read, { accountId, whom, topicId })
   })
 
@@ -76,7 +83,11 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     operations.testBroadcast,
     async ({ account, body, remember }) => {
       refuseForeignFields(body, ofTest)
-      return await sendTest(deps, await billingOf(account.accountId), body, remember)
+      const { accountId } = account
+      const looked = await lookedAtPeople(deps, accountId, body)
+      // A test goes to nobody of its audience.
+      const given = 'given' in looked ? looked.given : Object.assign({}, body, { audience: {} })
+      return await sendTest(deps, await billingOf(accountId), given, remember)
     },
     large,
   )
@@ -86,8 +97,9 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     operations.createBroadcast,
     async ({ account, body, remember }) => {
       refuseForeignFields(body, ofCampaign)
-      const { draft = false, ...input } = body
+      const { draft = false, ...asked } = body
       const billing = await billingOf(account.accountId)
+      const input = await withPeopleOfReport(deps, billing, asked)
       const made = await createBroadcast(deps, billing, input, {
         draft,
         alongside: (tx, made) => remember(tx, shownMade(made)),
@@ -102,7 +114,9 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     operations.updateBroadcast,
     async ({ account: { accountId }, params: { id }, body }) => {
       refuseForeignFields(body, ofCampaign)
-      await changeDraft(deps, await billingOf(accountId), id, body)
+      const billing = await billingOf(accountId)
+      const given = await withPeopleOfReport(deps, billing, body)
+      await changeDraft(deps, billing, id, given)
       return await detailOf(deps, accountId, id)
     },
     large,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
+import { shownCount } from '../amounts/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { BroadcastVariantRow, Read } from '../store/index.js'
@@ -165,7 +166,7 @@ export function refuseSmallTest(
   const needed = Math.ceil((variants * leastOfVariant * 100) / test.share)
   throw new ApiError(
     'validation_error',
-    `Each version goes to ${each} people, and needs ${leastOfVariant}: ${test.share} % of ${audience} people in ${variants} versions. Test a larger share, fewer versions, or ${needed} people`,
+    `Each version goes to ${each} people, and needs ${leastOfVariant}: ${test.share} % of ${shownCount(audience)} people in ${variants} versions. Test a larger share, fewer versions, or ${shownCount(needed)} people`,
     { fields: { each, least: leastOfVariant, needed } },
   )
 }

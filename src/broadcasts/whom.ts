@@ -107,8 +107,11 @@ export async function requireWhom(
   for (const id of asked([...whom.segments, ...whom.withoutSegments])) {
     const { name, rule } = await requireSegment(read, accountId, id)
     // Such a segment holds for nobody: those whom it was to leave out would be mailed.
-    const [fault] = mayBeEmpty ? [] : await brokenParts(read, accountId, rule)
-    if (fault !== undefined) throw new ApiError('not_found', `The segment "${name}": ${fault}`)
+    const [broken] = mayBeEmpty ? [] : await brokenParts(read, accountId, rule)
+    if (broken !== undefined) {
+      const message = `The segment "${name}" asks for a ${broken.thing} that is deleted: change its rule`
+      throw new ApiError('not_found', message)
+    }
   }
 }
 

@@ -4,11 +4,22 @@ import { escapeHtml } from './escape-html.js'
 // sends no form, and is no origin of ours. Its links open in a new tab, where they are ordinary pages.
 const permissions = 'allow-popups allow-popups-to-escape-sandbox'
 
-/** The headers of a frame's document. `remotePictures`: whoever looks at it has asked for those from elsewhere. */
-export function frameHeaders({ remotePictures = false } = {}): Record<string, string> {
+interface FramePictures {
+  /** Whoever looks at it has asked for those from elsewhere. */
+  remotePictures?: boolean
+  /** Where our own are served (`https://mail.example.com/pictures/`), which tell nobody anything; undefined: none are shown. */
+  ownPictures?: string | undefined
+}
+
+/** The headers of a frame's document. */
+export function frameHeaders({
+  remotePictures = false,
+  ownPictures,
+}: FramePictures = {}): Record<string, string> {
   // A picture from elsewhere tells its server who reads the mail, when and from where: only on
   // request.
-  const pictures = remotePictures ? 'data: https: http:' : 'data:'
+  const own = ownPictures === undefined ? 'data:' : `data: ${ownPictures}`
+  const pictures = remotePictures ? 'data: https: http:' : own
   return {
     'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; img-src ${pictures}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox ${permissions}`,
     'X-Frame-Options': 'SAMEORIGIN',

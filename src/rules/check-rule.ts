@@ -2,6 +2,7 @@ import { define, type Failure } from 'superstruct'
 import { isJsonObject } from '../json/index.js'
 import { durationMs } from './duration.js'
 import { type FieldKind, senseless } from './field-kind.js'
+import { instantOf } from './judge.js'
 import { isVariable, type Operator, operators, type Rule } from './rule.js'
 
 /** What a rule may have where it stands. */
@@ -68,7 +69,9 @@ function* faultsIn(value: unknown, path: unknown[], depth: number, checking: Che
     yield { path, value, message: `Expected "${kind}" to stand alone` }
   }
   if (kind === 'not') {
-    yield* faultsIn(inner, within, depth - 1, checking)
+    // What is not so is one condition, which stands no deeper than the same without its "not".
+    const isOne = isJsonObject(inner) && Object.hasOwn(inner, 'field')
+    yield* faultsIn(inner, within, isOne ? depth : depth - 1, checking)
   } else if (!Array.isArray(inner) || inner.length === 0) {
     yield { path: within, value: inner, message: 'Expected an array of rules' }
   } else {
@@ -109,7 +112,8 @@ function* faultsOf(rule: unknown, path: unknown[], bounds: RuleBounds): Faults {
     valueFault(known, value, Object.hasOwn(rule, 'value'), bounds) ??
     (bounds.kindOf && fault === undefined
       ? senseless(bounds.kindOf(field), known, value)
-      : undefined)
+      : undefined) ??
+    orderFault(known, value)
   if (message !== undefined) yield { path: [...path, 'value'], value, message }
 }
 
@@ -163,6 +167,14 @@ function valueFault(
   }
   return undefined
 }
+
+/** Nothing is more than a text that is no date, or less. */
+const orderFault = (operator: Operator, value: unknown): string | undefined =>
+  ['gt', 'gte', 'lt', 'lte'].includes(operator) &&
+  typeof value === 'string' &&
+  instantOf(value) === undefined
+    ? `Expected a number or a date (ISO 8601) for ${operator}`
+    : undefined
 
 function sinceFault(since: unknown, isCount: boolean): string | undefined {
   if (!isCount) return 'Expected none: this field counts nothing'

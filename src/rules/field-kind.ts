@@ -2,15 +2,38 @@ import type { Json } from '../json/index.js'
 import { instantOf } from './judge.js'
 import { isVariable, type Operator, type Variable } from './rule.js'
 
-/** What a field holds, where that is known: whether something is so, a time, or a text. */
-export type FieldKind = 'truth' | 'time' | 'text'
+/**
+ * What a field holds, where that is known: whether something is so, how often it was, when, or a text. `number` and `day` are of
+ * an account's own fields, whose values may have come as texts.
+ */
+export type FieldKind = 'truth' | 'count' | 'time' | 'text' | 'number' | 'day'
 
 const texts: readonly Operator[] = ['contains', 'not_contains', 'starts_with', 'ends_with']
 const orders: readonly Operator[] = ['gt', 'gte', 'lt', 'lte']
 const spans: readonly Operator[] = ['within', 'not_within']
+const equal: readonly Operator[] = ['eq', 'neq', 'in']
+const presence: readonly Operator[] = ['exists', 'is_empty']
+
+// What decides something of each kind: a count is always there, and hardly any time is the same as another.
+const fitting: Readonly<Record<FieldKind, readonly Operator[]>> = {
+  truth: equal,
+  count: [...equal, ...orders],
+  time: [...orders, ...spans, ...presence],
+  text: [...equal, ...texts, ...presence],
+  number: [...equal, ...orders, ...presence],
+  day: [...equal, ...orders, ...spans, ...presence],
+}
+
+const kindWords: Readonly<Record<Exclude<FieldKind, 'truth'>, string>> = {
+  count: 'this field is a number of times',
+  time: 'this field is a time',
+  text: 'this field is a text',
+  number: 'this field is a number',
+  day: 'this field is a date',
+}
 
 /**
- * Why a comparison that is well formed can decide nothing: its field never has what it asks for, or every text has it. What
+ * Why a comparison that is well formed can decide nothing: its field never has what it asks for, or everybody's has it. What
  * a variable holds is known when somebody gets there.
  */
 export function senseless(
@@ -18,31 +41,42 @@ export function senseless(
   operator: Operator,
   value: unknown,
 ): string | undefined {
-  if (operator === 'exists' || operator === 'is_empty') return undefined
+  if (kind !== undefined && !fitting[kind].includes(operator)) {
+    return kind === 'truth' ? holdsOrNot : `Expected no ${operator}: ${kindWords[kind]}`
+  }
+  if (presence.includes(operator) || spans.includes(operator)) return undefined
   if (isVariable(value as Json | Variable)) return undefined
-  if (texts.includes(operator) && value === '')
+  if (texts.includes(operator) && value === '') {
     return `Expected a text that is not empty for ${operator}`
+  }
   const given: unknown[] = operator === 'in' && Array.isArray(value) ? value : [value]
-  const isBare =
-    !texts.includes(operator) && !orders.includes(operator) && !spans.includes(operator)
+  const isEach = (fits: (one: unknown) => boolean) =>
+    given.every((one) => fits(one) || (one === null && equal.includes(operator)))
   switch (kind) {
     case 'truth':
-      if (isBare && given.every((one) => typeof one === 'boolean' || one === null)) return undefined
-      return 'Expected eq with true or false: this field holds or does not hold'
+      return isEach((one) => typeof one === 'boolean') ? undefined : holdsOrNot
+    case 'count':
+      return isEach(isWhole) ? undefined : 'Expected a whole number of 0 or more'
+    case 'number':
+      return isEach(isNumber) ? undefined : 'Expected a number, such as 3 or 2.5'
     case 'time':
-      if (texts.includes(operator)) return `Expected no ${operator}: this field is a time`
-      if (spans.includes(operator)) return undefined
-      if (given.every((one) => one === null || isInstant(one))) return undefined
-      return 'Expected a date such as 2026-12-31, or a time such as 2026-12-31T09:00:00Z'
+      return isEach(isInstant) ? undefined : dateWanted
+    case 'day':
+      return isEach(isInstant) ? undefined : dateWanted
     case 'text':
-      if (orders.includes(operator) || spans.includes(operator)) {
-        return `Expected no ${operator}: this field is a text`
-      }
-      return given.some((one) => typeof one === 'boolean')
-        ? 'Expected a text: this field does not hold true or false'
-        : undefined
+      return isEach((one) => typeof one === 'string')
+        ? undefined
+        : 'Expected a text: this field is a text, and holds neither numbers nor true or false'
+    case undefined:
+      return undefined
   }
-  return undefined
 }
 
+const holdsOrNot = 'Expected eq with true or false: this field holds or does not hold'
+const dateWanted = 'Expected a date such as 2026-12-31, or a time such as 2026-12-31T09:00:00Z'
+
 const isInstant = (value: unknown) => typeof value === 'string' && instantOf(value) !== undefined
+const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+const isNumber = (value: unknown) =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)))

@@ -1,11 +1,6 @@
 import type { Read } from '../store/index.js'
-import {
-  brokenParts,
-  requireSegment,
-  shownSegment,
-  type UsesOfSegment,
-  usesOfSegment,
-} from './segment.js'
+import { brokenParts, brokenText } from './parts.js'
+import { requireSegment, shownSegment, type UsesOfSegment, usesOfSegment } from './segment.js'
 
 /** A segment as the API and the command show it by itself. Throws a 404. */
 export async function segmentAnswer(
@@ -17,7 +12,7 @@ export async function segmentAnswer(
   const segment = await requireSegment(read, accountId, id)
   return {
     ...shownSegment(segment),
-    broken: await brokenParts(read, accountId, segment.rule),
+    broken: (await brokenParts(read, accountId, segment.rule)).map(brokenText),
     usedBy: await usesOfSegment(read, automationsOf, accountId, segment.id),
   }
 }

@@ -1,5 +1,11 @@
 import type { Json } from '../json/index.js'
-import { type Comparison, comparisonsOf, type Rule, ruleTree } from '../rules/index.js'
+import {
+  type Comparison,
+  comparisonsOf,
+  type FieldKind,
+  type Rule,
+  ruleTree,
+} from '../rules/index.js'
 
 /** The fields of a contact that a segment's rule may read, beside its metadata. */
 export const segmentContactFields = [
@@ -111,6 +117,39 @@ export function segmentPathFault(path: string): string | undefined {
   return 'Expected a field that begins with contact., list., topic., segment., broadcast., engagement. or event., or mailable'
 }
 
+/** What a field holds; undefined for what the account says of its own: metadata. */
+export function segmentFieldKind(path: string): FieldKind | undefined {
+  const [root, key = '', last] = path.split('.')
+  switch (root) {
+    case 'mailable':
+    case 'topic':
+    case 'segment':
+      return 'truth'
+    case 'list':
+      return last === undefined ? 'truth' : 'time'
+    case 'event':
+      return 'count'
+    case 'engagement':
+      return key.endsWith('At') ? 'time' : 'count'
+    case 'contact':
+      if (key === 'metadata') return undefined
+      return key === 'createdAt' ? 'time' : 'text'
+    case 'broadcast':
+      return campaignKinds[last ?? '']
+  }
+  return undefined
+}
+
+const campaignKinds: Readonly<Record<string, FieldKind>> = {
+  ...Object.fromEntries(Object.keys(untouched).map((name) => [name, 'truth' as const])),
+  openedAt: 'time',
+  clickedAt: 'time',
+  variant: 'text',
+  provider: 'text',
+  unreachedAs: 'text',
+  whyLeft: 'text',
+}
+
 /** A segment's rule, its form alone. */
 export const SegmentRule = ruleTree({
   depth: ruleLimits.levels,
@@ -120,6 +159,7 @@ export const SegmentRule = ruleTree({
   values: ruleLimits.values,
   bytes: ruleLimits.bytes,
   pathFault: segmentPathFault,
+  kindOf: segmentFieldKind,
   counts: (path) => path.startsWith('event.'),
 })
 

@@ -14,11 +14,12 @@ export {
   ruleLimits,
   SegmentRule,
   segmentContactFields,
+  segmentFieldKind,
 } from './fields.js'
 export { mailedUnknown } from './mailed.js'
 export { exportSegment, segmentMembers } from './members.js'
+export { type BrokenPart, brokenParts, segmentsThere } from './parts.js'
 export {
-  brokenParts,
   changeSegment,
   createSegment,
   deleteSegment,
@@ -27,7 +28,6 @@ export {
   type Segment,
   type SegmentUse,
   segmentsOfContact,
-  segmentsThere,
   shownSegment,
   type UsesOfSegment,
   usesOfSegment,

@@ -11,7 +11,8 @@ import {
 } from '../store/index.js'
 import type { SuppressionReason } from '../suppression/index.js'
 import { loadFacts, type PersonFacts } from './facts.js'
-import { brokenAmong, knownParts, ruleOfRow } from './segment.js'
+import { brokenAmong, knownParts } from './parts.js'
+import { ruleOfRow } from './segment.js'
 import { holdsUntil, timedIn } from './until.js'
 import type { SegmentMove } from './write-members.js'
 import {

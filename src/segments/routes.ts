@@ -9,12 +9,12 @@ import * as operations from './contract.js'
 import { countPeople } from './count.js'
 import { mailedUnknown } from './mailed.js'
 import { segmentMembers } from './members.js'
+import { refuseUnknown } from './parts.js'
 import {
   changeSegment,
   createSegment,
   deleteSegment,
   listSegments,
-  refuseUnknown,
   type SegmentDeps,
   shownSegment,
   type UsesOfSegment,

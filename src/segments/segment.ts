@@ -1,9 +1,10 @@
 import { type Clock, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import { comparisonsOf, type Rule } from '../rules/index.js'
-import { idsIn, type Read, type SegmentRow, type Store, type Tx } from '../store/index.js'
-import { namedIn, ruleLimits } from './fields.js'
+import type { Rule } from '../rules/index.js'
+import type { Read, SegmentRow, Store, Tx } from '../store/index.js'
+import { namedIn } from './fields.js'
 import { noteMailedOf } from './mailed.js'
+import { refuseUnknown } from './parts.js'
 
 /** What every change of segments needs. */
 export interface SegmentDeps {
@@ -49,22 +50,6 @@ export async function requireSegment(read: Read, accountId: string, id: string):
     .executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'The account has no segment with this id')
   return toSegment(row)
-}
-
-/** Those of some ids, in small letters, that are segments of the account. */
-export async function segmentsThere(
-  read: Read,
-  accountId: string,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await read
-    .selectFrom('segments')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .where('id', 'in', idsIn(ids, 'text'))
-    .where('state', '<>', 'deleted')
-    .execute()
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** Makes a segment, whose members are looked for from now on. Throws a 400 for a rule that names what is not there. */
@@ -220,71 +205,6 @@ export async function segmentsOfContact(
     .where('state', '<>', 'deleted')
     .execute()
   return rows.sort((a, b) => a.name.localeCompare(b.name))
-}
-
-/** The parts of a rule that name what the account has not, or no more: such a rule holds for nobody. */
-export async function brokenParts(read: Read, accountId: string, rule: Rule): Promise<string[]> {
-  return brokenAmong(await knownParts(read, accountId, [rule]), rule)
-}
-
-/** The ids of what is there of all that these rules name. */
-export async function knownParts(
-  read: Read,
-  accountId: string,
-  rules: readonly Rule[],
-): Promise<ReadonlySet<string>> {
-  const named = rules.map(namedIn)
-  const idsOf = (root: string) => [...new Set(named.flatMap((one) => [...(one.get(root) ?? [])]))]
-  const lists = idsOf('list')
-  const known = new Set<string>()
-  const keep = (rows: readonly { id: string }[]) => {
-    for (const { id } of rows) known.add(id)
-  }
-  if (lists.length > 0) {
-    const rows = read.selectFrom('contact_lists').select('id').where('deleted_at', 'is', null)
-    keep(
-      await rows
-        .where('id', 'in', idsIn(lists, 'text'))
-        .where('account_id', '=', accountId)
-        .execute(),
-    )
-  }
-  const topics = idsOf('topic')
-  if (topics.length > 0) {
-    const rows = read.selectFrom('topics').select('id').where('account_id', '=', accountId)
-    keep(await rows.where('id', 'in', idsIn(topics, 'text')).execute())
-  }
-  const campaigns = idsOf('broadcast')
-  if (campaigns.length > 0) {
-    const rows = read.selectFrom('broadcasts').select('id').where('account_id', '=', accountId)
-    keep(await rows.where('id', 'in', idsIn(campaigns, 'text')).execute())
-  }
-  const segments = idsOf('segment')
-  if (segments.length > 0) {
-    for (const id of await segmentsThere(read, accountId, segments)) known.add(id)
-  }
-  return known
-}
-
-/** The parts of a rule that are not among what is known (`knownParts`). */
-export function brokenAmong(known: ReadonlySet<string>, rule: Rule): string[] {
-  const named = namedIn(rule)
-  const words = { list: 'list', topic: 'topic', segment: 'segment', broadcast: 'campaign' } as const
-  return Object.entries(words).flatMap(([root, thing]) =>
-    [...(named.get(root) ?? [])]
-      .filter((id) => !known.has(id))
-      .map((id) => `${root}.${id}: the account has no such ${thing}`),
-  )
-}
-
-/** Throws a 400 that says which part of the rule names nothing, or what is too much of it. */
-export async function refuseUnknown(read: Read, accountId: string, rule: Rule): Promise<void> {
-  if (comparisonsOf(rule).length > ruleLimits.conditions) {
-    const message = `rule: Expected at most ${ruleLimits.conditions} conditions`
-    throw new ApiError('validation_error', message)
-  }
-  const [fault] = await brokenParts(read, accountId, rule)
-  if (fault !== undefined) throw new ApiError('validation_error', `rule: ${fault}`)
 }
 
 interface Node {

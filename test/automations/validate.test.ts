@@ -353,7 +353,9 @@ t.test('a field can exist only after the step that it comes from', async (t) => 
   const asks = (field: string) => ({
     key: 'ask',
     type: 'condition',
-    config: { field, operator: 'exists' },
+    config: field.startsWith('email.')
+      ? { field, operator: 'eq', value: true }
+      : { field, operator: 'exists' },
   })
   const before = (field: string) => ({
     steps: [trigger, asks(field), wait, send],

@@ -87,6 +87,17 @@ t.test(
     await page.locator('[name="s.dateField"]').fill('birth')
     await page.locator('[data-kept]', { hasText: /^Kept$/ }).waitFor()
     t.match((await draft()).steps[0].config, { date: { field: 'birth' } })
+
+    // Who saves when the log-in has ended, and logs in there, finds the last field too.
+    await store.write((tx) => tx.deleteFrom('sessions').execute())
+    await page.locator('[name="s.dateField"]').fill('born-last')
+    await page.locator('button.primary', { hasText: 'Save' }).click()
+    await page.waitForURL(/\/login/)
+    const back = await logIn(posthorn, accountId, 'owner')
+    await context.addCookies([{ name, value: back.cookie.split('=')[1] ?? '', url }])
+    await page.goto(url + at)
+    await eventually(async () => (await draft()).steps[0].config.date.field === 'born-last', 10_000)
+    await page.getByText('days of “born-last”').or(page.getByText('“born-last”')).first().waitFor()
     t.same(errors, [])
   },
 )

@@ -43,7 +43,7 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
   await page.getByLabel('Subject').fill('Autumn')
   await kept.waitFor()
   await press('Digest')
-  await page.locator('#block-0').getByText('This week, in five minutes').waitFor()
+  await page.locator('#block-0 input[value="This week, in five minutes"]').waitFor()
   await kept.waitFor()
   t.match((await stored()).blocks, 'This week, in five minutes')
   // At once, before it is kept.
@@ -69,7 +69,7 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
   t.match((await stored()).blocks, 'Own words')
   await press('Digest')
   await press('Put it in their place')
-  await page.locator('#block-0').getByText('This week, in five minutes').waitFor()
+  await page.locator('#block-0 input[value="This week, in five minutes"]').waitFor()
   await kept.waitFor()
   t.notMatch((await stored()).blocks, 'Own words')
   t.same(errors, [])
@@ -93,7 +93,7 @@ t.test('a card that is not finished holds up nothing else', { skip }, async (t) 
   await page.locator('#block-1 legend', { hasText: 'Picture' }).waitFor()
   t.notMatch(
     await card(1).textContent(),
-    'got "https://"',
+    'There is none yet',
     'who has just added it did nothing wrong',
   )
   await page.getByLabel('Subject').fill('Winter')
@@ -114,7 +114,7 @@ t.test('a card that is not finished holds up nothing else', { skip }, async (t) 
   await dialog.dismiss()
   await leaving
   await page.getByRole('link', { name: 'Check and send' }).click()
-  await card(1).getByText('got "https://"').waitFor()
+  await card(1).getByText('There is none yet: choose').waitFor()
   t.notMatch(page.url(), /send$/)
   await press('Remove: Picture 2')
   await kept.waitFor()
@@ -122,6 +122,29 @@ t.test('a card that is not finished holds up nothing else', { skip }, async (t) 
     errors.filter((error) => !/422/.test(error)),
     [],
   )
+})
+
+t.test('a picture that is chosen says what it shows', { skip }, async (t) => {
+  const { page, errors, kept, stored, url, accountId, posthorn } = await newCampaign(t)
+  const dot = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
+  const body = { name: 'dot.gif', alt: 'A white dot', content: dot }
+  const picture = (await posthorn.call('POST', '/v1/pictures', { body })).json
+  await page.goto(`${url}/a/${accountId}/campaigns/new`)
+  await page.getByLabel('Subject').fill('Autumn')
+  await kept.waitFor()
+  const card = page.locator('#block-0')
+  await card.getByLabel('Then').last().selectOption('picture')
+  await card.getByRole('button', { name: 'Add', exact: true }).last().click()
+  const address = page.getByLabel('Address of the picture')
+  await address.waitFor()
+  t.equal(await address.inputValue(), '', 'a browser offers all pictures')
+  await address.fill(picture.url)
+  await address.blur()
+  t.equal(await page.getByLabel('What it shows').inputValue(), 'A white dot')
+  await kept.waitFor()
+  t.match((await stored()).blocks, '"alt":"A white dot"')
+  await page.frameLocator('iframe[title="The mail as HTML"]').getByAltText('A white dot').waitFor()
+  t.same(errors, [], 'the preview shows the account’s own pictures')
 })
 
 t.test(

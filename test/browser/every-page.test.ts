@@ -1,20 +1,17 @@
 // Every page of the dashboard, as it is seen; without --thorough one for each place, as its owner or operator sees it.
 // `SCREENSHOTS=dir` leaves the pictures, ONLY=text visits those whose path or name has it. Each place lists its
 // pages in a file of pages/.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { addedRoutes } from '../dashboard/added-routes.js'
-import { logIn } from '../support/log-in.js'
-import { startPosthorn } from '../support/posthorn.js'
 import { inTurn, isThorough } from '../support/thorough.js'
 import { missing } from '../support/tools.js'
 import {
   faultsOfPage,
   openContexts,
-  type Persona,
   personas,
   placePages,
+  startWorld,
   type VisitedPage,
-  type World,
 } from './every-page.js'
 import { launch } from './open.js'
 
@@ -24,11 +21,6 @@ t.setTimeout(900_000)
 // One processor draws while another looks.
 const atOnce = 3
 const only = process.env.ONLY ?? ''
-
-const withProvider = {
-  POSTHORN_DASHBOARD_OIDC_ISSUER: 'https://id.test',
-  POSTHORN_DASHBOARD_OIDC_CLIENT_ID: 'posthorn',
-}
 
 // Not pages for people to read, or seen with a log-in that has only begun (journeys-people.test.ts).
 const notLookedAt = [
@@ -64,20 +56,6 @@ const notLookedAt = [
   '/operator/inbound/:id/source',
   '/operator/parked/:id/source',
 ]
-
-async function startWorld(t: Test): Promise<World> {
-  const posthorn = await startPosthorn(t, { env: withProvider })
-  const { accountId: emptyId } = await posthorn.addAccount('Empty')
-  const { accountId: otherId } = await posthorn.addAccount('Of others')
-  const accounts: Partial<Record<Persona, string>> = { empty: emptyId, outsider: otherId }
-  const logged = personas.map(async (persona) => {
-    const role = persona === 'empty' || persona === 'outsider' ? 'owner' : persona
-    return [persona, await logIn(posthorn, accounts[persona] ?? posthorn.accountId, role)] as const
-  })
-  const people = Object.fromEntries(await Promise.all(logged)) as World['people']
-  const [full, empty] = [`/a/${posthorn.accountId}`, `/a/${emptyId}`]
-  return { ...posthorn, full, empty, people, ids: {} }
-}
 
 t.test(
   'every page can be read and used, by everybody',

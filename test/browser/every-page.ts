@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Test } from 'tap'
 import { actions, may } from '../../src/people/index.js'
 import { addedRoutes } from '../dashboard/added-routes.js'
-import type { LoggedIn } from '../support/log-in.js'
-import type { Posthorn } from '../support/posthorn.js'
+import { type LoggedIn, logIn } from '../support/log-in.js'
+import { type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { picture, sideways } from './open.js'
 
 /** Who looks: `outsider` owns another account, `empty` is the owner of an account that has nothing. */
@@ -38,6 +39,26 @@ export interface PlacePages {
   /** Puts the longest data into the full account. */
   fill?: (world: World) => Promise<void>
   pages: (world: World) => VisitedPage[]
+}
+
+const withProvider = {
+  POSTHORN_DASHBOARD_OIDC_ISSUER: 'https://id.test',
+  POSTHORN_DASHBOARD_OIDC_CLIENT_ID: 'posthorn',
+}
+
+/** An appliance with an account for the longest data, an empty one, and everybody who looks at them. */
+export async function startWorld(t: Test): Promise<World> {
+  const posthorn = await startPosthorn(t, { env: withProvider })
+  const { accountId: emptyId } = await posthorn.addAccount('Empty')
+  const { accountId: otherId } = await posthorn.addAccount('Of others')
+  const accounts: Partial<Record<Persona, string>> = { empty: emptyId, outsider: otherId }
+  const logged = personas.map(async (persona) => {
+    const role = persona === 'empty' || persona === 'outsider' ? 'owner' : persona
+    return [persona, await logIn(posthorn, accounts[persona] ?? posthorn.accountId, role)] as const
+  })
+  const people = Object.fromEntries(await Promise.all(logged)) as World['people']
+  const [full, empty] = [`/a/${posthorn.accountId}`, `/a/${emptyId}`]
+  return { ...posthorn, full, empty, people, ids: {} }
 }
 
 /** All files of `pages/`. */

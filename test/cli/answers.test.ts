@@ -39,7 +39,9 @@ async function answerOf(name: string, ...args: string[]) {
   seen.add(name)
   const ofAccount = row.options?.some(({ long }) => long === '--account') ?? false
   const line = [...name.split(' '), ...args, '--json', ...(ofAccount ? ['--account', 'Test'] : [])]
-  const { stdout, stderr } = await runCli(line, { env: { POSTHORN_DATA: dataDir } })
+  const { stdout, stderr } = await runCli(line, {
+    env: { POSTHORN_DATA: dataDir, POSTHORN_OUTBOUND_ROUTE: 'sandbox' },
+  })
   if (stdout === '') throw new Error(`posthorn ${line.join(' ')}: ${stderr}`)
   const json = JSON.parse(stdout)
   for (const added of row.adds ?? []) {

@@ -44,10 +44,10 @@ t.test('a segment is written as a sentence, counted, saved, shown and deleted', 
   t.notMatch((await post('/segments/new/draft', { ...town, do: 'remove.0' })).text, /Condition 1/)
   t.match((await post('/segments/new/draft', { ...town, do: 'group' })).text, /Group 1/)
 
-  const wrong = { ...town, operator: 'within', value: 'soon' }
+  const wrong = { ...town, field: 'contact.createdAt', operator: 'within', value: 'soon' }
   const refused = await post('/segments/new', wrong)
   t.equal(refused.status, 422)
-  t.match(refused.text, /Condition 1: Expected a duration/)
+  t.match(refused.text, /Condition 1: write how long, such as 30 days/)
   t.equal((await post('/segments/new', { ...town, name: '' })).status, 422)
 
   t.equal((await post('/segments/new', town)).status, 303)

@@ -93,6 +93,7 @@ export {
 } from './outline.js'
 export { beginningPlace, type Crowd, isPlace, placeFields, placeIn } from './places.js'
 export { holds, judge } from './rule.js'
+export { ruleFieldKind } from './rule-tree.js'
 export {
   appended,
   asRunContact,

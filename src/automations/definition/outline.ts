@@ -81,17 +81,24 @@ export function outlineOf({ steps, connections }: Graph): Outline {
     return items
   }
 
-  const successors = (step: StepDefinition): string[] => {
+  // Asked for at each step that has ways, of all that stand below it.
+  const following = new Map<string, readonly string[]>()
+  const successors = (step: StepDefinition): readonly string[] => {
+    const known = following.get(step.key)
+    if (known !== undefined) return known
     const ways = waysOf(step)
     const all = ways.length === 0 ? [after(step.key)] : ways.map((way) => after(step.key, way))
-    return all.filter((key) => key !== undefined)
+    const found = all.filter((key) => key !== undefined)
+    following.set(step.key, found)
+    return found
   }
 
   /** The steps to which a flow may come from one, the nearest first, none that stands somewhere already. */
   const ahead = (start: string, stop: string | undefined): string[] => {
     const found = new Set<string>()
     const open = [start]
-    for (let key = open.shift(); key !== undefined; key = open.shift()) {
+    // An array's iterator takes what is added to it, too.
+    for (const key of open) {
       const step = byKey.get(key)
       if (step === undefined || key === stop || placed.has(key) || found.has(key)) continue
       found.add(key)

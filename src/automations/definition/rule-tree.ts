@@ -1,5 +1,5 @@
 import { type FieldKind, ruleTree } from '../../rules/index.js'
-import { audiencePathFault } from '../../segments/index.js'
+import { audiencePathFault, segmentFieldKind } from '../../segments/index.js'
 import { contactFields, mailFields } from './field.js'
 
 // Limits of a rule tree: how deep it is nested, how many parts it has, how long a field's path is.
@@ -33,13 +33,19 @@ export function pathFault(path: string): string | undefined {
   return 'Expected a field that begins with contact., segment., broadcast., trigger., event., waits. or email.'
 }
 
-/** What a field of a rule holds; what events and contacts say of their own may be anything. */
-function kindOf(path: string): FieldKind | undefined {
-  const [root, key] = path.split('.')
-  if (root === 'segment' || root === 'broadcast' || root === 'email') return 'truth'
-  if (root !== 'contact' || key === 'metadata') return undefined
-  return key === 'createdAt' ? 'time' : 'text'
+const ownOfRuns = ['trigger', 'event', 'waits']
+
+/** What a field of an automation's rule holds; what events and contacts say of their own may be anything. */
+export function ruleFieldKind(path: string): FieldKind | undefined {
+  const [root = ''] = path.split('.')
+  if (root === 'email') return 'truth'
+  return ownOfRuns.includes(root) ? undefined : segmentFieldKind(path)
 }
 
 /** A rule of an automation. */
-export const RuleTree = ruleTree({ depth: maxDepth, parts: maxParts, pathFault, kindOf })
+export const RuleTree = ruleTree({
+  depth: maxDepth,
+  parts: maxParts,
+  pathFault,
+  kindOf: ruleFieldKind,
+})

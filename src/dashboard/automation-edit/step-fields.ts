@@ -1,7 +1,5 @@
-import { dateEvent, limits, type StepDefinition } from '../../automations/index.js'
+import { dateEvent, limits, ruleFieldKind, type StepDefinition } from '../../automations/index.js'
 import type { Rule } from '../../rules/index.js'
-import { ruleLimits } from '../../segments/index.js'
-import { choicesOfRows } from '../segments/choices.js'
 import { rulePart } from '../segments/rule-part.js'
 import { sentenceOf } from '../segments/sentence.js'
 import { field, fieldSet } from '../shell/field.js'
@@ -93,12 +91,10 @@ export function filterPart(
   if (sentence === undefined) {
     return html`<p class="quiet">Its rule was written for the API, and this form cannot say it; it stays as it is.</p>`
   }
-  const offered = choicesOfRows(choices.fields, sentence.rows)
   return rulePart({
     sentence,
-    choices: offered,
-    isShort: offered.some((some) => some.length < choices.fields.length),
-    mayAdd: sentence.rows.length < ruleLimits.conditions,
+    choices: choices.fields,
+    kindOf: ruleFieldKind,
     action: `${change}#open`,
     prefix: 'rule:',
     says,

@@ -3,11 +3,12 @@ import {
   dateEvent,
   isPlace,
   placeFields,
+  ruleFieldKind,
   type StepDefinition,
 } from '../../automations/index.js'
 import type { Form } from '../../http/index.js'
 import type { Rule } from '../../rules/index.js'
-import { changed, sentenceIn } from '../segments/edit.js'
+import { changed, sentenceIn } from '../segments/sent-rule.js'
 import { ruleOfSentence } from '../segments/sentence.js'
 import { durationOf } from './durations.js'
 import { whenIn } from './heard-fields.js'
@@ -90,7 +91,7 @@ function dateIn(said: Said): DateOf {
 export function ruleIn(fields: Form): Rule | undefined {
   if (fields.get('mode') === undefined) return undefined
   const [, wish = ''] = /^rule:(.*)$/.exec(fields.get('do') ?? '') ?? []
-  return ruleOfSentence(changed(sentenceIn(fields), wish))
+  return ruleOfSentence(changed(sentenceIn(fields, ruleFieldKind), wish))
 }
 
 /** The event that is heard, and of which list, segment or form, and when: the filter of a trigger or wait. */

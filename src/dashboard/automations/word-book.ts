@@ -6,6 +6,12 @@ import type { WordBook } from './words.js'
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 
+/** The fields of contacts that rules in some JSON ask for; those of events and mails have words of their own. */
+const askedFields = (within: unknown): string[] =>
+  [...JSON.stringify(within).matchAll(/"field":"((?:contact|segment|broadcast)\.[^"\\]+)"/g)].map(
+    ([, field = '']) => field,
+  )
+
 /** What an account's things are called that some definitions name. */
 export async function wordBook(
   read: Read,
@@ -28,7 +34,7 @@ export async function wordBook(
     )
   const [names, fields] = await Promise.all([
     namesOf(read, accountId, [...ids]),
-    hasRules ? fieldChoices(read, accountId) : [],
+    hasRules ? fieldChoices(read, accountId, askedFields([steps, settings])) : [],
   ])
   return { names, fields }
 }

@@ -164,9 +164,19 @@ export function checkedDocument({ blocks, rest }: TypedDocument): BlockDocument 
     return check({ version: 1, ...rest, blocks }, structOf(blockDocument))
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    throw new ShapeError(error.issues.map((issue) => ({ ...issue, path: [fieldOf(issue.path)] })))
+    throw new ShapeError(
+      error.issues.map((issue) => ({
+        ...issue,
+        path: [fieldOf(issue.path)],
+        message: isNoAddress(issue) ? noAddress : issue.message,
+      })),
+    )
   }
 }
+
+const noAddress = 'There is none yet: choose or write an address that begins with https://'
+const isNoAddress = ({ path, message }: { path: readonly string[]; message: string }) =>
+  path.at(-1) === 'url' && message.endsWith('but got ""')
 
 /** The document, or undefined where something in it is wrong. */
 export function tryDocument(typed: TypedDocument): BlockDocument | undefined {

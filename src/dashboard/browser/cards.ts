@@ -136,7 +136,9 @@ function isElsewhere(cards: Element): boolean {
 /** In the same field, which may have another name now that cards have moved. */
 function goOnTyping(form: HTMLFormElement, deed: string, was: Line): void {
   const name = nameAfter(deed, was.name)
-  const field = form.querySelector<Line>(`[name="${CSS.escape(name)}"]`)
+  // Conditions have fields of the same names, each with an id of its own.
+  const same = name === was.name && was.id !== '' ? `#${CSS.escape(was.id)}` : undefined
+  const field = form.querySelector<Line>(same ?? `[name="${CSS.escape(name)}"]`)
   field?.focus({ preventScroll: true })
   if (was instanceof HTMLSelectElement || field instanceof HTMLSelectElement) return
   if (was.selectionStart !== null) field?.setSelectionRange(was.selectionStart, was.selectionEnd)
@@ -189,7 +191,11 @@ function focusOn(
   const [deed = ''] = value.split(':')
   const isButton = isPointed || deed === 'up' || deed === 'down'
   const wanted = [
-    isButton ? `button[name=do][value^="${deed}:"]` : 'textarea, input, .cm-content',
+    card.matches('.condition')
+      ? 'select'
+      : isButton
+        ? `button[name=do][value^="${deed}:"]`
+        : 'textarea, input, .cm-content',
     'button',
   ]
   const targets = wanted.flatMap((one) => [...card.querySelectorAll<HTMLElement>(one)])

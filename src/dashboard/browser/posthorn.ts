@@ -46,13 +46,13 @@ if (document.documentElement.dataset.zoneUnknown !== undefined) {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   void fetch('/me/time-zone', { method: 'POST', body: new URLSearchParams({ timeZone }) })
 }
-// A button that stands for 'now show what this choice needs' is pressed by the choice, a moment after the last key: who
+// A button that stands for 'now show what this choice needs' is pressed by the choice, or by each of them, a moment after the last key: who
 // chooses by letters or arrows passes over others.
 const afterMs = 500
 let chosen: number | undefined
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLSelectElement) || target.id === '') return
-  const named = `button[data-follows="${CSS.escape(target.id)}"]`
+  const named = `button[data-follows~="${CSS.escape(target.id)}"]`
   if (document.querySelector(named) === null) return
   clearTimeout(chosen)
   chosen = setTimeout(() => document.querySelector<HTMLButtonElement>(named)?.click(), afterMs)

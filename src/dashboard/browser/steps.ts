@@ -1,5 +1,6 @@
 import { keepCards } from './cards.js'
 import { keepDraft } from './keep.js'
+import { takeUpSent } from './sent.js'
 
 /*
  * The page on which an automation is written, with script: its cards change in place, can be drawn to their places, and what
@@ -9,4 +10,5 @@ const form = document.querySelector<HTMLFormElement>('form#editor')
 if (form !== null) {
   keepCards(form, () => {})
   keepDraft(form)
+  takeUpSent(form)
 }

@@ -21,6 +21,8 @@ interface RehearsalView {
   sites: { name: string; people: string; mostly: string; done: string; says: string }[]
   more: number
   others: { begins: string; pool: string; done: string }[]
+  /** There are others than the usual one. */
+  hasPools: boolean
 }
 
 // A page stays below its bytes; the API's answer has all.
@@ -55,9 +57,10 @@ export async function rehearsalPage(deps: CampaignPageDeps, visit: Visit): Promi
       says: plainReason(one.says) || '–',
     })),
     more: Math.max(0, of.sites.length - mostSites),
+    hasPools: of.alternatives.some(({ pool }) => pool !== null),
     others: of.alternatives.map(({ startsAt, pool, doneAt }) => ({
       begins: at(startsAt),
-      pool: pool ?? 'The usual one',
+      pool: pool ?? 'The usual ones',
       done: at(doneAt),
     })),
   }

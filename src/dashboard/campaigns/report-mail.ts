@@ -69,11 +69,14 @@ export async function reportMailFrame(
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
   const { shown } = await versionAsked(read, broadcast, query)
   const html = (await htmlOf(read, shown.seen.body_id)) ?? ''
-  if (broadcast.sent_at === null) return frame(await copyOf(deps, shown.seen, html))
+  const { publicUrl } = deps
+  if (broadcast.sent_at === null) {
+    return frame(await copyOf(deps, shown.seen, html), { publicUrl })
+  }
   const { links } = await broadcastReport(deps, account.id, broadcast.id)
   const people = new Map(links.map((link) => [link.url, link.people]))
   // Links are known as they are written, so that the marks come before what is merged in.
-  return frame(await copyOf(deps, shown.seen, withClicks(html, people)))
+  return frame(await copyOf(deps, shown.seen, withClicks(html, people)), { publicUrl })
 }
 
 /** The versions of a campaign, and the one that is looked at: the first, where no other is asked for. */

@@ -10,6 +10,7 @@ import {
   versionParts,
   type Who,
   whoNames,
+  whoWords,
   whyUnmeasured,
 } from '../../broadcasts/index.js'
 import { isoTime } from '../../clock/index.js'
@@ -26,7 +27,6 @@ import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { ReportPageDeps } from './report.js'
-import { whoWords } from './report-words.js'
 
 interface ReportPeopleView extends BesidePages {
   report: string

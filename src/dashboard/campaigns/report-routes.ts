@@ -2,16 +2,14 @@ import { string, type as structWith } from 'superstruct'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
-  type AskedByRule,
-  type Broadcast,
   draftToPeople,
   findBroadcast,
+  nameOfPeople,
   pageOfPeople,
   requireOpensMeasured,
   requireRuleOfPeople,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
-import { leaveWords } from '../../preferences/index.js'
 import * as segments from '../../segments/contract.js'
 import { createSegment } from '../../segments/index.js'
 import { file, redirect } from '../shell/answer.js'
@@ -22,8 +20,6 @@ import { type CampaignPageDeps, withExpand } from './deps.js'
 import { showReport } from './report.js'
 import { reportMailFrame, showReportMail } from './report-mail.js'
 import { peopleAsked, reportPeopleCsv, showReportPeople } from './report-people.js'
-import { whoWords } from './report-words.js'
-import { campaignName } from './words.js'
 
 /** What became of a campaign, and the people behind each number. */
 export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps): void {
@@ -89,20 +85,4 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
   })
 }
 
-function nameOfPeople(broadcast: Broadcast, asked: AskedByRule): string {
-  const { who, link, reason, why, provider, variant } = asked
-  const part = [
-    link && `link ${link}`,
-    reason && `reason ${reason}`,
-    why && (leaveWords[why] ?? why),
-    provider && `at ${provider}`,
-    variant && `version ${variant}`,
-  ].filter(Boolean)
-  const what = [whoWords[who].label, ...part].join(', ')
-  const label = `${what}: ${campaignName(broadcast)}`
-  return [...label].slice(0, mostName).join('')
-}
-
 const WhoForm = structWith({ who: string() })
-// As long as the names of segments may be.
-const mostName = 100

@@ -1,37 +1,8 @@
 import { counted, shownCount } from '../../amounts/index.js'
-import type { BroadcastReport, Who } from '../../broadcasts/index.js'
+import { type BroadcastReport, type Who, whoWords } from '../../broadcasts/index.js'
 import { type Html, html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
-
-/** Whom each list of people is of, in words. */
-export const whoWords: Record<Who, { label: string; says: string }> = {
-  not_sent: { label: 'Never sent', says: 'to whom it never went out: the rest was cancelled' },
-  made: { label: 'Mails made', says: 'for whom a mail was made' },
-  sent: { label: 'Sent', says: 'to whom it went out, whatever their server said' },
-  delivered: { label: 'Delivered', says: 'whose server has taken the mail' },
-  opened: { label: 'Opened', says: 'who opened it' },
-  not_opened: {
-    label: 'Not opened',
-    says: 'who got it, and have neither opened it nor clicked a link',
-  },
-  clicked: { label: 'Clicked', says: 'who clicked a link' },
-  not_clicked: { label: 'Not clicked', says: 'who got it and have clicked no link' },
-  left: {
-    label: 'Left',
-    says: 'who unsubscribed, or left the topic, by this mail, those among them who have come back since',
-  },
-  complained: { label: 'Complained', says: 'who reported it as spam' },
-  unreached: { label: 'Did not get it', says: 'who did not get it' },
-  bounced: { label: 'Bounced', says: 'whose server refused the mail' },
-  failed: { label: 'Given up', says: 'whose mail was given up: no server took it in time' },
-  suppressed: {
-    label: 'Left out',
-    says: 'who were not mailed: they had left, bounced or complained since it was made',
-  },
-  waiting: { label: 'Waiting', says: 'whose mail waits' },
-  cancelled: { label: 'Cancelled', says: 'whose mail was cancelled' },
-}
 
 /** How a campaign stands. */
 export const standingChips: Record<BroadcastReport['status'], { text: string; tone: Tone }> = {

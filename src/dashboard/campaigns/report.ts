@@ -11,6 +11,7 @@ import {
   ruleOfPeople,
   type Who,
   waitsForDecision,
+  whoWords,
 } from '../../broadcasts/index.js'
 import type { GateOf } from '../../deliveries/index.js'
 import { leaveWords } from '../../preferences/index.js'
@@ -32,7 +33,6 @@ import {
   share,
   shareKnown,
   standingChips,
-  whoWords,
 } from './report-words.js'
 import { sendingPart } from './sending-part.js'
 import { type VersionsView, versionsView } from './versions.js'

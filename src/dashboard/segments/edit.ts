@@ -6,26 +6,25 @@ import {
   brokenParts,
   countPeople,
   mailedUnknown,
-  ruleLimits,
   type Segment,
   SegmentRule,
+  segmentFieldKind,
 } from '../../segments/index.js'
+import type { Read } from '../../store/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
-import { choicesOfRows, fieldChoices } from './choices.js'
+import { fieldChoices } from './choices.js'
+import type { KindOf } from './condition.js'
+import { conditionWords } from './condition-words.js'
 import type { SegmentPageDeps } from './deps.js'
-import { unfitting, withUsualOperator } from './fitting.js'
-import { rulePart } from './rule-part.js'
-import {
-  type ConditionRow,
-  conditionOf,
-  type RuleSentence,
-  ruleOfSentence,
-  sentenceOf,
-} from './sentence.js'
-import { countWords } from './words.js'
+import { faultOfRow } from './fitting.js'
+import { kindsOf, rulePart } from './rule-part.js'
+import { sentenceIn } from './sent-rule.js'
+import { type RuleSentence, ruleOfSentence, sentenceOf } from './sentence.js'
+import { affectedBy } from './uses.js'
+import { brokenWords, countWords, useWords } from './words.js'
 
 /** A segment as it is being written. */
 interface EditView {
@@ -40,64 +39,30 @@ interface EditView {
   name: string
   /** The conditions; undefined where this form cannot say the rule. */
   rule: Html | undefined
-  counted: string | undefined
+  counted: string
+  /** How many people are in it now, and who uses it; undefined for a new one. */
+  now: string | undefined
+  used: string | undefined
   id: string | undefined
   faults: Faults
 }
 
-/** What the form sends; conditions are lists of the same length. */
+/** What the form sends; conditions are lists of the same length, and so are groups. */
 export const SegmentForm = type({
   name: optional(string()),
   mode: optional(string()),
   modes: array(string()),
+  parents: array(string()),
   field: array(string()),
   operator: array(string()),
   value: array(string()),
+  since: array(string()),
   group: array(string()),
   do: optional(string()),
 })
 
-/** The rule as it stands in a form that was sent. */
-export function sentenceIn(fields: Form): RuleSentence {
-  const [operators, values, groups] = ['operator', 'value', 'group'].map((name) => fields.all(name))
-  const modeOf = (given: string | undefined) => (given === 'any' ? 'any' : 'all')
-  return {
-    mode: modeOf(fields.get('mode')),
-    modes: fields.all('modes').slice(0, ruleLimits.conditions).map(modeOf),
-    rows: fields
-      .all('field')
-      .slice(0, ruleLimits.conditions)
-      .map((field, at) =>
-        withUsualOperator({
-          field,
-          operator: operators?.[at] ?? 'eq',
-          value: (values?.[at] ?? '').slice(0, ruleLimits.text),
-          group: Number(groups?.[at]) || 0,
-        }),
-      ),
-  }
-}
-
-/** What a button asks for: `add`, `add.1` (in a group), `group`, `remove.3`. */
-export function changed(sentence: RuleSentence, wish: string): RuleSentence {
-  const [verb, place] = wish.split('.')
-  const at = Number(place ?? 0)
-  const fresh = (group: number) => ({
-    field: 'contact.email',
-    operator: 'contains',
-    value: '',
-    group,
-  })
-  if (verb === 'remove') return { ...sentence, rows: sentence.rows.filter((_, n) => n !== at) }
-  if (sentence.rows.length >= ruleLimits.conditions) return sentence
-  if (verb === 'add') return { ...sentence, rows: [...sentence.rows, fresh(at)] }
-  if (verb !== 'group') return sentence
-  const modes = [...sentence.modes, sentence.mode === 'all' ? ('any' as const) : ('all' as const)]
-  return { ...sentence, modes, rows: [...sentence.rows, fresh(modes.length), fresh(modes.length)] }
-}
-
 /** The rule of a form that was sent. Throws a 400 that says what is wrong, in the words of the form. */
-export function ruleIn(fields: Form): Rule {
+export async function ruleIn(read: Read, accountId: string, fields: Form): Promise<Rule> {
   const sentence = sentenceIn(fields)
   if (sentence.rows.length === 0) {
     throw new ApiError(
@@ -105,33 +70,75 @@ export function ruleIn(fields: Form): Rule {
       'Add a condition: a segment of everybody is a list of all',
     )
   }
-  const rule = ruleOfSentence(sentence)
-  const fault = faultOfRows(sentence.rows) ?? faultOf(rule)
-  if (fault === undefined) return rule
+  const choices = await fieldChoices(read, accountId)
+  const fault =
+    faultOf(sentence, kindsOf(choices, segmentFieldKind)) ??
+    (await brokenIn(read, accountId, sentence))
+  if (fault === undefined) return ruleOfSentence(sentence)
   throw new ApiError('validation_error', fault)
 }
 
-/** The first condition at fault, by its place in the form. */
-function faultOfRows(rows: readonly ConditionRow[]): string | undefined {
-  for (const [at, row] of rows.entries()) {
-    const fault = faultOfRow(row)
-    if (fault !== undefined) return `Condition ${at + 1}: ${fault}`
+/** The first condition at fault, by its place in the form, or what is wrong with all of them together. */
+function faultOf(sentence: RuleSentence, kindOf: KindOf): string | undefined {
+  for (const [at, row] of sentence.rows.entries()) {
+    const fault = faultOfRow(row, kindOf(row.field))
+    if (fault !== undefined) return `Condition ${at + 1}: ${conditionWords(fault)}`
   }
-  return undefined
+  const [failure] = SegmentRule.validate(ruleOfSentence(sentence))
+  return failure && conditionWords(([...failure.failures()][0] ?? failure).message)
 }
 
-function faultOfRow(row: ConditionRow): string | undefined {
-  return unfitting(row) ?? faultOf(conditionOf(row))
+/** A condition that asks for what is deleted. */
+async function brokenIn(
+  read: Read,
+  accountId: string,
+  sentence: RuleSentence,
+): Promise<string | undefined> {
+  const [broken] = await brokenParts(read, accountId, ruleOfSentence(sentence))
+  if (broken === undefined) return undefined
+  const at = sentence.rows.findIndex(({ field }) => field.toLowerCase().startsWith(broken.path))
+  return `Condition ${at + 1}: this ${broken.thing} is deleted; choose another one, or remove the condition`
 }
 
-function faultOf(rule: Rule): string | undefined {
-  const [failure] = SegmentRule.validate(rule)
-  return failure && ([...failure.failures()][0] ?? failure).message
+/** Who fits what is in a form, or why that cannot be said. */
+async function countedWords(
+  { store: { read }, clock }: SegmentPageDeps,
+  accountId: string,
+  { sentence, kindOf }: { sentence: RuleSentence; kindOf: KindOf },
+): Promise<string> {
+  if (sentence.rows.length === 0) return ''
+  const rule = ruleOfSentence(sentence)
+  const fault = faultOf(sentence, kindOf)
+  if (fault !== undefined) return `${fault}.`
+  const broken = await brokenParts(read, accountId, rule)
+  if (broken.length > 0) return `Nobody fits: ${brokenWords(broken)}.`
+  const unknown = await mailedUnknown(read, rule)
+  if (unknown !== undefined) return `${unknown}.`
+  return countWords(await countPeople({ read, clock }, accountId, rule))
+}
+
+/** What the form has of a rule, and what it offers. */
+async function ruleView(
+  deps: SegmentPageDeps,
+  accountId: string,
+  {
+    sentence,
+    action,
+    isCounted,
+  }: { sentence: RuleSentence; action: string; isCounted: boolean | undefined },
+): Promise<{ rule: Html; counted: string }> {
+  const fields = comparisonsOf(ruleOfSentence(sentence)).map((one) => one.field)
+  const choices = await fieldChoices(deps.store.read, accountId, fields)
+  const kindOf = kindsOf(choices, segmentFieldKind)
+  return {
+    rule: rulePart({ sentence, choices, kindOf, action, says: 'People for whom' }),
+    counted: isCounted ? await countedWords(deps, accountId, { sentence, kindOf }) : '',
+  }
 }
 
 /** The form of a new segment, or of one that is there. */
 export async function showEdit(
-  { store: { read }, clock }: SegmentPageDeps,
+  deps: SegmentPageDeps,
   visit: Visit<unknown>,
   given: {
     segment?: Segment | undefined
@@ -142,48 +149,26 @@ export async function showEdit(
   },
 ): Promise<PageAnswer> {
   const { account, base } = visit
-  const { segment, faults } = given
+  const { segment, faults, isCounted } = given
   const sentence = given.sentence ?? (segment && sentenceOf(segment.rule))
-  const rule = sentence === undefined ? undefined : ruleOfSentence(sentence)
-  const fields = rule === undefined ? [] : comparisonsOf(rule).map((one) => one.field)
-  const fault = sentence && faultOfRows(sentence.rows)
-  const isSound = fields.length > 0 && fault === undefined
-  const unknown = given.isCounted && rule && isSound ? await mailedUnknown(read, rule) : undefined
-  const counted =
-    given.isCounted && rule && isSound && unknown === undefined && SegmentRule.is(rule)
-  const choices = await fieldChoices(read, account.id, fields)
-  const offered = choicesOfRows(choices, sentence?.rows ?? [])
-  const broken = counted ? await brokenParts(read, account.id, rule) : []
   const here = segment === undefined ? `${base}/segments` : `${base}/segments/${segment.id}`
-  const editAction = segment === undefined ? `${base}/segments/new/draft` : `${here}/draft`
+  const action = segment === undefined ? `${base}/segments/new/draft` : `${here}/draft`
+  const uses = segment && (await affectedBy(deps.store.read, account.id, segment.id))
   const view: EditView = {
     base,
     accountId: account.id,
     action: segment === undefined ? `${base}/segments/new` : `${here}/edit`,
-    editAction,
+    editAction: action,
     back: here,
     title: segment === undefined ? 'New segment' : `Change “${segment.name}”`,
     name: given.name ?? segment?.name ?? '',
-    rule:
-      sentence &&
-      rulePart({
-        sentence,
-        choices: offered,
-        isShort: offered.some((some) => some.length < choices.length),
-        mayAdd: sentence.rows.length < ruleLimits.conditions,
-        action: editAction,
-        says: 'People for whom',
-      }),
-    counted:
-      broken.length > 0
-        ? `Nobody fits: ${broken.join('; ')}.`
-        : counted
-          ? countWords(await countPeople({ read, clock }, account.id, rule))
-          : given.isCounted && (fault ?? unknown) !== undefined
-            ? `${fault ?? unknown}.`
-            : undefined,
+    rule: undefined,
+    counted: '',
+    ...(sentence && (await ruleView(deps, account.id, { sentence, action, isCounted }))),
+    now: segment && `In it now: ${countWords(segment)}`,
+    used: uses && useWords(uses),
     id: segment?.id,
     faults,
   }
-  return page('segments/edit', view, { title: view.title })
+  return page('segments/edit', view, { title: view.title, steps: true })
 }

@@ -1,64 +1,72 @@
-import type { ConditionRow } from './sentence.js'
+import { type FieldKind, senseless } from '../../rules/index.js'
+import { SegmentRule } from '../../segments/index.js'
+import { type ConditionRow, conditionOf, type KindOf } from './condition.js'
 
-/** What the field of a condition is, as far as the form knows. */
-type RowKind = 'truth' | 'time' | 'text'
-
-// Is on a list, has left a topic, is in a segment, gets or opened mail; when somebody joined a list is a time.
-const holdsOrNot =
-  /^(mailable$|topic\.|segment\.|list\.[^.]*$|broadcast\.[^.]*\.(sent|delivered|opened|clicked|left|complained|unreached)$|email\.[^.]*\.(opened|clicked|delivered|bounced)$)/
-const times = /^(contact\.createdAt$|list\.[^.]*\.joinedAt$|engagement\.last[A-Za-z]*At$)/
-const texts = /^contact\.(email|firstName|lastName|phone)$/
-
-const kindOf = (field: string): RowKind | undefined =>
-  holdsOrNot.test(field)
-    ? 'truth'
-    : times.test(field)
-      ? 'time'
-      : texts.test(field)
-        ? 'text'
-        : undefined
-
-const fitting: Readonly<Record<RowKind, readonly string[]>> = {
+const fitting: Readonly<Record<FieldKind, readonly string[]>> = {
   truth: ['yes', 'no'],
-  time: ['within', 'not_within', 'gt', 'gte', 'lt', 'lte', 'exists', 'is_empty'],
+  count: ['gte', 'lte', 'eq', 'neq', 'gt', 'lt'],
+  // A day begins at 00:00, so that nearly all of it comes after it: 'is after' would say what nobody means.
+  time: ['within', 'not_within', 'gte', 'lt', 'exists', 'is_empty'],
   text: ['eq', 'neq', 'contains', 'not_contains', 'starts_with', 'ends_with', 'exists', 'is_empty'],
+  number: ['eq', 'neq', 'gte', 'lte', 'gt', 'lt', 'exists', 'is_empty'],
+  day: ['eq', 'neq', 'gte', 'lte', 'gt', 'lt', 'within', 'not_within', 'exists', 'is_empty'],
 }
-const usual: Readonly<Record<RowKind, string>> = { truth: 'yes', time: 'within', text: 'contains' }
 
-/** The operators that a condition offers: those that fit its field, all of them while nobody has filled it in, and its own. */
-export function fittingOperators<T extends { value: string }>(
-  { field, operator, value }: ConditionRow,
-  all: readonly T[],
-): readonly T[] {
-  const kind = kindOf(field)
-  // Without script the field is chosen in the same form: it may become any.
-  if (kind === undefined || (kind === 'text' && value === '')) return all
-  return all.filter((one) => one.value === operator || fitting[kind].includes(one.value))
+const usual: Readonly<Record<FieldKind, string>> = {
+  truth: 'yes',
+  count: 'gte',
+  time: 'within',
+  text: 'contains',
+  number: 'gte',
+  day: 'gte',
+}
+const usualOnes = [...Object.values(usual), 'no', 'eq']
+
+/** The operators that a condition offers: those that fit what its field holds, and its own. */
+export function fittingOperators(
+  kind: FieldKind | undefined,
+  operator: string,
+  all: readonly string[],
+): readonly string[] {
+  if (kind === undefined) return all
+  const some = fitting[kind]
+  return some.includes(operator) || !all.includes(operator) ? some : [...some, operator]
 }
 
 /** A condition whose field was changed alone has the operator that is usual for the new one. */
-export function withUsualOperator(row: ConditionRow): ConditionRow {
+export function withUsualOperator(row: ConditionRow, kindOf: KindOf): ConditionRow {
   const kind = kindOf(row.field)
   if (kind === undefined || row.value.trim() !== '') return row
-  const isLeft =
-    kind === 'text' ? fitting.truth.includes(row.operator) : row.operator === 'contains'
+  const isLeft = usualOnes.includes(row.operator) && !fitting[kind].includes(row.operator)
   return isLeft ? { ...row, operator: usual[kind] } : row
 }
 
-/** What makes no sense of a condition, in the words of the form; undefined where the rule's own checker has the word. */
-export function unfitting({ field, operator, value }: ConditionRow): string | undefined {
-  const kind = kindOf(field)
-  if (kind === 'truth') {
-    return fitting.truth.includes(operator)
-      ? undefined
-      : 'this holds or does not hold; choose one of these two'
-  }
+/** Whether a condition says all by itself. */
+export const needsNoValue = (operator: string): boolean =>
+  ['yes', 'no', 'exists', 'is_empty'].includes(operator)
+
+/** Whether it is compared with how long ago something was. */
+export const isSpan = (operator: string): boolean =>
+  operator === 'within' || operator === 'not_within'
+
+/** What makes no sense of a condition, as the checker of rules says it; undefined where it finds nothing. */
+export function faultOfRow(row: ConditionRow, kind: FieldKind | undefined): string | undefined {
+  const { operator, value } = row
+  const said = conditionOf(row)
+  const compared = 'not' in said ? said.not : said
+  // Values of an account's own fields may be numbers though all that were looked at are texts.
+  const isAny = kind === 'text' && row.field.startsWith('contact.metadata.')
+  const given = isAny && typeof compared.value !== 'boolean' ? 'any' : compared.value
   if (kind !== undefined && !fitting[kind].includes(operator)) {
-    return kind === 'time'
-      ? 'this is a time; choose “was in the last”, or “is more than, or after” with a date'
-      : 'this is a text; choose “is”, “contains” or another way to compare texts'
+    const fault = senseless(kind, compared.operator, given)
+    if (fault !== undefined) return fault
   }
-  const needsNone = ['yes', 'no', 'exists', 'is_empty'].includes(operator)
-  // An empty text is in every text.
-  return !needsNone && value.trim() === '' ? 'say what it is compared with' : undefined
+  if (!needsNoValue(operator) && value.trim() === '') {
+    // An empty text is in every text.
+    return isSpan(operator) ? 'Expected a duration' : 'Expected a text that is not empty'
+  }
+  const fault = senseless(kind, compared.operator, given)
+  if (fault !== undefined) return fault
+  const [failure] = SegmentRule.validate(said)
+  return failure && ([...failure.failures()][0] ?? failure).message
 }

@@ -1,10 +1,11 @@
+import { comparisonsOf } from '../../rules/index.js'
 import { listSegments } from '../../segments/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { fieldChoices } from './choices.js'
 import type { SegmentPageDeps } from './deps.js'
-import { wordsOf } from './sentence.js'
+import { wordsOf } from './rule-words.js'
 import { stateChip } from './words.js'
 
 interface SegmentsView {
@@ -28,7 +29,8 @@ export async function showSegments(
 ): Promise<PageAnswer> {
   const { account, base } = visit
   const segments = await listSegments(read, account.id)
-  const choices = segments.length === 0 ? [] : await fieldChoices(read, account.id)
+  const asked = segments.flatMap(({ rule }) => comparisonsOf(rule).map(({ field }) => field))
+  const choices = segments.length === 0 ? [] : await fieldChoices(read, account.id, asked)
   const view: SegmentsView = {
     base,
     accountId: account.id,

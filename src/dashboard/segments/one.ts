@@ -1,4 +1,5 @@
 import { audienceUses } from '../../broadcasts/index.js'
+import { comparisonsOf } from '../../rules/index.js'
 import { brokenParts, requireSegment, segmentMembers, usesOfSegment } from '../../segments/index.js'
 import { fullName, mailChip } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
@@ -8,8 +9,8 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { fieldChoices } from './choices.js'
 import type { SegmentPageDeps } from './deps.js'
-import { wordsOf } from './sentence.js'
-import { countWords, stateChip } from './words.js'
+import { wordsOf } from './rule-words.js'
+import { brokenWords, countWords, stateChip } from './words.js'
 
 interface SegmentView {
   base: string
@@ -22,7 +23,8 @@ interface SegmentView {
   counted: string
   chip: { text: string; tone: Tone }
   asOf: Moment
-  broken: string[]
+  /** Why nobody is in it; undefined where its rule names what is there. */
+  broken: string | undefined
   uses: { kind: string; name: string }[]
   members: {
     page: string
@@ -50,7 +52,11 @@ export async function showSegment(
   const cursor = visit.query.get('cursor') ?? undefined
   const [found, choices, broken, uses] = await Promise.all([
     segmentMembers(read, account.id, id, { limit: perPage, cursor }),
-    fieldChoices(read, account.id),
+    fieldChoices(
+      read,
+      account.id,
+      comparisonsOf(rule).map(({ field }) => field),
+    ),
     brokenParts(read, account.id, rule),
     usesOfSegment(read, audienceUses, account.id, id),
   ])
@@ -66,7 +72,7 @@ export async function showSegment(
     counted: countWords(segment),
     chip: stateChip(segment),
     asOf: moment(segment.asOf, now),
-    broken,
+    broken: broken.length === 0 ? undefined : brokenWords(broken),
     uses,
     members: found.members.map((member) => ({
       page: `${base}/contacts/${member.id}`,

@@ -16,10 +16,13 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { SegmentPageDeps } from './deps.js'
-import { changed, ruleIn, SegmentForm, sentenceIn, showEdit } from './edit.js'
+import { ruleIn, SegmentForm, showEdit } from './edit.js'
 import { showSegments } from './list.js'
 import { showSegment } from './one.js'
+import { changed, sentenceIn } from './sent-rule.js'
 import { ruleOfSentence, sentenceOf } from './sentence.js'
+import { affectedBy } from './uses.js'
+import { useWords } from './words.js'
 
 /** Saved rules about people: written as a sentence, counted, and who is in them. */
 export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
@@ -35,10 +38,10 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
     const name = visit.fields.get('name') ?? ''
     return showEdit(deps, visit, { segment, sentence, name, faults })
   }
-  const empty = { mode: 'all', modes: [], rows: [] } as const
+  const empty = { mode: 'all' as const, modes: [], parents: [], rows: [] }
   pages.get('/segments/new', 'contacts.write', (visit) =>
     showEdit(deps, visit, {
-      sentence: changed({ ...empty, modes: [], rows: [] }, 'add'),
+      sentence: changed(empty, 'add'),
       faults: noFaults,
     }),
   )
@@ -55,7 +58,10 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
   pages.post('/segments/new', writing, async ({ account, base, form, fields }) => {
     checkOpen(await readBilling(read, deps.plans, account.id))
     const name = nameOf(form.name)
-    const { id } = await createSegment(deps, account.id, { name, rule: ruleIn(fields) })
+    const { id } = await createSegment(deps, account.id, {
+      name,
+      rule: await ruleIn(read, account.id, fields),
+    })
     return redirect(`${base}/segments/${id}`, {
       flash: `The segment “${name}” is made; its people are looked for`,
       audit: auditOf(operations.createSegment, { target: id }),
@@ -90,10 +96,14 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
     const isSame = shown === undefined || isDeepStrictEqual(ruleOfSentence(shown), sent)
     await changeSegment(deps, account.id, segment.id, {
       name: nameOf(form.name),
-      rule: isSame ? undefined : ruleIn(fields),
+      rule: isSame ? undefined : await ruleIn(read, account.id, fields),
     })
+    const affected = isSame ? undefined : useWords(await affectedBy(read, account.id, segment.id))
     return redirect(`${base}/segments/${segment.id}`, {
-      flash: 'Saved',
+      flash:
+        affected === undefined
+          ? 'Saved'
+          : `Saved. Its people are looked for anew, and with them change ${affected}`,
       audit: auditOf(operations.changeSegment, { target: segment.id }),
     })
   })

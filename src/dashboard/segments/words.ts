@@ -1,5 +1,6 @@
-import type { PeopleCount, Segment } from '../../segments/index.js'
+import type { BrokenPart, PeopleCount, Segment, SegmentUse } from '../../segments/index.js'
 import { plural } from '../format.js'
+import { inQuotes } from '../shell/names.js'
 
 /** Both numbers, and why the others get no mail, in a sentence or two. */
 export function countWords(
@@ -21,6 +22,28 @@ export function countWords(
     .map(([word, some]) => `${number(some)} ${word}`)
   const others = why.length === 0 ? '' : `; of the others ${why.join(', ')}`
   return `${fit}${from}. ${number(mailable)} of them ${mailable === 1 ? 'gets' : 'get'} your marketing mail${others}.`
+}
+
+/** What a rule asks for that is not there any more. */
+export const brokenWords = (broken: readonly BrokenPart[]): string =>
+  [...new Set(broken.map(({ thing }) => thing))]
+    .map((thing) => {
+      const count = broken.filter((one) => one.thing === thing).length
+      return `it asks for ${count === 1 ? `a ${thing} that is` : `${count} ${thing}s that are`} deleted`
+    })
+    .join(', and ')
+
+// What a sentence has room for.
+const mostNamed = 6
+
+/** What uses a segment, in a sentence's part: `the segment “Circle” and the automation “Welcome”`; undefined for nothing. */
+export function useWords(uses: readonly SegmentUse[]): string | undefined {
+  const named = uses.slice(0, mostNamed).map(({ kind, name }) => `the ${kind} ${inQuotes(name)}`)
+  const more = uses.length - named.length
+  const all = more > 0 ? [...named, `${more} more`] : named
+  const last = all.pop()
+  if (last === undefined) return undefined
+  return all.length === 0 ? last : `${all.join(', ')} and ${last}`
 }
 
 /** How far it is. */

@@ -43,7 +43,7 @@ export type PageAnswer = Common &
   (
     | { kind: 'page'; template: string; view: object; look: PageLook }
     | { kind: 'redirect'; to: string; flash: string | undefined; keepsForm?: true }
-    | { kind: 'frame'; html: string; remotePictures: boolean }
+    | { kind: 'frame'; html: string; remotePictures: boolean; ownPictures: string | undefined }
     | { kind: 'file'; body: FileBody; contentType: string; saveAs: string | undefined }
     | { kind: 'nothing' }
   )
@@ -70,10 +70,17 @@ export function redirect(
 
 /**
  * HTML that somebody else wrote, for an `<iframe sandbox>`: it runs nothing, is no origin, and loads nothing but
- * the pictures from elsewhere that whoever looks has asked for.
+ * the pictures from elsewhere that whoever looks has asked for, and with `publicUrl` those of ours, which are served there.
  */
-export function frame(html: string, { remotePictures = false } = {}): PageAnswer {
-  return { kind: 'frame', html, remotePictures }
+export function frame(
+  html: string,
+  {
+    remotePictures = false,
+    publicUrl,
+  }: { remotePictures?: boolean; publicUrl?: string | undefined } = {},
+): PageAnswer {
+  const ownPictures = publicUrl === undefined ? undefined : `${publicUrl}/pictures/`
+  return { kind: 'frame', html, remotePictures, ownPictures }
 }
 
 /** Bytes as they are; `saveAs` makes the browser save them under that name. */

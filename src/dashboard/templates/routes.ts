@@ -49,7 +49,8 @@ export function templatePages(pages: AccountPages, deps: EditorDeps): void {
     const html = deps.rendered.find(account.id, params.id ?? '')
     if (html === undefined) throw new ApiError('not_found', 'This preview is over: make it again')
     const remotePictures = query.get('pictures') === 'all'
-    return frame(query.has('dark') ? inTheDark(html) : html, { remotePictures })
+    const { publicUrl } = deps
+    return frame(query.has('dark') ? inTheDark(html) : html, { remotePictures, publicUrl })
   })
 }
 

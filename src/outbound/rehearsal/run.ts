@@ -1,4 +1,5 @@
 import TinyQueue from 'tinyqueue'
+import { counted } from '../../amounts/index.js'
 import { nextTurn } from '../../bounded/index.js'
 import { queueClass } from '../../store/index.js'
 import { keptFrom } from '../shaping/index.js'
@@ -36,7 +37,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
   const freeAt = Array.from({ length: plan.threads }, () => plan.startsAt)
   const lines = freeAt.map(() => new Set<Group>())
   const isToWake = freeAt.map(() => false)
-  const ownPace = `this machine sends ${plan.perSecond} mails a second and thread`
+  const ownPace = `this server sends ${counted(plan.perSecond * plan.threads, 'mail')} a second at most`
   const waiting = new Set<Group>()
   let inFlight = 0
 

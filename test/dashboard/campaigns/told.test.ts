@@ -2,7 +2,7 @@
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
 import { layouts } from '../../../src/blocks/index.js'
-import { findBroadcast } from '../../../src/broadcasts/index.js'
+import { findBroadcast, whoNames } from '../../../src/broadcasts/index.js'
 import { packageFile } from '../../../src/config/index.js'
 import { weakWordsOf } from '../../../src/dashboard/campaigns/html-contrast.js'
 import { spamWords } from '../../../src/dashboard/campaigns/spam-words.js'
@@ -11,6 +11,8 @@ import { setSwitches } from '../../../src/tracking/index.js'
 import { insertCampaignRows } from '../../support/campaign-rows.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
+
+t.setTimeout(120_000)
 
 const env = { POSTHORN_HTTP_PUBLIC_URL: 'https://mail.test' }
 const posthorn = await startPosthorn(t, { env })
@@ -63,6 +65,9 @@ t.test('a picture that is chosen brings what it shows, without script too', asyn
   t.match(seen, `<option value="${url}" data-alt="A white dot">A white dot (dot.gif)</option>`)
   t.match(seen, /name="b\.0\.alt"[^>]* value="A white dot"/)
   t.match(seen, new RegExp(`name="b\\.0\\.chosen" value="${url}"`))
+  const [, frame = ''] = /src="([^"]*\/rendered\/[^"?]*)"/.exec(seen) ?? []
+  const framed = await fetch(posthorn.url + frame, { headers: { cookie: owner.cookie } })
+  t.match(framed.headers.get('content-security-policy'), 'data: https://mail.test/pictures/;')
   const saved = await owner.post(`${base}/campaigns/new`, { ...form, ...card })
   t.equal(saved.status, 303)
   const altOf = async (path: string) =>
@@ -133,12 +138,95 @@ t.test('where opens and clicks are not measured, no page and no answer says 0 %'
   const { unmeasured } = await call('GET', `/v1/broadcasts/${id}/report`)
   t.same(unmeasured, { opens: 'opens are not tracked', clicks: 'clicks are not tracked' })
   const report = (await owner.get(`${base}/campaigns/${id}/report`)).text
-  t.match(report, /Clicked<\/a> not measured<\/dt><dd><b>–<\/b>/)
-  t.match(report, /Did not get it<\/a> 10\.0 %/, 'with its share, as the others')
+  t.match(report, /Clicked<\/a> <span[^>]*>not measured<\/span><\/dt><dd><b>–<\/b>/)
+  t.match(report, /Did not get it<\/a> <span[^>]*>10\.0 %/, 'with its share, as the others')
   t.match((await owner.get(`${base}/campaigns/${id}`)).text, /Not measured: clicks are not tracked/)
   const listed = (await owner.get(`${base}/campaigns?show=sent`)).text
   t.match(listed, /Unmeasured[\s\S]*?>450<[\s\S]*?>–<[\s\S]*?>–<[\s\S]*?<\/tr>/)
   await setSwitches({ store }, { accountId }, { opens: null, clicks: null })
+})
+
+t.test('an audience is of the people behind a number of a report', async (t) => {
+  const whole = { ...content, subject: 'Sent', html: '<p>x</p>', draft: false }
+  const { id: sent } = await call('POST', '/v1/broadcasts', whole)
+  while ((await findBroadcast(store.read, accountId, sent)).expanded === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const contacts = await store.read
+    .selectFrom('contacts')
+    .select('id as contact_id')
+    .where('account_id', '=', accountId)
+    .execute()
+  const at = Date.now()
+  const did = { opened_at: at, clicked_at: at, email_id: '' }
+  await store.write((tx) =>
+    tx
+      .insertInto('broadcast_people')
+      .values(contacts.slice(0, 2).map((one) => ({ ...one, ...did, broadcast_id: sent })))
+      .execute(),
+  )
+  const setSent = (values: { opened: number; domain_id?: string }) =>
+    store.write((tx) => tx.updateTable('broadcasts').set(values).where('id', '=', sent).execute())
+  await setSent({ opened: 2 })
+  const to = (who: string, more: object = {}) => ({
+    ...content,
+    listId: undefined,
+    html: '<p>x</p>',
+    audience: { ofBroadcast: sent, who, ...more },
+  })
+  const post = (body: object, path = '/v1/broadcasts') => posthorn.call('POST', path, { body })
+  const audienceOf = async (id: string) => (await call('GET', `/v1/broadcasts/${id}`)).audience
+  const asked = { audience: { ofBroadcast: sent, who: 'clicked' } }
+  t.match(await post(asked, '/v1/broadcasts/preview'), {
+    status: 200,
+    json: { recipientCount: 2, fit: 2 },
+  })
+  const mixed = { audience: { ...asked.audience, lists: [listId] } }
+  t.match(await post(mixed, '/v1/broadcasts/preview'), { status: 400, text: /once they are a seg/ })
+  let clicked = ''
+  for (const who of whoNames) {
+    const made = await post(to(who))
+    if (who === 'waiting' || who === 'cancelled') {
+      t.match([made.status, made.text], [400, /who/], who)
+      continue
+    }
+    t.equal(made.status, 200, `${who}: ${made.text}`)
+    if (who === 'clicked') clicked = made.json.id
+    const audience = await audienceOf(made.json.id)
+    t.match(audience, { lists: [], segments: { length: 1 } }, who)
+    const [segment = ''] = audience.segments
+    const again = (await post(to(who, { lists: [listId] }))).json
+    t.match(await audienceOf(again.id), { lists: [listId], segments: [segment] }, 'the same one')
+    const { name } = await call('GET', `/v1/segments/${segment}`)
+    t.match(name, /^[A-Z][a-z ]+: Sent$/)
+    const page = (await owner.get(`${base}/campaigns/${made.json.id}`)).text
+    t.match(page, new RegExp(`value="${segment}" checked[^>]*>[\\s\\S]{0,20}${name}`), who)
+  }
+  const copy = (await post({}, `/v1/broadcasts/${clicked}/duplicate`)).json
+  const before = await audienceOf(clicked)
+  t.same(await audienceOf(copy.id), before, 'a copy is for the same people')
+  const body = { audience: { ofBroadcast: sent, who: 'unreached' } }
+  const changed = await posthorn.call('PATCH', `/v1/broadcasts/${clicked}`, { body })
+  t.match(changed, { status: 200, json: { audience: { segments: { length: 1 } } } })
+  t.not(changed.json.audience.segments[0], before.segments[0])
+
+  t.match(await post(to('nobody')), { status: 400 })
+  const one = { ...to('clicked'), audience: { who: 'clicked' } }
+  t.match(await post(one), { status: 400, text: /go together/ })
+  const { apiKey: key } = await posthorn.addAccount('Other')
+  const stranger = { key, body: asked }
+  t.equal((await posthorn.call('POST', '/v1/broadcasts/preview', stranger)).status, 404)
+  const unsent = { ...to('clicked'), audience: { ofBroadcast: clicked, who: 'clicked' } }
+  t.match(await post(unsent), { status: 400, text: /has not been sent yet/ })
+  const { id: domain_id } = await store.read
+    .selectFrom('domains')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  await setSent({ opened: 0, domain_id })
+  await setSwitches({ store }, { accountId }, { opens: false })
+  t.match(await post(to('not_opened')), { status: 400, text: /were not measured/ })
+  await setSwitches({ store }, { accountId }, { opens: null })
 })
 
 t.test(
