@@ -65,6 +65,8 @@ export const management: Record<string, object | undefined> = {
   'GET /v1/receiving/where?address=a%40sender.test': undefined,
   'GET /v1/received': undefined,
   [`GET /v1/received/${nobody}`]: undefined,
+  [`GET /v1/received/${nobody}/attachments/1`]: undefined,
+  [`GET /v1/received/${nobody}/raw`]: undefined,
   [`DELETE /v1/received/${nobody}`]: undefined,
   'GET /v1/surges': undefined,
   [`GET /v1/surges/${nobody}`]: undefined,
