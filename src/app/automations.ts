@@ -12,6 +12,7 @@ import type { Plans } from '../billing/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
+import { holdsPart } from '../nodes/index.js'
 import { forgetMore, hasForgotten } from '../runs/index.js'
 import { type Store, sinceCommit } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
@@ -33,6 +34,7 @@ export function automationChores({
   isFull,
   meter,
   automate,
+  automateHere,
 }: {
   store: Store
   clock: Clock
@@ -42,8 +44,11 @@ export function automationChores({
   isFull: () => Promise<boolean>
   meter: Meter
   automate: () => void
+  /** The same of this node's part alone. */
+  automateHere: () => void
 }): Chore[] {
-  const nextDue = sinceCommit(store, () => nextDueAt(store.read))
+  const isOurs = (accountId: string) => holdsPart(store.node, 'automate', accountId)
+  const nextDue = sinceCommit(store, () => nextDueAt(store.read, isOurs))
   return [
     {
       name: 'automations that are due',
@@ -52,12 +57,12 @@ export function automationChores({
       async run(signal) {
         const dueAt = await nextDue()
         const inMs = dueAt === undefined ? lookMs : dueAt - clock.now()
-        if (inMs <= 0) automate()
+        if (inMs <= 0) automateHere()
         // The look's own pace would make a delay of an hour up to five seconds longer.
         else if (inMs < lookMs) {
           const cancel = clock.after(inMs, () => {
             signal.removeEventListener('abort', cancel)
-            automate()
+            automateHere()
           })
           signal.addEventListener('abort', cancel, { once: true })
         }
@@ -66,13 +71,13 @@ export function automationChores({
     {
       // Looked at after commits alone: only a write can have ended what blocks a run.
       name: 'runs whose account may go on',
-      of: 'automate',
+      of: 'chores',
       everyMs: wakeMs,
       run: sinceCommit(store, (signal) => wakeBlocked({ store, clock, automate }, signal)),
     },
     {
       name: 'automations that are started over lists',
-      of: 'automate',
+      of: 'chores',
       everyMs: lookMs,
       rests: true,
       run: (signal) => runBackfills({ store, clock, plans, versions, isFull, automate }, signal),
@@ -86,7 +91,7 @@ export function automationChores({
     },
     {
       name: 'resumes of automations that were broken off',
-      of: 'automate',
+      of: 'chores',
       everyMs: lookMs,
       rests: true,
       run: async (signal) =>
@@ -94,14 +99,14 @@ export function automationChores({
     },
     {
       name: 'runs of archived automations',
-      of: 'automate',
+      of: 'chores',
       everyMs: 30_000,
       rests: true,
       run: (signal) => cancelArchived({ store, clock }, signal),
     },
     {
       name: 'events of deleted contacts',
-      of: 'automate',
+      of: 'chores',
       everyMs: 5_000,
       run: sinceCommit(store, async (signal) => {
         // Asked first: where there is nothing, as nearly always, nobody's turn is taken.

@@ -55,7 +55,7 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       rests: true,
       async run() {
         const at = await campaignsDueAt({ store, clock })
-        if (at !== undefined && at <= clock.now()) jobs.expand()
+        if (at !== undefined && at <= clock.now()) jobs.heard.expand()
         return at
       },
     },
@@ -81,7 +81,15 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
         return at
       },
     },
-    ...automationChores({ ...tools, store, clock, log, meter, automate: jobs.automate }),
+    ...automationChores({
+      ...tools,
+      store,
+      clock,
+      log,
+      meter,
+      automate: jobs.automate,
+      automateHere: jobs.heard.automate,
+    }),
     ...forwardingChores({ store, clock, log, config, backlog, ring }),
     ...operatorChores({
       store,

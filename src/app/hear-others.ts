@@ -1,5 +1,4 @@
 import { jobCatalogue } from '../config/index.js'
-import { holds } from '../nodes/index.js'
 import type { Ground } from './ground.js'
 import type { Answers } from './questions.js'
 import { type JobOfEach, jobsOfEach, type News, type RungJob } from './ring.js'
@@ -7,7 +6,7 @@ import type { Work } from './work.js'
 
 /** Has this node hear the others, by rings and, where one was lost, by its signs of life. */
 export function hearOthers(
-  { ownNode, store, log }: Pick<Ground, 'ownNode' | 'store' | 'log'>,
+  { ownNode, log }: Pick<Ground, 'ownNode' | 'log'>,
   {
     nodes,
     crew,
@@ -31,8 +30,7 @@ export function hearOthers(
   }
   const begin = (name: RungJob) => {
     if (isOfEach(name)) return lookHere(name)
-    // Who has the duty no more would only ring on.
-    if (holds(store.node, dutyOf[name])) jobs[name]()
+    jobs.heard[name]()
   }
   const hear = ({ due = [], retry, jobs: rung = [] }: News) => {
     ring(due)
@@ -48,5 +46,4 @@ export function hearOthers(
   })
 }
 
-const dutyOf = { expand: 'expand', automate: 'automate', keepSegments: 'segments' } as const
 export const isOfEach = (name: string): name is JobOfEach => jobsOfEach.some((one) => one === name)

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock/index.js'
 import { type Log, makeSeldom } from '../log/index.js'
-import type { DutyName } from '../nodes/index.js'
+import type { DutyKind } from '../nodes/index.js'
 import { isPassing, wordsOfCause } from '../store/index.js'
 
 /** Work of the main thread that recurs and is too small for a thread of its own. */
 export interface Chore {
   name: string
   /** Whose it is where several appliances share a database: each node's own, or of the one that has this duty. */
-  of: 'node' | DutyName
+  of: 'node' | DutyKind
   everyMs: number
   /**
    * It rests until somebody commits, as the database alone says whether there is anything to do. A time that its run
@@ -20,7 +20,7 @@ export interface Chore {
 
 interface HousekeepingOptions {
   /** Whether a duty is this node's. */
-  isHere?: (duty: DutyName) => boolean
+  isHere?: (duty: DutyKind) => boolean
   /** `Store.commits`; without it no chore rests. */
   commits?: () => number
 }

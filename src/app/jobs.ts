@@ -1,7 +1,7 @@
 import { nextDueAt } from '../automations/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { holds } from '../nodes/index.js'
+import { holds, holdsAll, holdsPart } from '../nodes/index.js'
 import type { Store } from '../store/index.js'
 import type { JobThread, JobThreads } from './job-threads.js'
 import type { RungJob } from './ring.js'
@@ -17,6 +17,8 @@ export interface Jobs {
   automateIfDue(): void
   /** Has segments looked at; if that is under way, at once. */
   keepSegments(): void
+  /** The same of this node's parts alone, for what others have rung, who have told the rest. */
+  heard: Readonly<Record<'expand' | 'automate' | 'keepSegments', () => void>>
 }
 
 /**
@@ -49,8 +51,8 @@ export function startsOnDemand(
     if (error !== undefined) log.error({ error, job: name }, 'A job failed')
     else if (told === undefined) again()
   }
-  const expand = () => {
-    if (!holds(store.node, 'expand')) return tell({ jobs: ['expand'] })
+  const expandHere = () => {
+    if (!holds(store.node, 'expand')) return
     // What it has read already it may not look at again.
     if (threads.isRunning('expand')) {
       expandAgain = true
@@ -58,14 +60,29 @@ export function startsOnDemand(
     }
     expandAgain = false
     void start('expand', () => {
-      if (expandAgain) expand()
+      if (expandAgain) expandHere()
     })
   }
-  const automate = () => {
-    if (!holds(store.node, 'automate')) return tell({ jobs: ['automate'] })
+  const automateHere = () => {
+    if (!holds(store.node, 'automate')) return
     if (threads.isRunning('automate')) threads.post('automate', 'ring')
     // A step may have fallen due while the engine ended.
-    else void start('automate', automateIfDue)
+    else void start('automate', automateIfOursIsDue)
+  }
+  const isOurs = (accountId: string) => holdsPart(store.node, 'automate', accountId)
+  const automateIfOursIsDue = () =>
+    void nextDueAt(store.read, isOurs)
+      .then((dueAt) => {
+        if (dueAt !== undefined && dueAt <= clock.now()) automateHere()
+      })
+      .catch((error: unknown) => log.error({ error }, 'Automations wait'))
+  const automate = () => {
+    if (!holdsAll(store.node, 'automate')) tell({ jobs: ['automate'] })
+    automateHere()
+  }
+  const expand = () => {
+    if (!holdsAll(store.node, 'expand')) tell({ jobs: ['expand'] })
+    expandHere()
   }
   // Requests ask for it, so that one look serves all that ask while it is under way, and one more after it.
   let looking = false
@@ -84,11 +101,21 @@ export function startsOnDemand(
         if (lookAgain) automateIfDue()
       })
   }
-  const keepSegments = () => {
-    if (!holds(store.node, 'segments')) return tell({ jobs: ['keepSegments'] })
+  const keepSegmentsHere = () => {
+    if (!holds(store.node, 'segments')) return
     if (threads.isRunning('segments')) threads.post('segments', 'ring')
     // What comes while it ends its chore finds a second later.
     else void start('segments', () => {})
   }
-  return { expand, automate, automateIfDue, keepSegments }
+  const keepSegments = () => {
+    if (!holds(store.node, 'segments')) tell({ jobs: ['keepSegments'] })
+    keepSegmentsHere()
+  }
+  return {
+    expand,
+    automate,
+    automateIfDue,
+    keepSegments,
+    heard: { expand: expandHere, automate: automateHere, keepSegments: keepSegmentsHere },
+  }
 }

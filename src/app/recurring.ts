@@ -1,5 +1,5 @@
 import { campaignsDueAt } from '../broadcasts/index.js'
-import { holds } from '../nodes/index.js'
+import { holds, kindOfDuty } from '../nodes/index.js'
 import { type Calendar, calendarJobs, openCalendar } from './calendar.js'
 import { choresOf } from './chores.js'
 import { formChores } from './form-chores.js'
@@ -41,11 +41,12 @@ export function makeRecurring(
     })
   }
   const duties: DutyHooks = {
-    async taken(name) {
+    async taken(duty) {
+      const name = kindOfDuty(duty)
       if (name === 'calendar') await keepCalendar()
       if (name === 'courier') await work.crew.startWhatIsMissing()
       // What a node that is gone has left half done does not wait for the next look.
-      if (hasBegun && name === 'expand') jobs.expand()
+      if (hasBegun && name === 'expand') jobs.heard.expand()
       if (hasBegun && name === 'automate') jobs.automateIfDue()
       if (hasBegun && name === 'segments') jobs.keepSegments()
     },

@@ -25,7 +25,8 @@ import type { Work } from './work.js'
 
 // Others' mail leaves within the lease of who is gone, and two seconds.
 const lookEveryMs = 1_000
-const shareEveryMs = 2_000
+// One moves at a time.
+const shareEveryMs = 1_000
 
 /** What begins and ends with a duty. */
 export interface DutyHooks {

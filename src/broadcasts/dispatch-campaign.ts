@@ -8,7 +8,8 @@ import {
 import { verifiedSender } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import type { Read, Tx } from '../store/index.js'
+import { holdsPart } from '../nodes/index.js'
+import type { Read, Store, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { reachableNow } from './audience.js'
 import {
@@ -216,7 +217,7 @@ type DispatchDeps = Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> & { log: Lo
  */
 export async function dispatchDue(deps: DispatchDeps): Promise<void> {
   const { store, clock } = deps
-  for (const broadcast of await dueBroadcasts(store.read, clock.now())) {
+  for (const broadcast of await dueBroadcasts(store, clock.now())) {
     try {
       await dispatchOne(deps, broadcast)
     } catch (error) {
@@ -285,7 +286,10 @@ async function pauseSmallTest(
 }
 
 /** What is scheduled and due, of accounts that may send, the longest due first. */
-export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[]> {
+export async function dueBroadcasts(
+  { read, node }: Pick<Store, 'read' | 'node'>,
+  now: number,
+): Promise<Broadcast[]> {
   const due = await read
     .selectFrom('broadcasts')
     .selectAll()
@@ -294,7 +298,8 @@ export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[
     .where(({ fn, eb }) => eb(fn.coalesce('next_at', 'scheduled_at'), '<=', now))
     .orderBy('scheduled_at')
     .execute()
-  return await ofFreeAccounts(read, due)
+  const ours = due.filter(({ id }) => holdsPart(node, 'expand', id))
+  return await ofFreeAccounts(read, ours)
 }
 
 /**

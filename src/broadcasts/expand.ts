@@ -2,7 +2,8 @@ import { isRecent, pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { queueClass, type Read } from '../store/index.js'
+import { holdsPart } from '../nodes/index.js'
+import { queueClass, type Store } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { type Broadcast, type BroadcastDeps, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import { decideOrWait } from './decide.js'
@@ -62,7 +63,7 @@ export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): 
   /** Those that can be neither expanded nor paused. */
   const skipped = new Set<string>()
   while (!signal.aborted) {
-    const found = await unexpanded(deps.store.read, clock.now())
+    const found = await unexpanded(deps.store, clock.now())
     const unfinished = found.filter(({ id }) => !skipped.has(id))
     if (unfinished.length === 0) return
     let isIdle = true
@@ -84,11 +85,11 @@ export const hasRoomForCampaigns = (backlog: Pick<Backlog, 'left'>, maxQueued: n
 
 /** Whether `expandBroadcasts` would find something to do. */
 export async function campaignsWait({
-  store: { read },
+  store,
   clock,
 }: Pick<ExpandDeps, 'store' | 'clock'>): Promise<boolean> {
   const now = clock.now()
-  const waiting = [...(await unexpanded(read, now)), ...(await dueBroadcasts(read, now))]
+  const waiting = [...(await unexpanded(store, now)), ...(await dueBroadcasts(store, now))]
   return waiting.length > 0
 }
 
@@ -109,10 +110,13 @@ export async function campaignsDueAt(
 }
 
 /**
- * Campaigns of which mails are to be made now, but those of accounts that are stopped. One that was last looked at in the
+ * Campaigns of which mails are to be made now and here, but those of accounts that are stopped. One that was last looked at in the
  * time to come is so since the clock was set back.
  */
-async function unexpanded(read: Read, now: number): Promise<Broadcast[]> {
+async function unexpanded(
+  { read, node }: Pick<Store, 'read' | 'node'>,
+  now: number,
+): Promise<Broadcast[]> {
   const sending = await read
     .selectFrom('broadcasts')
     .selectAll()
@@ -128,7 +132,8 @@ async function unexpanded(read: Read, now: number): Promise<Broadcast[]> {
     )
     .orderBy('expanded_at')
     .execute()
-  return await ofFreeAccounts(read, sending)
+  const ours = sending.filter(({ id }) => holdsPart(node, 'expand', id))
+  return await ofFreeAccounts(read, ours)
 }
 
 /** What came of a campaign's turn: it has gone on, is paused or keeps when it goes on; it can do neither; or it has to wait. */

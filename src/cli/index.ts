@@ -44,6 +44,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     key: async () => (await import('./key.js')).keyCommands,
     'operator-key': async () => (await import('./operator-key.js')).operatorKeyCommands,
     domain: async () => (await import('./domain.js')).domainCommands,
+    receiving: async () => (await import('./receiving.js')).receivingCommands,
     surge: async () => (await import('./surge.js')).surgeCommands,
     plan: async () => (await import('./plan.js')).planCommands,
     inbox: async () => (await import('./inbox.js')).inboxCommands,
@@ -64,6 +65,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
   },
   'What became of it:': {
     email: async () => (await import('./email.js')).emailCommands,
+    received: async () => (await import('./received.js')).receivedCommands,
     queue: async () => (await import('./queue.js')).queueCommands,
     stats: async () => (await import('./stats.js')).statsCommand,
     bounce: async () => (await import('./bounce.js')).bounceCommands,

@@ -5,6 +5,7 @@ import { OperatorError } from '../errors/index.js'
 import {
   changeNode,
   differingFiles,
+  dutiesInWords,
   listNodes,
   mostCounted,
   type NodeChangeName,
@@ -160,7 +161,7 @@ const shownQueued = ({ queued }: NodeStanding) =>
   queued > mostCounted ? `over ${shownCount(mostCounted)}` : shownCount(queued)
 
 const dutiesOf = ({ duties, state }: NodeStanding) =>
-  state === 'lost' || state === 'stopped' ? '-' : duties.join(', ') || '-'
+  state === 'lost' || state === 'stopped' ? '-' : dutiesInWords(duties).join(', ') || '-'
 
 function shownClock({ clockAheadMs }: NodeStanding): string {
   const off = shownFor(Math.abs(clockAheadMs))

@@ -297,9 +297,14 @@ export const receivingMethods = ({ part, byId, withBody, byIdWithBody, withQuery
 })
 
 /** Mail that came in. */
-export const receivedMethods = ({ pages, byId }: Methods) => ({
+export const receivedMethods = ({ call, pages, byId }: Methods) => ({
   list: pages('GET /v1/received', 'received'),
   get: byId('GET /v1/received/{id}'),
+  /** The file of that number, counted from 1, in base64. */
+  file: (id: string, number: number, options?: CallOptions) =>
+    call('GET /v1/received/{id}/attachments/{number}', { params: [id, `${number}`] }, options),
+  /** The message as it came, in base64. */
+  source: byId('GET /v1/received/{id}/raw'),
   delete: byId('DELETE /v1/received/{id}'),
 })
 

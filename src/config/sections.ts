@@ -227,6 +227,13 @@ export const settings = {
     // RFC 5321 §4.5.3.2.7: a server waits at least five minutes for the next command.
     idleTimeout: duration('5m', '1s', '1h'),
     sessionTimeout: duration('30m', '1s', '24h'),
+    rspamd: {
+      url: text('', {
+        pattern: /^$|^http:\/\/[^\s/?#]+$/,
+        expected: 'an address such as http://127.0.0.1:11333, or nothing',
+      }),
+      timeout: duration('5s', '100ms', '60s'),
+    },
     tls: {
       certificate: text(''),
       key: text(''),

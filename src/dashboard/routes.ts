@@ -22,6 +22,8 @@ import { operatorPages } from './operator/routes.js'
 import { overviewPages } from './overview/routes.js'
 import { picturePages } from './pictures/routes.js'
 import { planPages } from './plan/routes.js'
+import { receivedPages } from './received/routes.js'
+import { rulePages } from './received/rules.js'
 import { referencePages } from './reference/routes.js'
 import { makeFollowLinks } from './sandbox/follow-links.js'
 import { sandboxRoutes } from './sandbox/routes.js'
@@ -61,6 +63,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   domainPages(shell.account, deps)
   keyPages(shell.account, deps)
   surgePages(shell.account, deps)
+  receivedPages(shell.account, deps)
+  rulePages(shell.account, deps)
   testInboxPages(shell.account, { ...deps, followLinks })
   webhookPages(shell.account, { ...deps, allow: deps.webhookTargets })
   // The appliance always gives these; tests of other pages leave them out.

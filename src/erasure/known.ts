@@ -3,6 +3,7 @@ import { contactAnswer, contactHistory, findContact } from '../contacts/index.js
 import { type EmailSummary, listEmails } from '../emails/index.js'
 import { entriesOf } from '../forms/index.js'
 import { addressKey } from '../mime/index.js'
+import { receivedFrom } from '../receiving/index.js'
 import { segmentsOfContact } from '../segments/index.js'
 import { type CampaignDeeds, campaignDeedsOf } from '../stats/index.js'
 import { type Read, storedJson } from '../store/index.js'
@@ -52,6 +53,7 @@ export async function knownOf(read: Read, accountId: string, email: string) {
       state,
       sentInAt: isoTime(createdAt),
     })),
+    received: await receivedFrom(read, accountId, address),
     runs: contact === undefined ? [] : await runsKnown(read, contact.id),
     campaigns: (contact === undefined ? [] : await campaignDeedsOf(read, contact.id)).map(
       shownDeeds,

@@ -11,6 +11,7 @@ import {
   type Walk,
 } from './erase-logs.js'
 import { eraseMail } from './erase-mail.js'
+import { eraseReceived } from './erase-received.js'
 import { eraseRefusals, eraseTasks } from './erase-tasks.js'
 
 /** Where an erasure goes on. */
@@ -26,6 +27,7 @@ export interface ErasedPiece {
 }
 
 const logs: Readonly<Record<Exclude<Stage, 'mails' | 'others'>, Walk>> = {
+  received: eraseReceived,
   inbox: eraseTestInbox,
   sessions: eraseSessions,
   answers: eraseAnswers,
@@ -39,6 +41,7 @@ const logs: Readonly<Record<Exclude<Stage, 'mails' | 'others'>, Walk>> = {
 /** One after another. What is sent to endpoints moves from `jobs` to `webhooks`, and is met in one of them. */
 const stages = [
   'mails',
+  'received',
   'inbox',
   'sessions',
   'answers',

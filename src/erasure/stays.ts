@@ -24,6 +24,10 @@ export const stays: readonly { what: string; until: string }[] = [
     what: 'Idempotency keys of your requests, where you made them of the address',
     until: '24 hours after the request',
   },
+  {
+    what: 'Copies of mail that came in and was sent on, and what its receivers have of it',
+    until: 'the appliance’s own mails go, and as their receivers keep it',
+  },
   { what: 'A file that was given in for an import and is not imported', until: 'a day' },
   {
     what: 'The inbox of a sandbox',

@@ -84,7 +84,12 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
   const limits = { mails: config.maxWaiting, bytes: config.maxWaitingMib * 2 ** 20 }
   const spool = await openSpool(deps, limits)
   const reader = makeReader(deps)
-  const receiving = await openReceiving({ ...deps, mta: deps.hosts[0] ?? 'localhost', limits })
+  const receiving = await openReceiving({
+    ...deps,
+    mta: deps.hosts[0] ?? 'localhost',
+    limits,
+    rspamd: config.rspamd,
+  })
   const listener: InboundListener = await openListener({
     clock,
     log,

@@ -32,7 +32,7 @@ export interface InboundListenerDeps {
   /** Whether what comes for the operator is to be sent on. */
   mayForward(mailFrom: string): boolean
   /** Takes mail for accounts. */
-  receiving: Pick<Receiving, 'keep'>
+  receiving: Pick<Receiving, 'judge' | 'keep'>
   certificateFor: CertificateFor
   config: ListenerConfig
 }

@@ -1,6 +1,11 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { type Clock, hourMs } from '../clock/index.js'
-import { type Receiving, whyNotTaken, withEmptyLine } from '../receiving/index.js'
+import {
+  type ReceivedArrival,
+  type Receiving,
+  whyNotTaken,
+  withEmptyLine,
+} from '../receiving/index.js'
 import { type ConnectionGate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
 import { aggregateBytes, examinedBytes } from './arrivals.js'
 import { collect } from './incoming.js'
@@ -18,7 +23,7 @@ export interface InboundTransactionDeps {
   /** Whether what comes for the operator is to be sent on. */
   mayForward(mailFrom: string): boolean
   /** Takes mail for accounts. */
-  receiving: Pick<Receiving, 'keep'>
+  receiving: Pick<Receiving, 'judge' | 'keep'>
 }
 
 // notes/mta.md §3, 'Limits'.
@@ -132,8 +137,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
           if (why !== undefined) throw new Refusal(why)
           if (taken.some(({ maxBytes }) => sizeBytes > maxBytes)) throw new Refusal(tooLarge)
           const from = { remoteAddress, helo: hostNameAppearsAs || '', mailFrom }
-          const arrival = { ...from, taken, raw: withEmptyLine(raw), spam: null }
-          if (!(await deps.receiving.keep(arrival))) throw new Refusal(noRoomForMail)
+          await takeForAccounts(deps.receiving, { ...from, taken, raw: withEmptyLine(raw) })
         }
         const kept = await spool.keep({
           envelope: { remoteAddress, mailFrom, helo: hostNameAppearsAs || '' },
@@ -155,6 +159,19 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       deps.ring()
     },
   }
+}
+
+/** Keeps a mail for accounts, unless the spam filter has it refused: here, and never afterwards. */
+async function takeForAccounts(
+  receiving: InboundTransactionDeps['receiving'],
+  mail: Omit<ReceivedArrival, 'spam'>,
+): Promise<void> {
+  const recipients = mail.taken.map(({ address }) => address)
+  const mark = await receiving.judge({ ...mail, recipients })
+  if (mark?.action === 'reject') throw new Refusal('550 5.7.1 The message looks like spam')
+  if (mark?.action === 'soft reject') throw new Refusal('451 4.7.1 Try again later')
+  const spam = mark === undefined ? null : JSON.stringify(mark)
+  if (!(await receiving.keep({ ...mail, spam }))) throw new Refusal(noRoomForMail)
 }
 
 /** The addresses of accounts, each once. */

@@ -1,26 +1,73 @@
 import { databaseClock, type OwnNode, type Store, type Tx } from '../store/index.js'
 import { areAlive, mostClockOffMs } from './lease.js'
 
-/**
- * What one of the nodes does for all. Whose a duty is stands in the database; two who have one for a moment do nothing
- * twice, as each effect has a condition of its own.
- */
-export const dutyNames = [
-  /** Sweeps, notices, tasks with contacts, erasures. */
+/** What is shared in parts, so that several nodes do it beside each other: campaigns each by itself, automations by account. */
+const parted = { expand: 8, automate: 8 } as const
+type PartedDuty = keyof typeof parted
+
+const whole = [
+  /** Sweeps, notices, tasks with contacts, erasures, what is left half done. */
   'chores',
   'calendar',
   'courier',
-  'expand',
-  'automate',
   'segments',
   /** Roll-up of the figures, the index of recipients, the names of events. */
   'figures',
 ] as const
-export type DutyName = (typeof dutyNames)[number]
+type WholeDuty = (typeof whole)[number]
 
-/** Whether this appliance has the duty; one that is alone has all of them. */
-export const holds = (node: Pick<OwnNode, 'isOthers'>, name: DutyName): boolean =>
+/** A kind of duty, of which there may be several parts. */
+export type DutyKind = WholeDuty | PartedDuty
+export type DutyName = WholeDuty | `${PartedDuty}:${number}`
+
+const partsOf = (kind: PartedDuty): DutyName[] =>
+  Array.from({ length: parted[kind] }, (_, part) => `${kind}:${part}` as const)
+
+/**
+ * What one of the nodes does for all. Whose a duty is stands in the database; two who have one for a moment do nothing
+ * twice, as each effect has a condition of its own. The last ones are given to who comes: of each kind some.
+ */
+export const dutyNames: readonly DutyName[] = [
+  ...whole,
+  ...partsOf('expand').flatMap((name, part): DutyName[] => [name, `automate:${part}`]),
+]
+
+export const dutyKinds: readonly DutyKind[] = [...whole, 'expand', 'automate']
+
+export const kindOfDuty = (name: DutyName): DutyKind => name.replace(/:\d+$/, '') as DutyKind
+
+const namesOf = (kind: DutyKind): DutyName[] =>
+  dutyNames.filter((name) => kindOfDuty(name) === kind)
+
+const isOurs = (node: Pick<OwnNode, 'isOthers'>, name: DutyName): boolean =>
   !node.isOthers(dutyNames.indexOf(name))
+
+/** Whether this appliance has the duty, or a part of it; one that is alone has all of them. */
+export const holds = (node: Pick<OwnNode, 'isOthers'>, kind: DutyKind): boolean =>
+  namesOf(kind).some((name) => isOurs(node, name))
+
+/** Whether no other node has a part of it. */
+export const holdsAll = (node: Pick<OwnNode, 'isOthers'>, kind: DutyKind): boolean =>
+  namesOf(kind).every((name) => isOurs(node, name))
+
+/** Whether what has this id is this appliance's part of the duty. */
+export const holdsPart = (node: Pick<OwnNode, 'isOthers'>, kind: PartedDuty, id: string): boolean =>
+  isOurs(node, `${kind}:${hashOf(id) % parted[kind]}`)
+
+/** FNV-1a: ids that were made one after another differ in it. */
+function hashOf(id: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
+  return (hash ^ (hash >>> 15)) >>> 0
+}
+
+/** For who looks: kinds with all of their parts by the name alone, else those that are there, as `expand (3 of 8)`. */
+export const dutiesInWords = (names: readonly DutyName[]): string[] =>
+  dutyKinds.flatMap((kind) => {
+    const of = namesOf(kind)
+    const own = of.filter((name) => names.includes(name)).length
+    return own === 0 ? [] : own === of.length ? [kind] : [`${kind} (${own} of ${of.length})`]
+  })
 
 /** For `noteOthers`: a bit for each duty that is not among those. */
 export const othersBits = (own: readonly DutyName[]): number =>

@@ -18,12 +18,18 @@ export {
 export { beatEveryMs, readLastBeat, saysBack, wentBack, writeLastBeat } from './back-in-time.js'
 export { changeNode, type NodeChangeName, nodeChanges } from './change.js'
 export {
+  type DutyKind,
   type DutyName,
   type DutyShare,
+  dutiesInWords,
+  dutyKinds,
   dutyNames,
   giveBackDuty,
   holds,
+  holdsAll,
+  holdsPart,
   isClockOff,
+  kindOfDuty,
   othersBits,
   shareDuties,
 } from './duties.js'

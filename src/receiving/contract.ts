@@ -10,8 +10,8 @@ import {
   pageFields,
   pageParams,
 } from '../contract/index.js'
-import { maybe, oneOf, pathId, words } from '../fields/index.js'
-import { exampleInFull, exampleOfMail, summary, wholeMail } from './contract-mail.js'
+import { count, maybe, oneOf, pathId, queryWhole, text, words } from '../fields/index.js'
+import { exampleInFull, exampleOfMail, file, summary, wholeMail } from './contract-mail.js'
 import {
   addReceivingRule,
   deleteReceivingRule,
@@ -34,6 +34,7 @@ export {
   whereWouldMailGo,
 }
 
+const aboutFile = 'The number of the file, counted from 1'
 const mail = byId('mail', 'received mail')
 export const listReceived = operation('GET /v1/received', {
   id: 'listReceived',
@@ -74,6 +75,60 @@ export const getReceived = operation('GET /v1/received/:id', {
   }),
 })
 
+export const getReceivedFile = operation('GET /v1/received/:id/attachments/:number', {
+  id: 'getReceivedFile',
+  may: 'read',
+  of: {
+    params: { ...mail.params, number: queryWhole(1, 1_000, aboutFile) },
+    about: { ...mail.about, number: count(aboutFile, { minimum: 1 }) },
+    notFound: 'The mail has no such file',
+    when: 'The account has no such mail, or the mail no such file',
+  },
+  says: () => ({
+    summary: 'A file of a mail that came in',
+    description:
+      'Whatever its sender has put in: its name and type are no promise. Have it looked at before anybody opens it.',
+    answers: [
+      answer(
+        'The file',
+        'ReceivedFile',
+        {
+          filename: file.filename,
+          contentType: file.contentType,
+          size: file.size,
+          sha256: file.sha256,
+          content: text('Its bytes in base64'),
+        },
+        {
+          filename: 'bill.pdf',
+          contentType: 'application/pdf',
+          size: 4,
+          sha256: 'f5d3a9b0d4f5f2a1c77d0c5e5b6a5c0d8f1b2c3d4e5f60718293a4b5c6d7e8f9',
+          content: 'JVBERg==',
+        },
+      ),
+    ],
+  }),
+})
+
+export const getReceivedSource = operation('GET /v1/received/:id/raw', {
+  id: 'getReceivedSource',
+  may: 'read',
+  of: mail,
+  says: () => ({
+    summary: 'The source of a mail that came in',
+    description: 'As it came, byte for byte: its signatures hold over these bytes alone.',
+    answers: [
+      answer(
+        'The source',
+        'ReceivedSource',
+        { id: summary.id, content: text('The message in base64') },
+        { id: exampleOfMail.id, content: 'U3ViamVjdDogSGVsbG8NCg0KSGVsbG8NCg==' },
+      ),
+    ],
+  }),
+})
+
 export const deleteReceived = operation('DELETE /v1/received/:id', {
   id: 'deleteReceived',
   may: 'full',
@@ -106,6 +161,8 @@ export const receiving: Contract = {
     whereWouldMailGo,
     listReceived,
     getReceived,
+    getReceivedFile,
+    getReceivedSource,
     deleteReceived,
   ],
   shapes: () => ({ ReceivedSummary: closedOf(summary) }),

@@ -69,7 +69,8 @@ export function makeForwarder(deps: SendingOnDeps) {
       const mail = {
         id,
         domainId: row.domain_id,
-        from: read.from || row.recipient,
+        // In the appliance's log, which is no place for who has written to an account.
+        from: row.recipient,
         to,
         subject: row.subject,
         messageId: `<${id}@${domain.name}>`,

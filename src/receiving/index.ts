@@ -11,6 +11,8 @@ import { makeWriteReceived, type ReceivedArrival } from './arrive.js'
 import { openDesk } from './desk.js'
 import { makeForwarder } from './forward.js'
 import { makeMailReader } from './reader.js'
+import { type JudgedMail, makeSpamFilter } from './rspamd.js'
+import type { SpamMark } from './shown.js'
 import { makeTaking, type Taking } from './taking.js'
 
 /**
@@ -22,8 +24,15 @@ import { makeTaking, type Taking } from './taking.js'
 export { adoptReceived } from './adopt-received.js'
 export { receivedAnswer, receivedMailAnswer, shownRule, whereAnswer } from './answers.js'
 export type { ReceivedArrival } from './arrive.js'
+export { receivedSource } from './bytes.js'
 export { deleteReceived, removeReceived } from './delete.js'
-export { listReceived, type ReceivedFilter } from './mails.js'
+export {
+  findReceived,
+  findReceivedFile,
+  listReceived,
+  type ReceivedFilter,
+  receivedFrom,
+} from './mails.js'
 export { addressIn, type ReceivingAction, type ReceivingRule, receivingActions } from './rule.js'
 export { addRule, changeRule, deleteRule, findRule, listRules, type NewRule } from './rules.js'
 export { type ReceivedMailSummary, receivedStates } from './shown.js'
@@ -43,11 +52,15 @@ export interface ReceivingDeps {
   /** The name of this appliance. */
   mta: string
   limits: { mails: number; bytes: number }
+  /** The spam filter; no URL: none. */
+  rspamd: { url: string; timeout: number }
 }
 
 export interface Receiving {
   /** What RCPT is answered; undefined where no account receives at that host. Both in lower case. */
   decide(local: string, host: string): Promise<Taking | undefined>
+  /** What the spam filter says; undefined: there is none, or it has not answered in time. */
+  judge(mail: JudgedMail): Promise<SpamMark | undefined>
   /** Resolves once it is on disk; false: there is no room for it, and nothing was kept. */
   keep(arrival: ReceivedArrival): Promise<boolean>
   /** Mails of another appliance were taken over. */
@@ -61,7 +74,9 @@ export async function openReceiving(deps: ReceivingDeps): Promise<Receiving> {
   const reader = makeMailReader(deps)
   const desk = await openDesk({ ...deps, reader, forwarder: makeForwarder(deps) })
   const write = makeWriteReceived(store)
+  const { url, timeout: timeoutMs } = deps.rspamd
   return {
+    judge: url === '' ? async () => undefined : makeSpamFilter(deps, { url, timeoutMs }),
     decide: makeTaking(deps),
     async keep(arrival) {
       const { taken, remoteAddress, raw } = arrival

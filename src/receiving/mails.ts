@@ -1,3 +1,5 @@
+import { nextTurn } from '../bounded/index.js'
+import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import {
   prepared,
@@ -43,8 +45,33 @@ export async function listReceived(
       below = row.id
     }
     if (rows.length < chunk) return { rows: found, next: undefined }
+    await nextTurn()
   }
   return { rows: found, next: below }
+}
+
+const mostFrom = 1_000
+
+/** What came in from an address, for who asks for their data: the newest first. */
+export async function receivedFrom(read: Read, accountId: string, address: string) {
+  const found: ReceivedRow[] = []
+  let before: string | undefined
+  do {
+    const options = { limit: mostFrom - found.length, before }
+    const { rows, next } = await listReceived(read, accountId, { from: address }, options)
+    found.push(...rows)
+    before = next
+  } while (before !== undefined && found.length < mostFrom)
+  const mails: { id: string; at: string; to: string; subject: string; text: string | null }[] = []
+  for (const { id, received_at, recipient, subject } of found) {
+    const texts = await read
+      .selectFrom('received_texts')
+      .select('text')
+      .where('received_id', '=', id)
+      .executeTakeFirst()
+    mails.push({ id, at: isoTime(received_at), to: recipient, subject, text: texts?.text ?? null })
+  }
+  return mails
 }
 
 /** By the index of the account, or of the mail that is answered. */
@@ -74,9 +101,12 @@ function fits(row: ReceivedRow, { recipient, ruleId, from, state }: ReceivedFilt
     isState &&
     (recipient === undefined || row.recipient === recipient) &&
     (ruleId === undefined || row.rule_id === ruleId) &&
-    (from === undefined || row.header_from.toLowerCase().includes(from.toLowerCase()))
+    (from === undefined || isFrom(row, from.toLowerCase()))
   )
 }
+
+const isFrom = (row: ReceivedRow, from: string) =>
+  row.header_from.toLowerCase().includes(from) || row.mail_from.toLowerCase() === from
 
 /** A mail that came in, with what was read in it. */
 export interface ReceivedMail {

@@ -2,6 +2,7 @@ import type { Principal } from '../accounts/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import { type Api, reply } from '../http/index.js'
 import { receivedAnswer, receivedMailAnswer, shownRule, whereAnswer } from './answers.js'
+import { receivedFileAnswer, receivedSourceAnswer } from './bytes.js'
 import * as operations from './contract.js'
 import { deleteReceived } from './delete.js'
 import { addressIn } from './rule.js'
@@ -46,6 +47,14 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
 
   serve(api, operations.getReceived, ({ account, params }) =>
     receivedMailAnswer(read, account.accountId, params.id),
+  )
+
+  serve(api, operations.getReceivedFile, ({ account, params: { id, number } }) =>
+    receivedFileAnswer(read, account.accountId, id, number),
+  )
+
+  serve(api, operations.getReceivedSource, ({ account, params }) =>
+    receivedSourceAnswer(read, account.accountId, params.id),
   )
 
   serve(api, operations.deleteReceived, async ({ account, params: { id } }) => {

@@ -12,6 +12,7 @@ import { keepDiskShare } from './disk.js'
 import { forgetMails } from './mails.js'
 import { cancelOldDrafts, forgetVersions } from './old-drafts.js'
 import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
+import { forgetReceived } from './received.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
@@ -113,6 +114,9 @@ export async function runRetention(
     })
     await part('rows', () => forgetTested(deps.store, signal))
     await part('rows', () => forgetTestMails(deps.store, retentions, { now, signal }))
+    await part('received', () =>
+      forgetReceived(deps.store, retentions, { now, signal, rest: pauses.rest }),
+    )
     await part('days', () => forgetDays(deps, ages, { now, signal }))
     // Last: the parts above have given contents free.
     await part('contents', () => deleteUnused(deps, signal, pauses.rest))
@@ -169,6 +173,7 @@ const words: Record<string, string> = {
   runs: 'runs of automations',
   drafts: 'old drafts',
   versions: 'versions of templates',
+  received: 'mails that came in',
   rows: 'other rows',
   days: 'days of counters',
   contents: 'files',

@@ -10,7 +10,7 @@ export interface OwnNode {
   silentMs(): number
   /** Whether the duty of this number is another appliance's. */
   isOthers(duty: number): boolean
-  /** Another number when other processes have committed, as a sign of life of this one has found. */
+  /** Another number when other processes have committed, as a sign of life of this one has found, or duties have moved. */
   othersCommits(): number
 }
 
@@ -65,9 +65,10 @@ export function noteOthersCommit(shared: SharedArrayBuffer): void {
   Atomics.add(new Int32Array(shared), othersCommitsAt, 1)
 }
 
-/** Which duties are others', a bit each. */
+/** Which duties are others', a bit each; whoever rests looks again. */
 export function noteOthers(shared: SharedArrayBuffer, duties: number): void {
-  Atomics.store(new Int32Array(shared), othersAt, duties)
+  const words = new Int32Array(shared)
+  if (Atomics.exchange(words, othersAt, duties) !== duties) Atomics.add(words, othersCommitsAt, 1)
 }
 
 /** A time that all threads share and that no clock sets back: as a number of 32 bits, of which differences alone count. */

@@ -11,6 +11,7 @@ import { commands } from '../../src/cli/index.js'
 import { nameOf } from '../../src/cli/program.js'
 import { packageFile } from '../../src/config/index.js'
 import { startPosthorn } from '../support/posthorn.js'
+import { giveMail, whenRead } from '../support/receiving.js'
 import { runCli } from './run.js'
 
 t.setTimeout(300_000)
@@ -143,6 +144,43 @@ t.test('surges', async (t) => {
       alike({ ...(await made(`/v1/surges/${other}/${verb}`, {})), ...by }),
     )
   }
+})
+
+t.test('mail that comes in', async (t) => {
+  const { domains } = await asked('GET', '/v1/domains')
+  const host = { receivingHost: 'in.sender.test' }
+  const { id: domainId } = domains.find(({ name }: { name: string }) => name === 'sender.test')
+  await asked('PATCH', `/v1/domains/${domainId}`, host)
+  const rule = await answerOf('receiving add', '*@in.sender.test', 'store')
+  const other = await made('/v1/receiving/rules', { pattern: '*@in.sender.test', action: 'store' })
+  t.same(alike({ ...rule, place: 2 }), alike(other))
+  t.same(await answerOf('receiving list'), await asked('GET', '/v1/receiving/rules'))
+  t.same(
+    alike(await answerOf('receiving change', rule.id, '--off')),
+    alike({
+      ...(await asked('PATCH', `/v1/receiving/rules/${other.id}`, { enabled: false })),
+      place: 1,
+    }),
+  )
+  const address = 'ann@in.sender.test'
+  t.same(
+    await answerOf('receiving where', address),
+    await asked('GET', `/v1/receiving/where?address=${encodeURIComponent(address)}`),
+  )
+  await asked('PATCH', `/v1/receiving/rules/${other.id}`, { enabled: true })
+  const { inboundSmtpPort: port } = posthorn.appliance
+  for (const n of [1, 2]) await giveMail(t, port, address, `Subject: ${n}\n\nx`)
+  const [one, two] = await whenRead(posthorn, 2)
+  t.same(await answerOf('received list'), await asked('GET', '/v1/received'))
+  t.same(await answerOf('received show', one.id), one)
+  t.same(
+    alike(await answerOf('received delete', one.id, '--yes')),
+    alike(await asked('DELETE', `/v1/received/${two.id}`)),
+  )
+  t.same(
+    alike(await answerOf('receiving delete', rule.id, '--yes')),
+    alike(await asked('DELETE', `/v1/receiving/rules/${other.id}`)),
+  )
 })
 
 t.test('the test inbox', async (t) => {

@@ -322,6 +322,8 @@ async function testMode(t: Test, { keys, inbox }: Posthorn, url: string): Promis
   t.same(await inbox.clear(), { cleared: 1 })
 }
 
+const withFile = `Subject: Hello\nContent-Type: text/plain\nContent-Disposition: attachment; filename=a.txt\n\nx`
+
 async function receiving(
   t: Test,
   { domains, receiving, received }: Posthorn,
@@ -333,9 +335,16 @@ async function receiving(
   t.equal((await receiving.update(id, { action: 'store' })).action, 'store')
   t.same(await receiving.list(), [await receiving.get(id)])
   t.match(await receiving.where({ address: 'ann@in.sender.test' }), { rule: { id } })
-  t.match(await giveMail(t, port, 'ann@in.sender.test', 'Subject: Hello\n\nHello'), /^250 /)
+  t.match(await giveMail(t, port, 'ann@in.sender.test', withFile), /^250 /)
   const [mail] = (await received.list()).received
-  t.equal((await received.get(mail?.id ?? '')).subject, 'Hello')
+  for (;;) {
+    const { state, subject } = await received.get(mail?.id ?? '')
+    if (state === 'read') break
+    t.equal(subject, 'Hello')
+  }
+  t.match(await received.file(mail?.id ?? '', 1), { filename: 'a.txt', content: 'eAo=' })
+  const { content } = await received.source(mail?.id ?? '')
+  t.match(Buffer.from(content, 'base64').toString(), /^Subject: Hello\r\n/)
   t.equal((await received.delete(mail?.id ?? '')).deleted, true)
   t.equal((await receiving.delete(id)).deleted, true)
 }

@@ -325,6 +325,10 @@ export const methods: Methods = {
   'GET /v1/receiving/where': { ask: ({ receiving }) => receiving.where({ address: 'a@b.test' }) },
   'GET /v1/received': { ask: ({ received }) => received.list() },
   'GET /v1/received/{id}': { ask: ({ received }, { ids }) => received.get(first(ids)) },
+  'GET /v1/received/{id}/attachments/{number}': {
+    ask: ({ received }, { ids }) => received.file(first(ids), 1),
+  },
+  'GET /v1/received/{id}/raw': { ask: ({ received }, { ids }) => received.source(first(ids)) },
   'DELETE /v1/received/{id}': { ask: ({ received }, { ids }) => received.delete(first(ids)) },
 
   'GET /v1/surges': { ask: ({ surges }) => surges.list(), field: 'surges' },

@@ -62,6 +62,11 @@ const contract = await contractOf(posthorn.url)
 const document: Document = (await posthorn.call('GET', '/v1/openapi.json', { key: null })).json
 const nobody = '01900000-0000-7000-8000-000000000000'
 const good = { from: 'a@sender.test', to: 'ann@example.com', subject: 'x', html: '<p>x</p>' }
+// Rules name its addresses.
+const [receiver] = (await posthorn.call('GET', '/v1/domains')).json.domains
+await posthorn.call('PATCH', `/v1/domains/${receiver.id}`, {
+  body: { receivingHost: 'in.sender.test' },
+})
 const inAnHour = () => new Date(clock.now() + 3_600_000).toISOString()
 
 const made = async (path: string, name: string): Promise<string> =>
@@ -1217,7 +1222,8 @@ t.test('what an account may not do', async (t) => {
     await answers(t, one, { body }, 403, 'subscription_past_due')
   }
   await answers(t, eventSending, { body: stranger }, 403, 'subscription_past_due')
-  for (const one of ['POST /v1/keys', 'POST /v1/domains', 'POST /v1/webhooks']) {
+  const others = ['POST /v1/domains', 'POST /v1/webhooks', 'POST /v1/receiving/rules']
+  for (const one of ['POST /v1/keys', ...others]) {
     await answers(t, one, {}, 403, 'subscription_past_due')
   }
   const known = { body: { email: 'Cy@example.com', firstName: 'Cy' } }

@@ -6,10 +6,14 @@ import { type Log, silentLog } from '../../src/log/index.js'
 import {
   beat,
   changeNode,
+  dutiesInWords,
+  dutyKinds,
   dutyNames,
   endSilent,
   giveBackDuty,
   holds,
+  holdsAll,
+  holdsPart,
   listNodes,
   othersBits,
   shareDuties,
@@ -17,6 +21,9 @@ import {
 } from '../../src/nodes/index.js'
 import { becomeNode, makeTurns, noteOthers, ownNodeIn, type Store } from '../../src/store/index.js'
 import { openTestStore } from '../support/store.js'
+
+const fair = Math.ceil(dutyNames.length / 2)
+const few = dutyNames.length - fair
 
 async function join(store: Store, name: string) {
   const held = await takeDatabase(store, { name, joins: true })
@@ -36,7 +43,7 @@ t.test('duties are shared, and taken over from who is gone', async (t) => {
   const two = await join(store, 'two')
   t.same((await shareDuties(store, two)).own, [], 'none is taken from who lives')
   const { own, tooMany } = await shareDuties(store, one)
-  t.equal(tooMany, 3)
+  t.equal(tooMany, few)
   for (const name of own.slice(0, tooMany)) await giveBackDuty(store, one, name)
   t.same((await shareDuties(store, two)).own, own.slice(0, tooMany))
   t.same(await shareDuties(store, one), { own: own.slice(tooMany), tooMany: 0 })
@@ -62,7 +69,7 @@ t.test('who drains gives up its duties, and who is fenced has none', async (t) =
   await shareDuties(store, one)
   await store.write((tx) => changeNode(tx, 'drain', 'one'))
   t.match(await beat(store, one, Date.now()), { isDraining: true })
-  t.equal((await shareDuties(store, one)).tooMany, 4)
+  t.equal((await shareDuties(store, one)).tooMany, fair)
   t.match(await listNodes(store.read, { isFile: false }), [{ state: 'draining' }, { state: 'up' }])
   await store.write((tx) => changeNode(tx, 'undrain', 'one'))
   t.equal((await shareDuties(store, one)).tooMany, 0)
@@ -99,7 +106,8 @@ t.test('a node whose clock is off has no duties while that of another is right',
   )
   const look = () => chore.run(new AbortController().signal)
   await look()
-  t.equal(dutyNames.filter((name) => holds(ownNodeIn(turns), name)).length, 4)
+  const here = () => dutyNames.filter((_, at) => !ownNodeIn(turns).isOthers(at))
+  t.equal(here().length, fair)
   await beat(store, one, Date.now() + 7_000)
   await beat(store, two, Date.now())
   t.match(await troubledNodes(store), [
@@ -109,8 +117,8 @@ t.test('a node whose clock is off has no duties while that of another is right',
   await look()
   t.same(said.length, 1)
   t.match(said[0], /clock of this node is more than 5 seconds off/)
-  t.same(left.length, 4, 'what others have taken ends here')
-  t.notOk(dutyNames.some((name) => holds(ownNodeIn(turns), name)))
+  t.same(left.length, fair, 'what others have taken ends here')
+  t.same(here(), [])
   await beat(store, two, Date.now() - 9_000)
   t.same((await shareDuties(store, two)).own, dutyNames, 'where all are off all take part')
   await beat(store, one, Date.now())
@@ -122,16 +130,37 @@ t.test('threads see whose a duty is', (t) => {
   const turns = makeTurns()
   const node = () => ownNodeIn(turns)
   t.ok(
-    dutyNames.every((name) => holds(node(), name)),
+    dutyKinds.every((kind) => holdsAll(node(), kind)),
     'who is alone has all',
   )
-  noteOthers(turns, othersBits(['courier', 'chores']))
+  const before = node().othersCommits()
+  noteOthers(turns, othersBits(['courier', 'chores', 'expand:2']))
   t.same(
-    dutyNames.filter((name) => holds(node(), name)),
-    ['chores', 'courier'],
+    dutyKinds.filter((kind) => holds(node(), kind)),
+    ['chores', 'courier', 'expand'],
   )
+  t.notOk(holdsAll(node(), 'expand'))
+  t.not(node().othersCommits(), before, 'whoever rests looks again')
   becomeNode(turns, { number: 31, epoch: 2 ** 40 + 5 })
   t.match(node(), { number: 31, epoch: 2 ** 40 + 5 })
+  t.end()
+})
+
+t.test('each campaign is one part, and the parts have about as many', (t) => {
+  const parts = dutyNames.filter((name) => name.startsWith('expand:'))
+  const found = new Map<string, number>()
+  for (let n = 0; n < 800; n++) {
+    const id = `0193a5c2-7e4f-7a11-9c3d-${n.toString(16).padStart(12, '0')}`
+    const of = parts.filter((part) =>
+      holdsPart({ isOthers: (duty) => dutyNames[duty] !== part }, 'expand', id),
+    )
+    t.equal(of.length, 1)
+    found.set(of[0] ?? '', (found.get(of[0] ?? '') ?? 0) + 1)
+  }
+  t.equal(found.size, parts.length)
+  t.ok(Math.min(...found.values()) > 50 && Math.max(...found.values()) < 160)
+  t.same(dutiesInWords(['courier', 'expand:0', 'expand:7']), ['courier', 'expand (2 of 8)'])
+  t.same(dutiesInWords(dutyNames), dutyKinds)
   t.end()
 })
 
@@ -144,7 +173,7 @@ t.test('every chore says whose it is, and none says a duty that is not there', (
     const every = [...text.matchAll(/everyMs(?:: [\w.]+)?,\s*(?:async )?run/g)].length
     chores += marks.length
     t.ok(marks.length >= every, `${file} has ${every} chores and ${marks.length} marks`)
-    for (const of of marks) t.ok(of === 'node' || dutyNames.some((name) => name === of), `${of}`)
+    for (const of of marks) t.ok(of === 'node' || dutyKinds.some((kind) => kind === of), `${of}`)
   }
   t.ok(chores > 35)
   t.end()

@@ -46,6 +46,15 @@ export async function giveMail(
   return reply
 }
 
+/** Asks until the answer is so. */
+export async function when<T>(ask: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
+  for (;;) {
+    const found = await ask()
+    if (isSo(found)) return found
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 /** The account's mails that came in, the newest first, once there are so many and all are read. */
 export async function whenRead(posthorn: Pick<Posthorn, 'call'>, count = 1) {
   for (;;) {

@@ -3,6 +3,7 @@ import type { Backlog, StreamDue } from '../../deliveries/index.js'
 import { ApiError, messageOf } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
 import type { Meter } from '../../metrics/index.js'
+import { holdsPart } from '../../nodes/index.js'
 import { isPassing, prepared, type Read, type Store } from '../../store/index.js'
 import { makeMailTemplates, makeVersions } from '../definition/index.js'
 import { type MailDeps, ringOf } from './mails.js'
@@ -61,7 +62,7 @@ export async function runAutomations(
   /** Accounts whose last turn has moved nothing: an event came between, or a plan is never taken. */
   const still = new Set<string>()
   for (let idleSince = clock.now(); !signal.aborted; ) {
-    const due = await dueAccounts(store.read, clock.now())
+    const due = await dueAccounts(store, clock.now())
     const accounts = due.filter((id) => !rests(id))
     for (const accountId of accounts) {
       if (signal.aborted) return
@@ -81,7 +82,7 @@ export async function runAutomations(
     }
     if (accounts.length > 0) continue
     const now = clock.now()
-    const next = await nextDueAt(store.read)
+    const next = await nextDueAt(store.read, (id) => holdsPart(store.node, 'automate', id))
     // The clock was set back: the minute begins anew.
     idleSince = Math.min(idleSince, now)
     const waitMs = Math.min(idleSince + idleMs - now, (next ?? Number.POSITIVE_INFINITY) - now)
@@ -190,16 +191,25 @@ async function takeSingly(
 const mayPass = (error: unknown) => error instanceof ApiError || isPassing(error)
 
 /** Accounts with something due, the longest due first: two searches of an index for each. */
-async function dueAccounts(read: Read, now: number): Promise<string[]> {
+async function dueAccounts(
+  { read, node }: Pick<Store, 'read' | 'node'>,
+  now: number,
+): Promise<string[]> {
   return (await earliestOf(read, {}))
+    .filter(({ accountId }) => holdsPart(node, 'automate', accountId))
     .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
     .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
     .map(({ accountId }) => accountId)
 }
 
-/** When the next run of any account falls due; undefined when none is live but those held. */
-export async function nextDueAt(read: Read): Promise<number | undefined> {
-  const times = (await earliestOf(read, {})).flatMap(({ dueAt }) => (dueAt === null ? [] : [dueAt]))
+/** When the next run of any account, or of some of them, falls due; undefined when none is live but those held. */
+export async function nextDueAt(
+  read: Read,
+  isOurs: (accountId: string) => boolean = () => true,
+): Promise<number | undefined> {
+  const times = (await earliestOf(read, {})).flatMap(({ accountId, dueAt }) =>
+    dueAt === null || !isOurs(accountId) ? [] : [dueAt],
+  )
   return times.length === 0 ? undefined : Math.min(...times)
 }
 

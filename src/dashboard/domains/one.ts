@@ -17,6 +17,7 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
+import { receivingHostPages } from './receiving.js'
 import { type RecordView, recordView } from './record-view.js'
 import { type RotationView, rotatePages, rotationView } from './rotation.js'
 import { type StateView, stateOf } from './state.js'
@@ -37,6 +38,7 @@ interface OneDomainView {
   rotation: RotationView
   policy: PolicyView
   tracking: TrackingView
+  receivingHost: string
   /** Where a mail is sent from it to whoever looks; undefined: not by this role, or not yet. */
   testUrl: string | undefined
   faults: Faults
@@ -74,6 +76,7 @@ export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void 
   })
   rotatePages(pages, deps, show)
   switchPages(pages, deps, show)
+  receivingHostPages(pages, deps, show)
 }
 
 /** The page's values. `zone` is all records as a zone file, ready to paste. */
@@ -108,6 +111,7 @@ async function oneDomainView(
     rotation: rotationView(domain, now),
     policy: policyOf(dmarc?.seen, settings.reportsTo),
     tracking: trackingView(domain, await domainSwitches(read, domain.id)),
+    receivingHost: domain.receivingHost ?? '',
     testUrl: mayTest ? `${base}/emails/new?${test}` : undefined,
   }
 }

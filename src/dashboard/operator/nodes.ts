@@ -4,6 +4,7 @@ import { shownFor } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import {
   changeNode,
+  dutiesInWords,
   listNodes,
   mostCounted,
   type NodeChangeName,
@@ -51,7 +52,7 @@ async function nodesPage(
       silent: node.silentMs === null ? '–' : shownFor(node.silentMs),
       queue:
         node.queued > mostCounted ? `over ${shownCount(mostCounted)}` : shownCount(node.queued),
-      duties: node.duties.join(', '),
+      duties: dutiesInWords(node.duties).join(', '),
       changes: names
         .filter((name) => nodeChanges[name].of.includes(node.state))
         .map((name) => ({ name, label: nodeChanges[name].label })),

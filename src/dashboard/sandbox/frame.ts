@@ -18,7 +18,10 @@ const reference =
 const pictureType = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i
 
 /** The pictures stand in the document, so that its policy need not open any address of ours. */
-function withPictures(html: string, pictures: Awaited<ReturnType<typeof readPictures>>): string {
+export function withPictures(
+  html: string,
+  pictures: Awaited<ReturnType<typeof readPictures>>,
+): string {
   const known = new Map(
     pictures
       .filter(({ mimeType }) => pictureType.test(mimeType))

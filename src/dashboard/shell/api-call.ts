@@ -11,6 +11,7 @@ import * as emails from '../../emails/contract.js'
 import * as erasure from '../../erasure/contract.js'
 import * as forms from '../../forms/contract.js'
 import * as pictures from '../../pictures/contract.js'
+import * as receiving from '../../receiving/contract.js'
 import * as inbox from '../../sandbox/contract.js'
 import * as segments from '../../segments/contract.js'
 import * as stats from '../../stats/contract.js'
@@ -41,6 +42,7 @@ export const api = {
   segments,
   stats,
   suppression,
+  receiving,
   surges,
   templates,
   topics,

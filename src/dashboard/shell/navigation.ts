@@ -50,6 +50,12 @@ export const accountPlaces: readonly NavigationGroup[] = [
     entries: [
       { label: 'Domains', path: '/domains', action: 'domains.read' },
       { label: 'API keys', path: '/keys', action: 'keys.read', also: ['/surges'] },
+      {
+        label: 'Received mail',
+        path: '/received',
+        action: 'emails.read',
+        also: ['/receiving'],
+      },
       { label: 'Test inbox', path: '/inbox', action: 'emails.read' },
       { label: 'Webhooks', path: '/webhooks', action: 'webhooks.read' },
       { label: 'Events', path: '/events', action: 'automations.read' },

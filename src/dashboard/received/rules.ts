@@ -1,0 +1,139 @@
+import { enums, optional, string, type } from 'superstruct'
+import type { Plans } from '../../billing/index.js'
+import type { Clock } from '../../clock/index.js'
+import { auditOf, checked } from '../../contract/index.js'
+import { listDomains } from '../../domains/index.js'
+import * as operations from '../../receiving/contract.js'
+import {
+  addRule,
+  addressIn,
+  changeRule,
+  deleteRule,
+  listRules,
+  type ReceivingRule,
+  receivingActions,
+  whereAnswer,
+} from '../../receiving/index.js'
+import type { Store } from '../../store/index.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+
+interface RulesView {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  hosts: { host: string; domain: string; isReady: boolean }[]
+  rules: RuleLine[]
+  actions: { value: string; label: string }[]
+  asked: string
+  answer: string | undefined
+  exampleId: string
+  faults: Faults
+}
+
+interface RuleLine {
+  id: string
+  place: number
+  pattern: string
+  does: string
+  enabled: boolean
+  isFirst: boolean
+  isLast: boolean
+}
+
+const actions = [
+  { value: 'webhook', label: 'Tell my webhooks' },
+  { value: 'forward', label: 'Forward it' },
+  { value: 'store', label: 'Store it alone' },
+]
+const RuleForm = type({
+  pattern: string(),
+  action: enums(receivingActions),
+  forwardTo: optional(string()),
+})
+
+/** `/receiving`: for which addresses mail is taken, and where it goes. */
+export function rulePages(
+  pages: AccountPages,
+  deps: { store: Store; clock: Clock; plans: Plans },
+): void {
+  const { read } = deps.store
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
+    const { account, base, query } = visit
+    const rules = await listRules(read, account.id)
+    const domains = await listDomains(read, account.id)
+    const asked = query.get('address')?.trim() ?? ''
+    const view: RulesView = {
+      base,
+      accountId: account.id,
+      mayWrite: visit.may('domains.write'),
+      hosts: domains.flatMap(({ receivingHost: host, receivingHostReady: isReady, name }) =>
+        host === null ? [] : [{ host, domain: name, isReady }],
+      ),
+      rules: rules.map((rule) => lineOf(rule, rules.length)),
+      actions,
+      asked,
+      answer: asked === '' ? undefined : await answerFor(account.id, asked),
+      exampleId: rules[0]?.id ?? 'ID',
+      faults,
+    }
+    return page('received/rules', view, { title: 'Rules for incoming mail' })
+  }
+  const answerFor = async (accountId: string, asked: string): Promise<string> => {
+    if (!/^[^@\s]+@[^@\s]+$/.test(asked)) return 'This is no address'
+    const { local, host } = addressIn(asked)
+    const { taken, why } = await whereAnswer(read, accountId, local, host)
+    return taken ? why : `Mail there is refused: ${why}`
+  }
+  pages.get('/receiving', 'domains.read', (visit) => show(visit, noFaults))
+
+  const adding = { action: 'domains.write', form: RuleForm, again: show } as const
+  pages.post('/receiving', adding, async ({ account, base, form }) => {
+    const { pattern, action, forwardTo = '' } = form
+    const given = { pattern, action, ...(forwardTo.trim() && { forwardTo: forwardTo.trim() }) }
+    const rule = await addRule(deps, account.id, checked(operations.addReceivingRule, given))
+    const audit = auditOf(operations.addReceivingRule, { target: rule.id, detail: given })
+    return redirect(`${base}/receiving`, { flash: `Rule ${rule.place} is added`, audit })
+  })
+
+  const changing = { action: 'domains.write', again: show } as const
+  for (const [name, changes, flash] of [
+    ['up', ({ place }: ReceivingRule) => ({ place: Math.max(place - 1, 1) }), 'Moved'],
+    ['down', ({ place }: ReceivingRule) => ({ place: place + 1 }), 'Moved'],
+    ['on', () => ({ enabled: true }), 'The rule is in force'],
+    ['off', () => ({ enabled: false }), 'The rule is passed over'],
+  ] as const) {
+    pages.post(`/receiving/:id/${name}`, changing, async ({ account, base, params }) => {
+      const id = params.id ?? ''
+      const found = (await listRules(read, account.id)).find((rule) => rule.id === id)
+      const change = found === undefined ? { place: 1 } : changes(found)
+      await changeRule(deps, account.id, id, change)
+      const audit = auditOf(operations.updateReceivingRule, { target: id, detail: change })
+      return redirect(`${base}/receiving`, { flash, audit })
+    })
+  }
+
+  pages.post('/receiving/:id/delete', changing, async ({ account, base, params }) => {
+    const id = params.id ?? ''
+    await deleteRule(deps, account.id, id)
+    const audit = auditOf(operations.deleteReceivingRule, { target: id })
+    return redirect(`${base}/receiving`, { flash: 'The rule is deleted', audit })
+  })
+}
+
+const lineOf = (rule: ReceivingRule, count: number): RuleLine => ({
+  id: rule.id,
+  place: rule.place,
+  pattern: rule.pattern,
+  does:
+    rule.action === 'forward'
+      ? `forwarded to ${rule.forwardTo}`
+      : rule.action === 'webhook'
+        ? 'told to webhooks'
+        : 'stored alone',
+  enabled: rule.enabled,
+  isFirst: rule.place === 1,
+  isLast: rule.place === count,
+})
