@@ -7,8 +7,6 @@ const heading = `/*
 type Value = string | number
 type Given = Value | undefined
 type Flag = boolean | undefined
-
-export interface Commands {
 `
 
 /** The TypeScript source of src/dashboard/shell/commands.ts: what each command takes, and under '' what all take. */
@@ -21,7 +19,7 @@ export function makeCommandTypes(program: CommandNode): string {
       const options = node.options.filter(({ names }) => !names.includes('--help'))
       return `  '${name}': { ${[...valuesOf(node), ...options.map(optionType)].join('; ')} }\n`
     })
-  return `${heading}${lines.join('')}}\n`
+  return `${heading}\nexport interface Commands {\n${lines.join('')}}\n`
 }
 
 function valuesOf({ values }: CommandNode): readonly string[] {
