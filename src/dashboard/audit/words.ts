@@ -23,6 +23,8 @@ const things: Record<string, string> = {
   'operator-key': "Operator's key",
   list: 'Contact list',
   passkey: 'Passkey',
+  received: 'Received mail',
+  receiving: 'Rule for incoming mail',
   report: 'Inbound mail',
   run: 'Run of an automation',
   site: 'Site',
