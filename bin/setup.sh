@@ -146,7 +146,7 @@ install_packages() {
 build_if_older() {
   # A build that failed or was interrupted leaves files too, so what counts is the mark of a good one.
   local mark=dist/.built script=build:appliance
-  if [ -f $mark ] && [ -z "$(find src bin tsconfig.json $lock -newer $mark ! -path src/client/types.ts -print -quit)" ]; then return 0; fi
+  if [ -f $mark ] && [ -z "$(find src bin tsconfig.json $lock -newer $mark ! -path src/client/types.ts ! -path src/dashboard/shell/commands.ts -print -quit)" ]; then return 0; fi
   step 'Building'
   if [ "$modules_built" = yes ]; then script=build:packed; else mkdir -p dist && touch dist/.building; fi
   npm run --silent $script >/dev/null && mv dist/.building $mark

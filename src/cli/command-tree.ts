@@ -35,6 +35,7 @@ export interface ValueNode {
   /** It is the path of a file, or of a directory. */
   path: 'file' | 'directory' | undefined
   isVariadic: boolean
+  isOptional: boolean
 }
 
 /** The tree of all commands, as far as help shows it, from whatever command was given. */
@@ -80,22 +81,22 @@ function optionOf(option: Option, help: ReturnType<Command['createHelp']>): Opti
     about,
     isRepeatable: option.variadic || /repeat/.test(about),
     value: takesValue
-      ? valueNode(placeholder ?? 'value', option.argChoices, option.variadic)
+      ? valueNode(placeholder ?? 'value', option.argChoices, option.variadic, option.optional)
       : undefined,
   }
 }
 
 /** An argument of a command. */
 const argumentOf = (argument: Argument): ValueNode =>
-  valueNode(argument.name(), argument.argChoices, argument.variadic)
+  valueNode(argument.name(), argument.argChoices, argument.variadic, !argument.required)
 
 /** What the shells need to know of a value. */
-const valueNode = (name: string, choices: readonly string[] | undefined, isVariadic: boolean) => ({
-  name,
-  choices: choices ?? [],
-  path: pathOf(name),
-  isVariadic,
-})
+const valueNode = (
+  name: string,
+  choices: readonly string[] | undefined,
+  isVariadic: boolean,
+  isOptional: boolean,
+) => ({ name, choices: choices ?? [], path: pathOf(name), isVariadic, isOptional })
 
 /** Shells complete paths by themselves once they know that one is wanted. */
 function pathOf(name: string): ValueNode['path'] {

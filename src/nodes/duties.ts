@@ -85,7 +85,7 @@ export interface DutyShare {
 export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > mostClockOffMs
 
 /**
- * Takes, up to a fair share, what no living node has. A taking counts where nobody else has taken it since it was looked
+ * Takes, up to a fair share among the nodes of its own release, what no living node has. A taking counts where nobody else has taken it since it was looked
  * at. A node that drains takes nothing, and has all of its own too many; and so does one whose clock is off, unless
  * those of all are: then it is the database's that is.
  */
@@ -95,18 +95,24 @@ export async function shareDuties(
 ): Promise<DutyShare> {
   const living = await areAlive(read)
     .where('draining', '=', 0)
-    .select(['epoch', 'clock_ahead_ms'])
+    .select(['epoch', 'clock_ahead_ms', 'version', 'schema'])
     .execute()
   const right = living.filter((row) => !isClockOff(row.clock_ahead_ms))
-  const epochs = new Set((right.length > 0 ? right : living).map((row) => row.epoch))
+  const able = right.length > 0 ? right : living
+  const epochs = new Set(able.map((row) => row.epoch))
   const rows = await read.selectFrom('duties').select(['name', 'epoch']).execute()
   const ownerOf = new Map(rows.map((row) => [row.name, row.epoch]))
   const own = dutyNames.filter((name) => ownerOf.get(name) === epoch)
-  if (!epochs.has(epoch)) {
+  const self = able.find((row) => row.epoch === epoch)
+  if (self === undefined) {
     const clockOffMs = living.find((row) => row.epoch === epoch)?.clock_ahead_ms
     return { own, tooMany: own.length, ...(clockOffMs !== undefined && { clockOffMs }) }
   }
-  const fair = Math.ceil(dutyNames.length / epochs.size)
+  // Another release may not know a duty of this one: a share left to it would be nobody's.
+  const alike = able.filter(
+    ({ version, schema }) => version === self.version && schema === self.schema,
+  )
+  const fair = Math.ceil(dutyNames.length / alike.length)
   const free = dutyNames.filter((name) => !epochs.has(ownerOf.get(name) ?? 0))
   // A transaction for nothing would have the others look for what it has changed.
   if (free.length > 0 && own.length < fair) {

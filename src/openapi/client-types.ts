@@ -25,7 +25,7 @@ interface Printer {
 }
 
 const heading = `/*
- * Made by bin/client-types from the OpenAPI document at each build: change that, not this.
+ * Made by bin/made-types from the OpenAPI document at each build: change that, not this.
  * What is sent has closed types, so that a typo is an error; what is answered has open ones, so that
  * a newer server breaks nobody.
  */`

@@ -1,13 +1,14 @@
 import t from 'tap'
 import { keepLogCopied } from '../../src/app/copy-log.js'
 import { startHousekeeping } from '../../src/app/housekeeping.js'
+import { pause, systemClock } from '../../src/clock/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { startRollUp } from '../../src/stats/index.js'
-import { sinceCommit } from '../../src/store/index.js'
+import { makeTurns, sinceCommit } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { answered } from '../support/postgres.js'
 import { countStatements } from '../support/statements.js'
-import { openTestStore } from '../support/store.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 
 t.test(
   'the log is copied four times a second while somebody writes, and then let be',
@@ -184,3 +185,28 @@ t.test(
     t.equal(await during(310), 1, 'in five minutes whatever happens')
   },
 )
+
+t.test('whoever commits, the number of commits is another one, and is not without', async (t) => {
+  const dataDir = makeTempDir(t)
+  const turns = makeTurns()
+  const store = await openTestStore(t, { dataDir, turns })
+  const writers = {
+    'the thread that looks': store,
+    'another thread': await openTestStore(t, { dataDir, turns, slot: 1 }),
+    'another process': await openTestStore(t, { dataDir }),
+  }
+  // Over a server it is heard of another process's a little later.
+  const changes = async (from: number) => {
+    for (let i = 0; i < 100 && store.commits() === from; i++) await pause(systemClock, 20)
+    return store.commits() !== from
+  }
+  await changes(store.commits())
+  for (const [name, writer] of Object.entries(writers)) {
+    const before = store.commits()
+    t.notOk(await changes(before), 'nobody has committed')
+    await writer.write((tx) =>
+      tx.insertInto('duties').values({ name, epoch: 1, since: 0 }).execute(),
+    )
+    t.ok(await changes(before), name)
+  }
+})

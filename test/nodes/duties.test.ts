@@ -55,6 +55,35 @@ t.test('duties are shared, and taken over from who is gone', async (t) => {
   t.same(await shareDuties(store, one), { own: [], tooMany: 0 }, 'who is gone takes none')
 })
 
+t.test('beside a node of the release before, every duty has an owner', async (t) => {
+  const store = await openTestStore(t)
+  const old = await join(store, 'old')
+  const whole = ['chores', 'calendar', 'courier', 'expand', 'automate', 'segments', 'figures']
+  await store.write(async (tx) => {
+    await tx.updateTable('nodes').set({ schema: '0001-before' }).where('name', '=', 'old').execute()
+    const values = whole.map((name) => ({ name, epoch: old.epoch, since: 0 }))
+    await tx.insertInto('duties').values(values).execute()
+  })
+  // It knows of two nodes and seven duties, and gives back what is more than its share.
+  const kept = whole.slice(0, 4)
+  await store.write((tx) =>
+    tx.updateTable('duties').set({ epoch: 0 }).where('name', 'not in', kept).execute(),
+  )
+  const next = await join(store, 'next')
+  const { own, tooMany } = await shareDuties(store, next)
+  const names: readonly string[] = dutyNames
+  t.same(new Set([...kept, ...own]), new Set([...kept, ...names]))
+  t.equal(tooMany, 0)
+  await store.write((tx) =>
+    tx.updateTable('nodes').set({ schema: '' }).where('name', '=', 'old').execute(),
+  )
+  t.equal(
+    (await shareDuties(store, next)).tooMany,
+    own.length - fair,
+    'once it is brought up to date',
+  )
+})
+
 t.test('a duty that two look at is taken by one of them', async (t) => {
   const store = await openTestStore(t)
   const nodes = [await join(store, 'one'), await join(store, 'two'), await join(store, 'three')]

@@ -13,6 +13,7 @@ import { wordBook } from '../automations/word-book.js'
 import { fieldWords, ruleWords, stepWords, titleOf, titlesApart } from '../automations/words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import type { Faults } from '../shell/faults.js'
 import { type Html, html } from '../shell/html.js'
 import type { SameBy } from '../shell/parts.js'
@@ -137,7 +138,7 @@ export async function showEdit(
         call(api.automations.getDraft, { of: { id: automation.id } }),
         call(api.automations.updateDraft, { of: { id: automation.id } }),
       ],
-      cli: `posthorn automation draft ${automation.id}`,
+      cli: [command('automation draft', { of: [automation.id] })],
     },
     wrong: found.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
     doubtful: warned.filter(({ key }) => key === null).map((one) => faultWords(one, called)),

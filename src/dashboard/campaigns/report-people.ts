@@ -22,6 +22,7 @@ import { csvLine } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { SameBy } from '../shell/parts.js'
@@ -201,7 +202,7 @@ export async function showReportPeople(
     older,
     same: {
       api: [call(api.broadcasts.listBroadcastRecipients, { of: { id }, query: filters })],
-      cli: `posthorn broadcast report ${id}`,
+      cli: [command('broadcast report', { of: [id] })],
     },
   }
   return page('campaigns/report-people', view, {

@@ -19,6 +19,7 @@ import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import type { Chart } from '../shell/chart.js'
+import { command } from '../shell/command-line.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { SameBy, Tone } from '../shell/parts.js'
@@ -148,7 +149,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
           query: { who: 'opened' },
         }),
       ],
-      cli: `posthorn broadcast report ${id}`,
+      cli: [command('broadcast report', { of: [id] })],
     },
   }
   return page('campaigns/report', view, { title: `Report: ${view.name}`, wide: true })

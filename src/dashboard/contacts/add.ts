@@ -21,6 +21,7 @@ import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { SameBy } from '../shell/parts.js'
@@ -201,7 +202,9 @@ async function showForm(
           body: { email: 'ada@example.com', confirm: true },
         }),
       ],
-      cli: `posthorn contact add ada@example.com --first-name Ada --account ${account.id}`,
+      cli: [
+        command('contact add', { of: ['ada@example.com'], firstName: 'Ada', account: account.id }),
+      ],
     },
   }
   return page('contacts/add', view, { title: 'Add a contact' })

@@ -8,6 +8,7 @@ import { listSegments } from '../../segments/index.js'
 import { listed, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -187,11 +188,16 @@ export async function showContacts(
 function sameBy(accountId: string, filters: URLSearchParams, newest: boolean) {
   const query = new URLSearchParams(filters)
   if (newest) query.set('sort', 'newest')
-  const options = [...filters].map(([name, value]) =>
-    name === 'q' ? ` '${value.replaceAll("'", "'\\''")}'` : ` --${name} ${value}`,
-  )
+  const { q, ...options } = Object.fromEntries(filters)
   return {
     api: [call(api.contacts.findContacts, { query })],
-    cli: `posthorn contact list${options.join('')}${newest ? ' --newest' : ''} --account ${accountId}`,
+    cli: [
+      command('contact list', {
+        of: q === undefined ? [] : [q],
+        ...options,
+        newest,
+        account: accountId,
+      }),
+    ],
   }
 }

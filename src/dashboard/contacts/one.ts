@@ -20,6 +20,7 @@ import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -174,7 +175,10 @@ export async function showContact(
           body: { firstName: 'Ada', metadata: { town: 'Lagos' } },
         }),
       ],
-      cli: `posthorn contact show ${id} --account ${account.id}\nposthorn contact set ${id} --first-name Ada --account ${account.id}`,
+      cli: [
+        command('contact show', { of: [id], account: account.id }),
+        command('contact set', { of: [id], firstName: 'Ada', account: account.id }),
+      ],
     },
   }
   return page('contacts/one', view, { title: email })

@@ -7,6 +7,7 @@ import { ApiError } from '../../errors/index.js'
 import { addressKey, parseMailbox } from '../../mime/index.js'
 import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { SameBy } from '../shell/parts.js'
@@ -84,7 +85,14 @@ function showPersonData({ base, account, query, fields }: Visit, faults: Faults)
         call(api.erasure.downloadPerson, { of: { email: email || 'ann@example.org' } }),
         call(api.erasure.erasePerson, { body: { address: email || 'ann@example.org' } }),
       ],
-      cli: `posthorn contact download ${email || 'ann@example.org'} --account ${account.id} > person.zip\nposthorn contact erase ${email || 'ann@example.org'} --account ${account.id}`,
+      cli: [
+        command('contact download', {
+          of: [email || 'ann@example.org'],
+          account: account.id,
+          into: 'person.zip',
+        }),
+        command('contact erase', { of: [email || 'ann@example.org'], account: account.id }),
+      ],
     },
   }
   return page('contacts/person-data', view, { title: 'Somebody’s data' })

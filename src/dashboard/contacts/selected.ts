@@ -18,6 +18,7 @@ import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { SameBy } from '../shell/parts.js'
@@ -183,7 +184,7 @@ async function selectedView(
       asksTrigger: false,
       same: {
         api: [call(api.contacts.deleteContact, { of: { id: 'CONTACT-ID' } })],
-        cli: `posthorn contact delete ADDRESS --account ${account.id}`,
+        cli: [command('contact delete', { of: ['ADDRESS'], account: account.id })],
       },
     }
   }

@@ -7,6 +7,7 @@ import type { SentCopy } from '../../outbound/index.js'
 import { fileSize } from '../format.js'
 import { file, frame, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import type { AccountPages } from '../shell/page.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -110,7 +111,7 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
       file: `${head.url}/json`,
       same: {
         api: [call(api.emails.getEmail, { of: { id: email.id } })],
-        cli: `posthorn email show ${email.id} --json`,
+        cli: [command('email show', { of: [email.id], json: true })],
       },
     }
     return page('emails/api', view, { title: `JSON · ${head.subject}` })

@@ -8,6 +8,7 @@ import { listTemplates } from '../../templates/index.js'
 import { type Moment, moment, shortly } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { queryWith, ranges, type Wanted, wantedOf } from './filter.js'
@@ -106,7 +107,7 @@ export async function showLog(
     newest: before === undefined ? undefined : here({ before: '' }),
     older: next === undefined ? undefined : here({ before: next }),
     csv: `${base}/emails.csv${queryWith(query, {})}`,
-    same: sameBy(wanted),
+    same: sameBy(wanted, account.id),
   }
   return page('emails/log', view, { title: 'Emails', wide: true })
 }
@@ -208,28 +209,11 @@ async function selectsOf(
   ]
 }
 
-/** Options of `posthorn email list` that are not named like the API's field. */
-const flags: Partial<Record<keyof Wanted['given'], string>> = {
-  topicId: '--topic-id',
-  broadcastId: '--broadcast-id',
-  messageId: '--message-id',
-  automationId: '--automation-id',
-  createdAfter: '--created-after',
-  createdBefore: '--created-before',
-}
-
 /** The search of the page, written as a request to the API and as a command. */
-function sameBy({ given }: Wanted): LogView['same'] {
-  const entries = Object.entries(given).filter((pair): pair is [keyof typeof given, string] =>
-    Boolean(pair[1]),
-  )
-  const options = entries.map(([name, value]) => ` ${flags[name] ?? `--${name}`} ${quoted(value)}`)
+function sameBy({ given, filter: { type } }: Wanted, account: string): LogView['same'] {
+  const test = (['true', 'false'] as const).find((one) => one === given.test)
   return {
-    api: [call(api.emails.listEmails, { query: new URLSearchParams(entries) })],
-    cli: `posthorn email list${options.join('')}`,
+    api: [call(api.emails.listEmails, { query: given })],
+    cli: [command('email list', { ...given, type, test, account })],
   }
 }
-
-/** As a shell takes it, whatever is in it. */
-const quoted = (text: string) =>
-  /^[\w@.:+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -12,6 +12,7 @@ import { suppressionsAmong } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import type { Faults } from '../shell/faults.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -97,7 +98,7 @@ export async function showMail(
     actions: await actionsOf(deps, visit, email, waiting),
     same: {
       api: [call(api.emails.getEmail, { of: { id } })],
-      cli: `posthorn email show ${id}\nposthorn queue show ${id}`,
+      cli: [command('email show', { of: [id] }), command('queue show', { of: [id] })],
     },
   }
   return page('emails/mail', view, { title: view.subject, ...(faults && { faults }) })

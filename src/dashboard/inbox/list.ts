@@ -5,6 +5,7 @@ import { messageId } from '../sandbox/inbox.js'
 import { type Badge, verdictBadges } from '../sandbox/verdict-words.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -67,7 +68,7 @@ export async function listPage(
     rows: rows.map((one) => rowOf(one, path, now)),
     same: {
       api: [call(api.inbox.listTestMails, { query: { emailId } })],
-      cli: `posthorn inbox list --account ${account.id}`,
+      cli: [command('inbox list', { account: account.id })],
     },
     ...beside,
   }

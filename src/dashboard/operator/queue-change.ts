@@ -12,13 +12,14 @@ import {
 } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type CommandLine, command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { linkTo } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
 import { changeTitles, countOf } from './queue.js'
-import { choiceIn, commandOf, filterOf, isChosen, type QueueChoice } from './queue-filter.js'
+import { choiceIn, filterOf, isChosen, optionsOf, type QueueChoice } from './queue-filter.js'
 
 /** All texts, as from the form: the choice, what was counted, and why. */
 const Change = object({
@@ -133,9 +134,18 @@ async function askPage(
     asksReason: reason !== 'none',
     usualReason: reason === 'usual' ? usualReason : '',
     back: id === '' ? linkTo('/operator/queue', choice) : `/operator/queue/${id}`,
-    command: id === '' ? commandOf(name, choice) : `posthorn queue ${name} ${id}`,
+    command: commandOf(name, id, choice),
   }
   return page('operator/queue-change', view, { title: `${changeTitles[name]} deliveries` })
+}
+
+/** The command that does the same; where commands ask too, without doing it yet. */
+function commandOf(name: QueueChangeName, id: string, choice: QueueChoice): CommandLine {
+  const all = !isChosen({ ...choice, held: '' })
+  const meant = id === '' ? { ...optionsOf(choice), all } : { of: [id] }
+  return name === 'retry'
+    ? command('queue retry', meant)
+    : command(`queue ${name}`, { ...meant, dryRun: true })
 }
 
 /** Changes what still fits of those that were counted: no later ones, and no more. */

@@ -59,22 +59,15 @@ async function chosenIn(read: Read, choice: QueueChoice, now: number): Promise<Q
   }
 }
 
-/** The command that makes this choice. */
-export function commandOf(verb: string, choice: QueueChoice): string {
-  const options = (
-    [
-      ['--domain', choice.domain],
-      ['--account', choice.account],
-      ['--class', choice.class],
-      ['--campaign', choice.campaign],
-      ['--email', choice.email],
-      ['--older-than', choice.older],
-    ] as const
-  ).flatMap(([option, value]) =>
-    value === '' ? [] : [`${option} '${value.replaceAll("'", "'\\''")}'`],
-  )
-  return ['posthorn queue', verb, ...options].join(' ')
-}
+/** The options of commands that make this choice. */
+export const optionsOf = ({ domain, account, campaign, email, older, ...more }: QueueChoice) => ({
+  domain,
+  account,
+  class: classNames.find((one) => one === more.class),
+  campaign,
+  email,
+  olderThan: older,
+})
 
 function emailIdIn(given: string): string {
   const id = given.toLowerCase()

@@ -13,12 +13,13 @@ import {
 import { readQueueClasses } from '../../doctor/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { linkTo } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { ages, choiceIn, commandOf, filterOf, isChosen } from './queue-filter.js'
+import { ages, choiceIn, filterOf, isChosen, optionsOf } from './queue-filter.js'
 
 const perPage = 50
 
@@ -96,7 +97,7 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
       label: changeTitles[name],
       href: linkTo(`/operator/queue/change/${name}`, choice),
     })),
-    command: commandOf('list', choice),
+    command: command('queue list', optionsOf(choice)),
   }
   const look = faults.message === undefined ? {} : { faults, status: 422 }
   return page('operator/queue', view, { title: 'Queue', wide: true, ...look })

@@ -11,6 +11,7 @@ import { type WaitingView, whyWaits } from '../emails/waiting.js'
 import { type Moment, moment, plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
+import { command } from '../shell/command-line.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { type ChecklistStep, firstSteps } from './checklist.js'
@@ -86,7 +87,10 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
     plan: [billing.plan.name, billing.marketingPlan?.name].filter(Boolean).join(', '),
     same: {
       api: [call(api.stats.getStats, { query: { groupBy: 'day' } })],
-      cli: `posthorn stats --account ${account.id}\nposthorn account protection ${account.id}`,
+      cli: [
+        command('stats', { account: account.id }),
+        command('account protection', { of: [account.id] }),
+      ],
     },
   }
   return page('overview/overview', view, { title: 'Overview', wide: true })

@@ -1,5 +1,6 @@
 import { exactIn, type Moment, moment, placeOf } from '../format.js'
 import type { ApiCall } from './api-call.js'
+import type { CommandLine } from './command-line.js'
 import { type Html, type HtmlContent, html } from './html.js'
 import { isolated } from './names.js'
 import type { NavigationView } from './navigation.js'
@@ -62,13 +63,13 @@ export const empty = (of: { title: string; text?: string; action?: PageLink }): 
 /** How to do the same by the API and by a command. */
 export interface SameBy {
   api?: readonly ApiCall[]
-  cli?: string | undefined
+  cli?: readonly CommandLine[] | undefined
   text?: string
 }
 export const sameBy = (of: SameBy): Html =>
   html`<details class="same"><summary>Do the same by ${[of.api && 'API', of.cli && 'command'].filter(Boolean).join(' or ')}</summary>
 ${of.text && html`<p class="quiet">${of.text}</p>`}
-${of.api && html`<pre class="code" tabindex="0">${of.api.map(({ text }) => text).join('\n')}</pre>`}${of.cli && html`<pre class="code" tabindex="0">${of.cli}</pre>`}</details>`
+${[of.api, of.cli].map((lines) => lines && html`<pre class="code" tabindex="0">${lines.map(({ text }) => text).join('\n')}</pre>`)}</details>`
 
 /** What is not to happen by one wrong click: opens, says what will happen, and then has the button. */
 export const confirm = (of: {

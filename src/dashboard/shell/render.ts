@@ -3,6 +3,7 @@ import ejs, { type TemplateFunction } from 'ejs'
 import { packageFile } from '../../config/index.js'
 import { api, call } from './api-call.js'
 import { chart } from './chart.js'
+import { command } from './command-line.js'
 import { field, fieldSet, hiddenField } from './field.js'
 import { Html, html, written } from './html.js'
 import { sentence } from './names.js'
@@ -39,6 +40,7 @@ const ui = {
   sameBy,
   api,
   call,
+  command,
   confirm,
   tabs,
   notice,

@@ -26,6 +26,7 @@ export interface EditorDeps extends EmailDeps {
 
 /** The editor's page, as plain values; a new template has the same page with less on it. */
 interface EditorView {
+  accountId: string
   action: string
   previewAction: string
   framesAt: string
@@ -99,6 +100,7 @@ export async function showNew(
   const preview = await previewOf(deps, account.id, draft, typed?.samples ?? kept)
   const at = `${visit.base}/templates`
   const view: EditorView = {
+    accountId: account.id,
     ...placesOf(at, ''),
     pictures: picturesIn(visit),
     isNew: true,
@@ -140,6 +142,7 @@ export async function showEditor(
   const [sender] = await verifiedDomains(read, account.id)
   const at = `${base}/templates`
   const view: EditorView = {
+    accountId: account.id,
     ...placesOf(at, slug),
     pictures: picturesIn(visit),
     isNew: false,

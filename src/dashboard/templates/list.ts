@@ -30,6 +30,7 @@ export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise
   return page(
     'templates/list',
     {
+      accountId: account.id,
       rows,
       ...beside,
       create: visit.may('templates.write') ? `${base}/templates/-/new` : undefined,

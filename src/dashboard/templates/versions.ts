@@ -37,6 +37,7 @@ export async function showVersions({ store }: EmailDeps, visit: Visit): Promise<
   return page(
     'templates/versions',
     {
+      accountId: account.id,
       slug: current.slug,
       rows,
       back: `${base}/templates/${current.slug}`,
@@ -71,6 +72,7 @@ export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<P
   return page(
     'templates/version',
     {
+      accountId: account.id,
       slug: current.slug,
       version,
       isCurrent,
