@@ -123,11 +123,19 @@ t.test(
   async (t) => {
     const clock = new FakeClock()
     const posthorn = await startPosthorn(t, { clock })
-    await clock.advance(70_000)
-    const { status, reasons } = await ask(posthorn.url, '/healthz')
+    const silent = async () => {
+      await clock.advance(70_000)
+      return await ask(posthorn.url, '/healthz')
+    }
+    const isNamed = ({ reasons }: Awaited<ReturnType<typeof silent>>) =>
+      reasons.some(({ says }) => says.includes('outbound-0'))
+    let found = await silent()
+    // It may have said something just between the minute and the question.
+    for (let i = 0; i < 20 && !isNamed(found); i++) found = await silent()
+    const { status, reasons } = found
     t.equal(status, 503)
     t.match(reasons, [{ what: 'thread', says: /^The thread \S+ does not answer, for \d+ s$/ }])
-    t.ok(reasons.some(({ says }) => says.includes('outbound-0')))
+    t.ok(isNamed(found))
     t.equal((await ask(posthorn.url, '/readyz')).status, 200, 'mail is taken all the same')
     t.match(await until(posthorn, '/healthz', 200), { text: 'ok\n' })
   },
