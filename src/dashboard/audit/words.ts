@@ -116,6 +116,7 @@ const whole: Record<string, string> = {
   'emails.export': 'Log of emails downloaded',
   'operator.look': "Looked at by the operator's API",
   'password.change': 'Password changed',
+  'receiving.host': 'Where a domain receives mail changed',
   'recovery-code.use': 'A recovery code used',
   'recovery-codes.renew': 'New recovery codes made',
   login: 'Logged in',
