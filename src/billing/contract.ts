@@ -14,6 +14,8 @@ const plan = {
   perMinute: orNull(
     count('How many mails may be handed in within a clock minute; null: any number'),
   ),
+  receivedPerDay: orNull(count('How many mails may come in within a day (UTC); null: any number')),
+  receivedMib: count('How large a mail that comes in may be, in MiB'),
   priceNaira: {
     type: 'number',
     minimum: 0,
@@ -50,6 +52,8 @@ export const listPlans = operation('GET /v1/billing/plans', {
               monthlyLimit: 3_000,
               perHour: null,
               perMinute: null,
+              receivedPerDay: 100,
+              receivedMib: 20,
               priceNaira: 0,
               paymentProviderPlanCode: null,
               retentionDays: 7,
@@ -62,6 +66,8 @@ export const listPlans = operation('GET /v1/billing/plans', {
               unlimited: true,
               perHour: null,
               perMinute: null,
+              receivedPerDay: null,
+              receivedMib: 20,
               priceNaira: 0,
               paymentProviderPlanCode: null,
               retentionDays: 90,

@@ -18,6 +18,8 @@ const shown = (plan: EmailPlan) => ({
   ...(plan.monthlyLimit === null ? { unlimited: true } : {}),
   perHour: plan.perHour,
   perMinute: plan.perMinute,
+  receivedPerDay: plan.receivedPerDay,
+  receivedMib: plan.receivedMib,
   priceNaira: plan.priceNaira,
   paymentProviderPlanCode: plan.paymentProviderPlanCode,
   retentionDays: plan.retentionDays,

@@ -221,7 +221,7 @@ export const getDomain = operation('GET /v1/domains/:id', {
 export const updateDomain = operation('PATCH /v1/domains/:id', {
   id: 'updateDomain',
   may: 'full',
-  audit: 'domain.tracking',
+  audit: 'domain.change',
   of: domain,
   body: shape(
     'DomainChanges',

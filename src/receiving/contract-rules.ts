@@ -91,7 +91,7 @@ export const listReceivingRules = operation('GET /v1/receiving/rules', {
 export const addReceivingRule = operation('POST /v1/receiving/rules', {
   id: 'addReceivingRule',
   may: 'full',
-  audit: 'receiving.add_rule',
+  audit: 'receiving.add',
   body: shape(
     'NewReceivingRule',
     table({
@@ -137,7 +137,7 @@ export const getReceivingRule = operation('GET /v1/receiving/rules/:id', {
 export const updateReceivingRule = operation('PATCH /v1/receiving/rules/:id', {
   id: 'updateReceivingRule',
   may: 'full',
-  audit: 'receiving.change_rule',
+  audit: 'receiving.change',
   of: rule,
   body: shape(
     'ReceivingRuleChanges',
@@ -167,7 +167,7 @@ export const updateReceivingRule = operation('PATCH /v1/receiving/rules/:id', {
 export const deleteReceivingRule = operation('DELETE /v1/receiving/rules/:id', {
   id: 'deleteReceivingRule',
   may: 'full',
-  audit: 'receiving.delete_rule',
+  audit: 'receiving.delete',
   of: rule,
   says: () => ({
     summary: 'Delete a rule',

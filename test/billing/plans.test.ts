@@ -82,6 +82,8 @@ t.test('GET /v1/billing/plans answers anybody with the email plans', async (t) =
     monthlyLimit: 3_000,
     perHour: null,
     perMinute: null,
+    receivedPerDay: 100,
+    receivedMib: 20,
     priceNaira: 0,
     paymentProviderPlanCode: null,
     retentionDays: 7,

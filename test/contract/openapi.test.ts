@@ -33,6 +33,7 @@ import { eventually } from '../support/eventually.js'
 import { management, managementAnew, managementAnswers } from '../support/management.js'
 import { type Answer, type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { RawConnection, type RawResponse } from '../support/raw-http.js'
+import { giveMail, receiveAt, whenRead } from '../support/receiving.js'
 import { makeTempDir } from '../support/store.js'
 
 // Not far from the threads' own clock, or what is scheduled would be due already.
@@ -67,6 +68,22 @@ const [receiver] = (await posthorn.call('GET', '/v1/domains')).json.domains
 await posthorn.call('PATCH', `/v1/domains/${receiver.id}`, {
   body: { receivingHost: 'in.sender.test' },
 })
+const mailWithFile = `From: Ann <ann@example.test>
+Subject: Hello
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain
+
+Hello
+--b
+Content-Type: application/pdf; name="bill.pdf"
+Content-Disposition: attachment
+Content-Transfer-Encoding: base64
+
+JVBERg==
+--b--
+`
 const inAnHour = () => new Date(clock.now() + 3_600_000).toISOString()
 
 const made = async (path: string, name: string): Promise<string> =>
@@ -1392,6 +1409,49 @@ function observe(one: string, answer: RawResponse | undefined): RawResponse {
   contract.check({ method, path, status: answer.status, text: answer.body.toString(), header })
   return answer
 }
+
+t.test('mail that comes in', async (t) => {
+  const adding = 'POST /v1/receiving/rules'
+  const body = { pattern: 'support@in.sender.test', action: 'store' }
+  const { id } = (await answers(t, adding, { body }, 201)).json
+  const elsewhere = { ...body, pattern: 'support@elsewhere.test' }
+  await answers(t, adding, { body: elsewhere }, 422, 'validation_error')
+  await answers(t, 'GET /v1/receiving/rules', {}, 200)
+  await answers(t, `GET /v1/receiving/rules/${id}`, {}, 200)
+  const changing = `PATCH /v1/receiving/rules/${id}`
+  await answers(t, changing, { body: { enabled: true } }, 200)
+  await answers(t, changing, { body: { pattern: 'support@elsewhere.test' } }, 422)
+  const where = 'GET /v1/receiving/where'
+  await answers(t, `${where}?address=support@in.sender.test`, {}, 200)
+  await answers(t, where, {}, 400)
+  await answers(t, `${where}?address=here`, {}, 422, 'validation_error')
+
+  const mail = mailWithFile
+  t.match(await giveMail(t, posthorn.appliance.inboundSmtpPort, body.pattern, mail), /^250 /)
+  const [found] = await whenRead(posthorn)
+  await answers(t, 'GET /v1/received', {}, 200)
+  await answers(t, 'GET /v1/received?cursor=x', {}, 400, 'validation_error')
+  for (const more of ['', '/raw', '/attachments/1']) {
+    await answers(t, `GET /v1/received/${found.id}${more}`, {}, 200)
+  }
+  await answers(t, `DELETE /v1/received/${found.id}`, {}, 200)
+  await answers(t, `DELETE /v1/receiving/rules/${id}`, {}, 200)
+
+  const { apiKey: key } = await posthorn.addAccount('Receiver')
+  const { json } = await answers(
+    t,
+    'POST /v1/domains',
+    { key, body: { name: 'in.sender.test' } },
+    201,
+  )
+  const taken = { key, body: { receivingHost: 'in.sender.test' } }
+  await answers(t, `PATCH /v1/domains/${json.id}`, taken, 409, 'conflict')
+
+  const on = await startPosthorn(t, { settings: { ceilings: { receiving_rules: 1 } } })
+  await receiveAt(on, 'in.sender.test')
+  await answers(t, adding, { on, body }, 201)
+  await answers(t, adding, { on, body }, 403, 'plan_limit_exceeded')
+})
 
 t.test('an account has at most 100 forms', async (t) => {
   for (let n = 0; n < 100; n++) await posthorn.call('POST', '/v1/forms', { body: signup })

@@ -72,7 +72,14 @@ t.test('the examples that the pages show work as they stand', async (t) => {
     html: '<p>x</p>',
     draft: true,
   }
+  const { json: own } = await call('GET', '/v1/domains')
+  const sender = own.domains.find(({ name }: { name: string }) => name === 'sender.test')
+  await call('PATCH', `/v1/domains/${sender.id}`, { body: { receivingHost: 'in.sender.test' } })
   const ids: Record<string, string> = {
+    '/v1/receiving/rules/{id}': await made('/v1/receiving/rules', {
+      pattern: '*@in.sender.test',
+      action: 'store',
+    }),
     '/v1/contacts/lists/{id}': list,
     '/v1/contacts/{listId}': list,
     '/v1/contacts/all/{id}': contact,
@@ -114,6 +121,10 @@ t.test('the examples that the pages show work as they stand', async (t) => {
       const body = JSON.parse(
         unescaped(escaped)
           .replaceAll('01a1fc92-9915-7533-8296-0a5be7d1c2f3', list)
+          .replaceAll(
+            'in.example.com',
+            id === 'updateDomain' ? 'in.shop.example.net' : 'in.sender.test',
+          )
           .replaceAll('01a1fc92-0000-7000-8000-5f0e1c2d3b4a', topic),
       )
       if (id === 'createTemplate') body.slug = `another-${tried}`

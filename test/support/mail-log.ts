@@ -178,6 +178,8 @@ export async function openMailLog(
         | 'recipient_entries'
         | 'past_deliveries'
         | 'body_uses'
+        | 'received'
+        | 'received_headers'
         | 'retention_waiting',
     ) =>
       Number(

@@ -27,6 +27,8 @@ interface RulesView {
   hosts: { host: string; domain: string; isReady: boolean }[]
   rules: RuleLine[]
   actions: { value: string; label: string }[]
+  /** A host of the account for examples of patterns. */
+  exampleHost: string
   asked: string
   answer: string | undefined
   exampleId: string
@@ -39,8 +41,7 @@ interface RuleLine {
   pattern: string
   does: string
   enabled: boolean
-  isFirst: boolean
-  isLast: boolean
+  changes: { name: string; label: string }[]
 }
 
 const actions = [
@@ -65,13 +66,15 @@ export function rulePages(
     const rules = await listRules(read, account.id)
     const domains = await listDomains(read, account.id)
     const asked = query.get('address')?.trim() ?? ''
+    const hosts = domains.flatMap(({ receivingHost: host, receivingHostReady: isReady, name }) =>
+      host === null ? [] : [{ host, domain: name, isReady }],
+    )
     const view: RulesView = {
       base,
       accountId: account.id,
       mayWrite: visit.may('domains.write'),
-      hosts: domains.flatMap(({ receivingHost: host, receivingHostReady: isReady, name }) =>
-        host === null ? [] : [{ host, domain: name, isReady }],
-      ),
+      hosts,
+      exampleHost: hosts[0]?.host ?? 'in.example.com',
       rules: rules.map((rule) => lineOf(rule, rules.length)),
       actions,
       asked,
@@ -134,6 +137,10 @@ const lineOf = (rule: ReceivingRule, count: number): RuleLine => ({
         ? 'told to webhooks'
         : 'stored alone',
   enabled: rule.enabled,
-  isFirst: rule.place === 1,
-  isLast: rule.place === count,
+  changes: [
+    ...(rule.place === 1 ? [] : [{ name: 'up', label: 'Up' }]),
+    ...(rule.place === count ? [] : [{ name: 'down', label: 'Down' }]),
+    rule.enabled ? { name: 'off', label: 'Off' } : { name: 'on', label: 'On' },
+    { name: 'delete', label: 'Delete' },
+  ],
 })
