@@ -619,6 +619,10 @@ t.test(
     const page = (await owner.get(made.to)).text
     t.match(page, /by each recipient’s own clock/)
     t.match(page, /at most 1,200 an hour, from 09:00 until 17:00 on Mon \(Africa\/Lagos\)/)
+    const typed = await owner.post(`${made.to}/pace`, { rate: '1e3' })
+    const opened = /<details class="card" open><summary>Change how fast[\s\S]*value="1e3"/
+    t.match(typed, { status: 422, text: opened }, 'what was typed is seen')
+    t.match(typed.text, /Write a whole number of mails/)
     t.equal((await owner.post(`${made.to}/pace`, { rate: '0' })).status, 422)
     t.equal((await owner.post(`${made.to}/pace`, { rate: '50', window: '' })).status, 303)
     t.match(await call('GET', `/v1/broadcasts/${id}`), { rate: 50, window: null })

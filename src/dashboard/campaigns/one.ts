@@ -18,7 +18,7 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { audienceNames } from './list.js'
-import { paceFieldsOf, paceWords } from './pace-part.js'
+import { isPaceWrong, paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
 import { restOf, type VersionsView, versionsView } from './versions.js'
@@ -40,6 +40,8 @@ interface CampaignView {
   pace: string | undefined
   /** Its fields, where they can be changed. */
   paceFields: Html | undefined
+  /** Something is wrong with what was typed there. */
+  isPaceWrong: boolean
   begun: Moment | undefined
   /** Undefined: nothing of it has left. */
   report: string | undefined
@@ -101,6 +103,7 @@ export async function campaignPage(
     leaves: waits && at !== null ? leavesAt(found, at, zone) : undefined,
     pace: paceWords(found),
     paceFields: mayPace ? paceFieldsOf(found, { zone, faults }) : undefined,
+    isPaceWrong: isPaceWrong(faults),
     begun: found.sent_at === null ? undefined : moment(found.sent_at, now),
     report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
     sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,

@@ -59,6 +59,10 @@ export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 
 const typedWrong = (field: string, message: string) =>
   new ApiError('validation_error', message, { fields: { field } })
 
+/** Whether something is wrong with what a form says of it. */
+export const isPaceWrong = ({ fields }: Faults): boolean =>
+  Object.keys(paceFields).some((name) => name in fields)
+
 /** Whether a form says how fast it leaves, or in which hours. */
 export const isPaceTyped = (fields: Form): boolean =>
   ['rate', 'window', 'windowTo', 'windowDays'].some((name) => Boolean(fields.get(name)))

@@ -43,6 +43,8 @@ interface SendCampaignView {
   /** To how many it goes first, where it is tried in versions. */
   tested: string | undefined
   when: string
+  /** Until when it can be taken back, in a sentence. */
+  takeBack: string
   faults: Faults
 }
 
@@ -75,25 +77,29 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
   })
 
   const sending = { action: 'campaigns.write', form: SendForm, again: show } as const
-  pages.post('/campaigns/:id/send', sending, async ({ account, base, form, params, may }) => {
-    const draft = await draftOf({ account, params })
-    const { counts } = await judgeDraft(withExpand(deps), draft.account_id, draft.id)
-    refuseUntyped(counts.reachable, form.number ?? '', 'number')
-    const billing = await readBilling(store.read, plans, account.id)
-    const options = {
-      notBefore: clock.now() + takeBackMs,
-      revision: Number(form.revision),
-      byOwner: may('campaigns.notice'),
-    }
-    const sent = await sendDraft(withExpand(deps), billing, draft.id, undefined, options)
-    return redirect(`${base}/campaigns/${sent.id}`, {
-      flash: `On its way to ${shown(sent.audience)}`,
-      audit: auditOf(operations.sendBroadcast, {
-        target: sent.id,
-        detail: { recipients: sent.audience },
-      }),
-    })
-  })
+  pages.post(
+    '/campaigns/:id/send',
+    sending,
+    async ({ account, base, form, params, may, person }) => {
+      const draft = await draftOf({ account, params })
+      const { counts } = await judgeDraft(withExpand(deps), draft.account_id, draft.id)
+      refuseUntyped(counts.reachable, form.number ?? '', 'number')
+      const billing = await readBilling(store.read, plans, account.id)
+      const options = {
+        notBefore: clock.now() + takeBackMs,
+        revision: Number(form.revision),
+        byOwner: may('campaigns.notice'),
+      }
+      const sent = await sendDraft(withExpand(deps), billing, draft.id, undefined, options)
+      return redirect(`${base}/campaigns/${sent.id}`, {
+        flash: sentWords(sent, { soon: options.notBefore, zone: person.timeZone ?? 'UTC' }),
+        audit: auditOf(operations.sendBroadcast, {
+          target: sent.id,
+          detail: { recipients: sent.audience },
+        }),
+      })
+    },
+  )
 }
 
 async function showChecks(
@@ -118,9 +124,30 @@ async function showChecks(
     typesNumber: isTypedFor(reachable ?? 0),
     tested: await testedFirst(deps.store.read, draft, reachable ?? 0),
     when: await whenWords(deps.store.read, draft, { from: now + takeBackMs, zone }),
+    takeBack: isAhead(draft, now + takeBackMs)
+      ? 'You can take it back until then: nothing leaves before.'
+      : 'You have a minute to take it back: nothing leaves before.',
     faults,
   }
   return page('campaigns/send', view, { title: `Send ${name}` })
+}
+
+/** Whether it begins later than one that is sent without a time, at `soon` (ms). */
+const isAhead = ({ scheduled_at: at }: Pick<Broadcast, 'scheduled_at'>, soon: number) =>
+  at !== null && at > soon
+
+/** What is said when somebody has sent it: nothing has left yet. */
+function sentWords(sent: Broadcast, { soon, zone }: { soon: number; zone: string }): string {
+  const { audience, scheduled_at: at, local_zone: local } = sent
+  const to = counted(audience, 'person', 'people')
+  if (at === null || !isAhead(sent, soon)) {
+    return `It leaves for ${to} in a minute: until then it can be taken back`
+  }
+  const when =
+    local === null
+      ? exactWithZone(at, zone)
+      : `${localTime(at, local)}, by each recipient’s own clock`
+  return `It is scheduled for ${to}, and leaves at ${when}`
 }
 
 /** When people get a draft that is sent now, of which nothing leaves before `from` (ms). */

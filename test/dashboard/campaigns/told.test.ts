@@ -261,3 +261,29 @@ t.test(
     t.match(fast.text, /Write a number of mails from 1 to 1,000,000/)
   },
 )
+
+t.test('one for a time to come says when it leaves, and no names of the API', async (t) => {
+  const at = new Date(Date.now() + 90 * 86_400_000).toISOString()
+  const given = { ...content, name: 'Ahead', html: '<p>x {{ unsubscribe_footer }}</p>' }
+  const send = async (more: object) => {
+    const { id, revision } = await call('POST', '/v1/broadcasts', { ...given, ...more })
+    const page = `${base}/campaigns/${id}`
+    const checks = (await owner.get(`${page}/send`)).text
+    const of = /name="revision"[^>]*value="(\d+)"/.exec(checks)?.[1] ?? String(revision)
+    const posted = await owner.post(`${page}/send`, { revision: of })
+    // The next page says it, by a cookie.
+    const said = posted.headers.getSetCookie().map((one) => one.split(';')[0])
+    const cookie = [owner.cookie, ...said].join('; ')
+    return { checks, sent: (await owner.get(page, { cookie })).text }
+  }
+  const ahead = await send({ scheduledAt: at })
+  t.match(ahead.checks, /You can take it back until then/)
+  t.match(ahead.sent, /It is scheduled for \d+ people, and leaves at \d/)
+  const soon = await send({})
+  t.match(soon.checks, /You have a minute to take it back/)
+  t.match(soon.sent, /It leaves for \d+ people in a minute/)
+  const { id } = await call('POST', '/v1/broadcasts', { ...given, localTimeOf: 'Africa/Lagos' })
+  const { text } = await owner.get(`${base}/campaigns/${id}/send`)
+  t.match(text, /clock of each recipient needs the time that their clocks show/)
+  t.notMatch(text, /\((localTimeOf|scheduledAt)\)/)
+})
