@@ -6,29 +6,36 @@ import {
   type AutomationDeps,
   discardDraft,
   draftIn,
+  faultsOf,
   findAutomation,
   invalidAutomation,
   keepTyped,
+  type LiquidDeps,
   putInForce,
   readWritten,
   refuseArchived,
-  validate,
   type WrittenAutomation,
 } from './definition/index.js'
 
 /** What is written of an automation, as clients see it. */
-export function shownDraft({ name, definition, revision, isDraft }: WrittenAutomation) {
+export async function shownDraft(
+  deps: LiquidDeps,
+  accountId: string,
+  { name, definition, revision, isDraft }: WrittenAutomation,
+) {
   const { steps, connections, settings = {} } = definition
-  const { faults: errors } = validate(definition)
+  const errors = await faultsOf(deps, accountId, definition)
   return { revision, isDraft, name, steps, connections, settings, errors }
 }
 
-export const draftAnswer = async (read: Read, automation: Automation) =>
-  shownDraft(await readWritten(read, automation))
+export const draftAnswer = async (
+  { store: { read }, renderer }: { store: { read: Read } } & LiquidDeps,
+  automation: Automation,
+) => shownDraft({ renderer }, automation.account_id, await readWritten(read, automation))
 
 /** Writes the draft of an automation of the account. Throws a 404, a 409 where it was changed since, a 422 for what is none. */
 export async function writeDraft(
-  deps: AutomationDeps,
+  deps: AutomationDeps & LiquidDeps,
   billing: AccountBilling,
   id: string,
   {
@@ -61,7 +68,7 @@ export async function writeDraft(
   if (definition === undefined) throw invalidAutomation(faults)
   const kept = { name: name ?? before.name, definition, revision: revision ?? before.revision }
   await keepTyped(deps, accountId, id, kept)
-  return await draftAnswer(read, await findAutomation(read, accountId, id))
+  return await draftAnswer(deps, await findAutomation(read, accountId, id))
 }
 
 /** What is written, where that is a draft. Throws a 404. */
@@ -74,7 +81,7 @@ async function requireDraft(read: Read, automation: Automation): Promise<Written
 
 /** Puts in force what is written. Throws a 404 where nothing is, else as enabling does, and a 409 where it was changed since. */
 export async function enableWritten(
-  deps: AutomationDeps,
+  deps: AutomationDeps & LiquidDeps,
   billing: AccountBilling,
   id: string,
   given: string | undefined,
@@ -89,9 +96,9 @@ export async function enableWritten(
 }
 
 /** Throws the draft away; what is left is the version. */
-export async function dropDraft(deps: AutomationDeps, accountId: string, id: string) {
+export async function dropDraft(deps: AutomationDeps & LiquidDeps, accountId: string, id: string) {
   const { read } = deps.store
   await requireDraft(read, await findAutomation(read, accountId, id))
   await discardDraft(deps, accountId, id)
-  return await draftAnswer(read, await findAutomation(read, accountId, id))
+  return await draftAnswer(deps, await findAutomation(read, accountId, id))
 }

@@ -35,11 +35,13 @@ import {
   archiveAutomation,
   cancelRun,
   createAutomation,
+  definitionIn,
   disableAutomation,
   duplicateAutomation,
   editAutomation,
   enableAutomation,
   findAutomation,
+  refuseBrokenSubjects,
   type WrittenAlongside,
 } from './definition/index.js'
 import { draftAnswer, dropDraft, enableWritten, writeDraft } from './draft-answers.js'
@@ -110,6 +112,8 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     // Unknown fields are of a newer client and ignored; those of steps and settings are refused.
     const { name, steps, connections, settings } = body
     const given = { name, steps, connections, settings }
+    definitionIn({ steps, connections, settings })
+    await refuseBrokenSubjects(deps, account.accountId, steps)
     const made = await createAutomation(deps, billing, given, (tx, made) =>
       remember(tx, madeAnswer(made), 201),
     )
@@ -139,6 +143,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     const { name, steps, connections, settings } = body
     const changes = { name, steps, connections, settings }
     const billing = await billingOf(accountId)
+    await refuseBrokenSubjects(deps, accountId, steps)
     return shownDetail(read, await editAutomation(deps, billing, params.id, changes))
   })
 
@@ -159,7 +164,7 @@ function draftRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
   serve(api, operations.getDraft, async ({ account, params }) =>
-    draftAnswer(read, await findAutomation(read, account.accountId, params.id)),
+    draftAnswer(deps, await findAutomation(read, account.accountId, params.id)),
   )
 
   serve(api, operations.updateDraft, async ({ account: { accountId }, params, body }) =>

@@ -24,6 +24,7 @@ import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { say } from './output.js'
 import { plansOf } from './plan.js'
+import { withRenderer } from './template.js'
 
 /** What any of the verbs may be given. */
 interface Options extends AskOptions {
@@ -58,7 +59,9 @@ const changes: readonly Change[] = [
     help: '$ posthorn automation enable Welcome',
     async apply({ store, clock, place }, { account_id, id }) {
       const billing = await readBilling(store.read, plansOf(place), account_id)
-      const enabled = await enableAutomation({ store, clock }, billing, id)
+      const enabled = await withRenderer({ store, clock }, (renderer) =>
+        enableAutomation({ store, clock, renderer }, billing, id),
+      )
       return await enabledAnswer(store.read, enabled)
     },
     done: ({ version }) => `Enabled: its event starts runs of version ${version} from now on`,

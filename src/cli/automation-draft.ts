@@ -18,6 +18,7 @@ import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.j
 import { givenTo } from './given.js'
 import { say, sayFields, sayTable } from './output.js'
 import { plansOf } from './plan.js'
+import { withRenderer } from './template.js'
 
 /** `automation draft`, and what is done with one. */
 export const draftAutomationRows: readonly CommandRow[] = [
@@ -61,8 +62,11 @@ draft --json' says it. It is kept whatever it lacks; with an old revision it is 
 
 type Draft = Awaited<ReturnType<typeof draftAnswer>>
 
-async function show({ store: { read } }: CommandDeps, named: string) {
-  return answerOf(await draftAnswer(read, await findAnyAutomation(read, named)))
+async function show({ store, clock }: CommandDeps, named: string) {
+  const found = await findAnyAutomation(store.read, named)
+  return answerOf(
+    await withRenderer({ store, clock }, (renderer) => draftAnswer({ store, renderer }, found)),
+  )
 }
 
 const answerOf = (json: Draft) => ({ json, say: () => sayDraft(json) })
@@ -90,13 +94,19 @@ async function write({ store, clock, place }: CommandDeps, named: string, file: 
   if (given === undefined) throw new OperatorError(`${file} is not a JSON object`)
   const body = givenTo(operations.updateDraft, given)
   const billing = await readBilling(store.read, plansOf(place), account_id)
-  return answerOf(await writeDraft({ store, clock }, billing, id, body))
+  return answerOf(
+    await withRenderer({ store, clock }, (renderer) =>
+      writeDraft({ store, clock, renderer }, billing, id, body),
+    ),
+  )
 }
 
 async function enable({ store, clock, place }: CommandDeps, named: string) {
   const { account_id, id } = await findAnyAutomation(store.read, named)
   const billing = await readBilling(store.read, plansOf(place), account_id)
-  const enabled = await enableWritten({ store, clock }, billing, id, undefined)
+  const enabled = await withRenderer({ store, clock }, (renderer) =>
+    enableWritten({ store, clock, renderer }, billing, id, undefined),
+  )
   return {
     json: shownState(enabled),
     say: () => say(`In force: its event starts runs of version ${enabled.version} from now on`),
@@ -112,5 +122,9 @@ async function discard({ store, clock, place }: CommandDeps, named: string, opti
     how: 'moderate',
   }
   if (!(await confirmed(place, options, intent))) return
-  return answerOf(await dropDraft({ store, clock }, account_id, id))
+  return answerOf(
+    await withRenderer({ store, clock }, (renderer) =>
+      dropDraft({ store, clock, renderer }, account_id, id),
+    ),
+  )
 }

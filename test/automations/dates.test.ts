@@ -80,7 +80,7 @@ t.test('a birthday is mailed each year, once, at the time where somebody is', as
       .where('id', '=', contact.id)
       .execute(),
   )
-  const deps = { store: rig.store, clock: rig.clock }
+  const deps = { store: rig.store, clock: rig.clock, renderer: rig.renderer }
   await disableAutomation(deps, rig.accountId, id)
   await rig.keep()
   t.same(

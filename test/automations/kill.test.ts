@@ -154,7 +154,7 @@ async function prepare(t: Test, dataDir: string, accountId: string): Promise<voi
     connections: inARow(steps),
     settings: undefined,
   })
-  await enableAutomation({ store, clock }, billing, made.id)
+  await enableAutomation({ store, clock, renderer }, billing, made.id)
   await renderer.close()
   await store.close()
 }

@@ -66,7 +66,7 @@ export async function openBenchEngine(dataDir: string, accountId: string) {
         .slice(1)
         .map(({ key: to }, place) => ({ from: `step${place}`, to, type: 'default' }))
       const { id } = await createAutomation({ store, clock }, billing, { name, steps, connections })
-      await enableAutomation({ store, clock }, billing, id)
+      await enableAutomation({ store, clock, renderer }, billing, id)
       return id
     },
     /** Takes in one event of each of these contacts, in batches. */

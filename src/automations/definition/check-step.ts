@@ -99,18 +99,33 @@ const duration = (longestMs: number, longest: string) =>
  * Values, or paths of the fields that have them. Variables of a step are stored with every mail that it makes, so
  * their size counts a million times.
  */
-const values = (expected: string, refused: readonly string[] = []) =>
+const values = (expected: string, faultOf: (name: string, item: unknown) => string | undefined) =>
   define<Record<string, Json | Variable>>('values', (value, { path }) => {
     if (!isJsonObject(value) || jsonBytes(value) > limits.contactMetadataBytes) {
       return `Expected ${expected} of at most ${limits.contactMetadataBytes} bytes as JSON`
     }
     return Object.entries(value).flatMap(([key, item]) => {
-      const message = refused.includes(key)
-        ? 'Every template has this name already; choose another'
-        : isVariable(item) && pathFault(item.var)
+      const message = faultOf(key, item) ?? (isVariable(item) && pathFault(item.var))
       return message ? [{ path: [...path, key], value: item, message }] : []
     })
   })
+
+// A letter or digit first: what merge tags can say, and what the columns of most imports are called.
+const valueName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_ -]{0,98}[\p{L}\p{N}_-])?$/u
+
+/** Values are stored as they are: Liquid in them would reach people as it is written. */
+const isLiquid = (value: unknown) => typeof value === 'string' && /\{[{%]/.test(value)
+const noLiquid =
+  'Nothing is filled in inside a text: expected one without {{ and {%, or { "var": the path of a field }'
+
+const namedFault = (name: string, item: unknown): string | undefined => {
+  if (!valueName.test(name)) {
+    return name === ''
+      ? 'Expected a name with its value'
+      : 'Expected a name of 1 to 100 letters, digits, "_", "-" and spaces'
+  }
+  return isLiquid(item) ? noLiquid : undefined
+}
 
 /** Null clears the name; a variable in its place is judged when its value is known. */
 const Name = define<string | null | Variable>('name', (value) => {
@@ -120,6 +135,7 @@ const Name = define<string | null | Variable>('name', (value) => {
     value.length <= limits.nameLength &&
     value.isWellFormed() &&
     !/\p{Cc}/u.test(value)
+  if (isName && isLiquid(value)) return noLiquid
   const expected = `null or a name of at most ${limits.nameLength} characters without control characters`
   return value === null || isName || `Expected ${expected}`
 })
@@ -207,7 +223,13 @@ const Mail = type({
   // There are names that only Posthorn writes.
   headers: optional(refine(structOf(mailHeaders), 'names', (given) => headersFault(given) ?? true)),
   tags: optional(structOf(mailTags)),
-  variables: optional(values('an object of variables', stepTags)),
+  variables: optional(
+    values('an object of variables', (name, item) =>
+      stepTags.includes(name)
+        ? 'Every template has this name already; choose another'
+        : namedFault(name, item),
+    ),
+  ),
   type: optional(words('marketing', 'transactional')),
   topicId: optional(textWith('the id of a topic', (id) => uuid.test(id))),
   templateVersion: optional(
@@ -260,7 +282,7 @@ export const configs: { [T in StepType]: Struct<StepOf<T>['config'], unknown> } 
       type({
         firstName: optional(Name),
         lastName: optional(Name),
-        metadata: optional(values('an object')),
+        metadata: optional(values('an object', namedFault)),
       }),
     ),
   ),
@@ -268,7 +290,7 @@ export const configs: { [T in StepType]: Struct<StepOf<T>['config'], unknown> } 
   webhook: noOthers(
     type({
       endpointId: textWith('the id of a webhook endpoint', (id) => id !== '' && id.length <= 64),
-      payload: optional(values('an object')),
+      payload: optional(values('an object', () => undefined)),
     }),
   ),
   exit: noOthers(

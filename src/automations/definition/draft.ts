@@ -11,6 +11,7 @@ import {
 } from './automation.js'
 import { type AutomationDefinition, limits } from './definition.js'
 import { putVersion } from './edit.js'
+import { type LiquidDeps, subjectFaults } from './subject-faults.js'
 import { validate } from './validate.js'
 
 /*
@@ -82,19 +83,20 @@ const revisionOf = ({ version, updated_at }: Automation, draft: DraftRow | undef
  * automation that nothing starts it is the version from then on, where nothing is wrong with it.
  */
 export async function keepWritten(
-  { store, clock }: AutomationDeps,
+  { store, clock, renderer }: AutomationDeps & LiquidDeps,
   billing: AccountBilling,
   id: string,
   { name, definition, revision }: Omit<WrittenAutomation, 'isDraft'>,
 ): Promise<WrittenAutomation> {
   checkOpen(billing)
   if (jsonBytes(definition) > limits.definitionBytes) throw tooLarge()
+  const unread = await subjectFaults({ renderer }, billing.accountId, definition.steps)
   return await store.write(async (tx) => {
     const automation = await findAutomation(tx, billing.accountId, id)
     refuseArchived(automation)
     const draft = await draftOf(tx, automation)
     if (revisionOf(automation, draft) !== revision) throw changedMeanwhile()
-    const valid = validate(definition).definition
+    const valid = unread.length > 0 ? undefined : validate(definition).definition
     if (automation.status === 'disabled' && valid !== undefined) {
       await becomeVersion(tx, automation, { name, definition: valid, now: clock.now() })
     } else {

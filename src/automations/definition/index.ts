@@ -120,6 +120,7 @@ export {
   enableAutomation,
   putInForce,
 } from './state.js'
+export { faultsOf, type LiquidDeps, refuseBrokenSubjects } from './subject-faults.js'
 export { validate } from './validate.js'
 export {
   type FrozenVersion,

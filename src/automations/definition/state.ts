@@ -19,6 +19,7 @@ import { followDates, leaveDates } from './date-trigger.js'
 import type { AutomationDefinition } from './definition.js'
 import { becomeVersion, changedMeanwhile, readWritten } from './draft.js'
 import { definitionIn, invalidAutomation } from './edit.js'
+import { type LiquidDeps, refuseBrokenSubjects } from './subject-faults.js'
 
 /*
  *   (made) ──▶ disabled ──enable──▶ enabled ──disable──▶ disabled
@@ -35,13 +36,18 @@ const maxPerEvent = 50
  * changes nothing.
  */
 export async function enableAutomation(
-  { store, clock }: AutomationDeps,
+  { store, clock, renderer }: AutomationDeps & LiquidDeps,
   billing: AccountBilling,
   id: string,
   alongside: WrittenAlongside = nothing,
 ): Promise<Automation> {
   checkOpen(billing)
   const { accountId } = billing
+  const found = await findAutomation(store.read, accountId, id)
+  const { definition } = await readDefinition(store.read, found.id, found.version)
+  if (found.status === 'disabled') {
+    await refuseBrokenSubjects({ renderer }, accountId, definition.steps)
+  }
   return await store.write(async (tx) => {
     const automation = await findAutomation(tx, accountId, id)
     refuseArchived(automation)
@@ -79,13 +85,19 @@ async function letStart(
  * enters that; runs stay in theirs. Throws as enabling does, and a 409 where somebody has changed it since.
  */
 export async function putInForce(
-  { store, clock }: AutomationDeps,
+  { store, clock, renderer }: AutomationDeps & LiquidDeps,
   billing: AccountBilling,
   id: string,
   revision: string,
 ): Promise<Automation> {
   checkOpen(billing)
   const { accountId } = billing
+  const { read } = store
+  const latest = await readWritten(read, await findAutomation(read, accountId, id))
+  // What changes until the write has another revision, and is refused for that.
+  if (latest.revision === revision) {
+    await refuseBrokenSubjects({ renderer }, accountId, latest.definition.steps)
+  }
   return await store.write(async (tx) => {
     const automation = await findAutomation(tx, accountId, id)
     refuseArchived(automation)

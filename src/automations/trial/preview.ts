@@ -130,9 +130,14 @@ export async function previewAutomation(
     else {
       room -= 1
       const shown = await renderMail(deps, accountId, mail)
-      // The run would end there; what comes after it is told all the same.
-      const stoppedBy = line.stoppedBy ?? ('fault' in shown ? shown.fault : undefined)
-      rendered.push({ ...line, mail: shown, ...(stoppedBy === undefined ? {} : { stoppedBy }) })
+      if (!('fault' in shown)) {
+        rendered.push({ ...line, mail: shown })
+        continue
+      }
+      const { stoppedBy = shown.fault } = line
+      rendered.push({ ...line, result: 'failed', mail: shown, stoppedBy })
+      endAt(told, line, shown.fault)
+      break
     }
   }
   return {
@@ -142,6 +147,22 @@ export async function previewAutomation(
     lines: rendered,
     stepOf: (stepId) => compiled.byId.get(stepId)?.step.key ?? null,
   }
+}
+
+/** The engine ends the run at a mail that cannot be made, so that nothing after it is told. */
+function endAt(
+  told: Omit<Simulation, 'lines'>,
+  { run, at }: Pick<SimulatedLine, 'run' | 'at'>,
+  fault: string,
+): void {
+  told.runs.length = run + 1
+  const last = told.runs[run]
+  if (last !== undefined) {
+    last.ended = { at, status: 'failed', reason: `render: ${fault}` }
+    last.state = undefined
+  }
+  told.refused = told.refused.filter((one) => one.at <= at)
+  told.cut = false
 }
 
 /**
@@ -340,10 +361,7 @@ async function stopsOf(
   }
 }
 
-/**
- * A fault is part of the answer and not an error: the walk goes on and shows what else would
- * happen.
- */
+/** A fault is part of the answer and not an error. */
 async function renderMail(
   { store, renderer, arriving }: PreviewDeps,
   accountId: string,

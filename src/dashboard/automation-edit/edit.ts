@@ -1,12 +1,12 @@
 import {
   automationWarnings,
   changedSince,
+  faultsOf,
   limits,
   type OutlineStep,
   type StepDefinition,
   seenEvents,
   stepsInOrder,
-  validate,
 } from '../../automations/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { wordBook } from '../automations/word-book.js'
@@ -72,7 +72,7 @@ export async function showEdit(
   const typed = await typedOrKept(deps, visit, automation)
   const { outline, open, settings } = typed
   const definition = definitionOf(typed)
-  const { faults: found } = validate(definition)
+  const found = await faultsOf(deps, account.id, definition)
   const valid = found.length === 0
   const item = itemAt(outline, open)
   const heard = heardAt(settings, open)

@@ -3,6 +3,8 @@ import {
   automationWarnings,
   checkEnabling,
   dateRuleOf,
+  faultsOf,
+  type LiquidDeps,
   outlineOf,
   type StepFault,
   surveyDates,
@@ -29,14 +31,16 @@ interface CheckedAt {
 
 /** What speaks for and against turning it on as it is written. */
 export async function checksOf(
-  read: Read,
+  deps: LiquidDeps & { store: { read: Read } },
   { billing, base, here }: CheckedAt,
   definition: AutomationDefinition,
   book: WordBook,
 ): Promise<CampaignCheck[]> {
+  const { read } = deps.store
   const edit = { label: 'Write it', href: `${here}/edit` }
   const outline = outlineOf(definition)
-  const { definition: valid, faults } = validate(definition)
+  const faults = await faultsOf(deps, billing.accountId, definition)
+  const valid = faults.length > 0 ? undefined : validate(definition).definition
   const called = (key: string | null) => {
     const step = definition.steps.find((one) => one.key === key)
     return step === undefined ? '' : `${inQuotes(stepTitle(step, book, definition))}: `

@@ -80,7 +80,7 @@ async function showEnable(
   const book = await wordBook(read, account.id, [definition])
   const billing = await readBilling(read, deps.plans, account.id)
   const here = `${base}/automations/${found.id}`
-  const checks = await checksOf(read, { billing, base, here }, definition, book)
+  const checks = await checksOf(deps, { billing, base, here }, definition, book)
   const unseen = await unseenOpens(deps, account.id, definition, book)
   checks.push(...unseen.map((says): CampaignCheck => ({ tone: 'doubt', says })))
   if (!isAutomationName(name)) {

@@ -4,11 +4,39 @@ import { inQuotes } from '../shell/names.js'
 type Called = (key: string) => string
 type Words = string | ((parts: string[], called: Called) => string)
 
+const alone = 'a {{ … }} stands alone, with a field in it, such as {{ trigger.name }}.'
+
+/** What is wrong with one of the lines `name = value` of a field. */
+const linesWords = (field: string, label: string, such: string): (readonly [RegExp, Words])[] => [
+  [
+    new RegExp(`^${field}\\.: Expected a name with its value, but got "((?:\\\\[^n]|[^\\\\"])*)`),
+    ([got = '']) =>
+      `${label}: ${inQuotes(got)} is no name = value. Write a line each, such as: ${such}.`,
+  ],
+  [
+    new RegExp(`^${field}\\.(.*): Expected a name of 1 to 100`, 's'),
+    ([name = '']) =>
+      `${label}: nothing may be called ${inQuotes(name)}. A name has letters, digits, _, - and spaces, 100 at most.`,
+  ],
+  [
+    new RegExp(
+      `^${field}\\.(.*): (?:Nothing is filled|Expected a field|Expected one of contact)`,
+      's',
+    ),
+    ([name = '']) => `${label}: in the line ${inQuotes(name)} ${alone}`,
+  ],
+]
+
 // What the engine says of a field, as the form calls it; what has no row is said as it is.
 const ofFields: readonly (readonly [RegExp, Words])[] = [
   [/^name: /, 'Name: 100 characters at most, in one line.'],
   [/^template: |^config\.template/, 'Choose a template.'],
   [/^from: /, 'From: an address such as Shop <news@shop.example>.'],
+  [
+    /^subject: Expected Liquid, but it cannot be read(?: at column (\d+))?/,
+    ([column]) =>
+      `Subject: what stands in {{ … }} cannot be read${column === undefined ? '' : `, from letter ${column} on`}. Write it such as {{ firstName | default: "there" }}.`,
+  ],
   [/^subject: /, 'Subject: one line of at most 998 letters, fewer where they are not Latin.'],
   [/^replyTo/, 'Answers go to: an address such as help@shop.example.'],
   [/^headers: (The header .*)$/s, ([says]) => `Headers: ${says}.`],
@@ -21,6 +49,7 @@ const ofFields: readonly (readonly [RegExp, Words])[] = [
     ([name]) =>
       `What the mail is filled in with: every template has “${name}” already; choose another name.`,
   ],
+  ...linesWords('variables', 'What the mail is filled in with', 'code = SPRING'),
   [
     /^variables/,
     'What the mail is filled in with: a line each, such as: code = SPRING, 16 KiB at most.',
@@ -36,12 +65,15 @@ const ofFields: readonly (readonly [RegExp, Words])[] = [
   [/^date\.zone/, 'Time zone: a name such as Africa/Lagos, or empty.'],
   [/^eventName: /, 'Name of the event: 1 to 100 letters, digits, and _ . : -.'],
   [/^reason: /, 'Why it ends: 200 characters at most, in one line.'],
+  [/^firstName: (?:Nothing is filled|Expected a field)/, `First name: ${alone}`],
+  [/^lastName: (?:Nothing is filled|Expected a field)/, `Last name: ${alone}`],
   [/^firstName: /, 'First name: 200 characters at most, in one line.'],
   [/^lastName: /, 'Last name: 200 characters at most, in one line.'],
   [/^endpointId: Expected/, 'Choose where it is told.'],
   [/^endpointId: the account has/, 'This webhook is deleted; choose another.'],
   [/^branches: Expected percents/, 'The ways are not 100 % together.'],
   [/^branches/, 'A split has two to twenty ways, each from 0 to 100 %.'],
+  ...linesWords('metadata', 'Fields', 'plan = pro'),
   [/^metadata/, 'Fields: a line each, such as: plan = pro, 16 KiB at most.'],
   [/^config: Expected/, 'Say what is changed.'],
 ]

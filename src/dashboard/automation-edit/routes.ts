@@ -5,9 +5,9 @@ import {
   beginAutomation,
   discardDraft,
   duplicateAutomation,
+  faultsOf,
   keepTyped,
   keepWritten,
-  validate,
 } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -23,7 +23,7 @@ import { showEdit } from './edit.js'
 import { enablePages } from './enable.js'
 import { listChosen, NewForm, showNew } from './new.js'
 import { simulatePages } from './simulate.js'
-import { definitionOf } from './typed.js'
+import { definitionOf, refuseUnreadable } from './typed.js'
 import { keptOf, mendPath, typedOrKept, writable } from './written.js'
 
 // A definition may have 256 KiB, and a form's encoding makes up to three of each byte.
@@ -91,6 +91,7 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
   pages.get('/automations/:id/edit', action, (visit) => show(visit, noFaults))
   const drafting = { action, form: EditForm, reads: true, maxBodyBytes, again: show } as const
   pages.post('/automations/:id/edit/draft', drafting, async (visit) => {
+    refuseUnreadable(visit.fields)
     const automation = await writable(read, visit)
     const typed = await typedOrKept(deps, visit, automation)
     const { name, revision } = typed
@@ -108,6 +109,7 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
   const saving = { action, form: EditForm, maxBodyBytes, again: show } as const
   pages.post('/automations/:id/edit', saving, async (visit) => {
     const { account, base, form } = visit
+    refuseUnreadable(visit.fields)
     const automation = await writable(read, visit)
     const typed = await typedOrKept(deps, visit, automation)
     const { name } = check({ name: typed.name }, Name)
@@ -115,7 +117,7 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const definition = definitionOf(typed)
     const given = { name, definition, revision: typed.revision }
     const kept = await keepWritten(deps, billing, automation.id, given)
-    const { faults } = validate(definition)
+    const faults = await faultsOf(deps, account.id, definition)
     const here = `${base}/automations/${automation.id}`
     const mend = mendPath(here, typed, faults)
     return redirect(form.next === 'enable' ? `${here}/enable` : mend, {

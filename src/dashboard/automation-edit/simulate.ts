@@ -24,7 +24,7 @@ import { makeArriving } from './mail-preview.js'
 import { datedWords, unreadableWords } from './survey-words.js'
 import { checkedEmail, happeningsTyped, mostEvents, typedAfter, worldIn } from './trial-asked.js'
 import { countsOf, type TrialTold, timelineOf } from './trial-words.js'
-import { definitionOf } from './typed.js'
+import { definitionOf, refuseUnreadable } from './typed.js'
 import { unseenOpens } from './unseen-opens.js'
 import { typedOrKept, writable } from './written.js'
 
@@ -90,14 +90,12 @@ export function simulatePages(pages: AccountPages, deps: AutomationEditDeps): vo
   const show = (visit: Visit, faults: Faults) => showSimulation(deps, visit, faults)
   pages.get('/automations/:id/simulate', action, (visit) => show(visit, noFaults))
   const trying = { action, form: SimulateForm, reads: true, maxBodyBytes, again: show } as const
-  pages.post('/automations/:id/simulate', trying, (visit) =>
-    showSimulation(
-      deps,
-      { ...visit, form: undefined },
-      noFaults,
-      visit.fields.get('go') !== undefined,
-    ),
-  )
+  pages.post('/automations/:id/simulate', trying, async (visit) => {
+    const { fields } = visit
+    refuseUnreadable(fields)
+    const isAsked = fields.get('go') !== undefined
+    return await showSimulation(deps, { ...visit, form: undefined }, noFaults, isAsked)
+  })
 }
 
 async function showSimulation(

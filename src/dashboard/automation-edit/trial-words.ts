@@ -57,16 +57,17 @@ export function timelineOf(
           ? { subject: mail.subject, frame: keep(mail.html) }
           : undefined,
       fault:
-        fault ??
-        (line.stoppedBy === undefined
-          ? undefined
-          : `As things are now it would not be sent: ${stopWords(line.stoppedBy)}.`),
+        fault !== undefined
+          ? `The mail cannot be made, so nothing comes after it: ${fault}`
+          : line.stoppedBy === undefined
+            ? undefined
+            : `As things are now it would not be sent: ${stopWords(line.stoppedBy)}.`,
     }
   })
   const ends = runs.map(({ ended }) =>
     ended === null
       ? 'They are still in it a year later, or when the trial ends.'
-      : `On ${exactIn(ended.at, zone)} ${endWords(ended.status, ended.reason, 'one')}.`,
+      : `On ${exactIn(ended.at, zone)} ${endWords(ended.status, ended.status === 'failed' ? null : ended.reason, 'one')}.`,
   )
   const not = refused.map(
     ({ at, reason }) =>

@@ -23,19 +23,26 @@ export function typedValue(value: unknown): string {
 
 type Values = Record<string, Json | { var: string }>
 
-/** What stands in lines such as `code = SPRING`; a line without = is a name without a value. */
-export const valuesIn = (typed: string): Values =>
-  Object.fromEntries(
-    linesIn(typed, /^\s*([^=]+?)\s*(?:=\s*(.*?)\s*)?$/).map(([name, value]) => [
-      name,
-      valueTyped(value),
-    ]),
-  )
+// No field has this name: under it a draft keeps the lines that are none, as they are typed, and the checks of steps refuse it.
+const noName = ''
+
+/** What stands in lines such as `code = SPRING`. */
+export function valuesIn(typed: string): Values {
+  const values: Values = {}
+  const strays: string[] = []
+  for (const line of typed.split(/\r?\n/)) {
+    const [, name, value = ''] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    if (name !== undefined) values[name] = valueTyped(value)
+    else if (line.trim() !== '') strays.push(line.trim())
+  }
+  if (strays.length > 0) values[noName] = strays.join('\n')
+  return values
+}
 
 /** The same as it is typed. */
 export const linesOf = (values: object): string =>
   Object.entries(values)
-    .map(([name, value]) => `${name} = ${typedValue(value)}`)
+    .map(([name, value]) => (name === noName ? String(value) : `${name} = ${typedValue(value)}`))
     .join('\n')
 
 /** Headers in lines such as `X-Shop: spring`. */

@@ -3,10 +3,12 @@ import type {
   AutomationSettings,
   Outline,
   OutlineItem,
+  OutlineWay,
 } from '../../automations/index.js'
 import { graphOf, isOutlineStep, limits, soundStep, waysOf } from '../../automations/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
-import { isJsonObject } from '../../json/index.js'
+import { isJsonObject, jsonObjectIn } from '../../json/index.js'
 import { changeOutline, itemAt } from './deeds.js'
 import { settingsIn } from './settings-part.js'
 import { configIn } from './step-form.js'
@@ -20,11 +22,21 @@ export interface TypedAutomation {
   open: string
 }
 
-/** What the form has, after the button that was pressed; undefined where it has none. */
+/** Throws a 422 where the form's outline has come cut or changed: what was read of it would take the place of all steps. */
+export function refuseUnreadable(fields: Form): void {
+  if (fields.get('outline') === undefined || sentIn(fields) !== undefined) return
+  throw new ApiError(
+    'validation_error',
+    'The steps did not come whole, so nothing was kept: what you see is what was kept before. Make your last change again',
+    { status: 422 },
+  )
+}
+
+/** What the form has, after the button that was pressed; undefined where it has none that can be read. */
 export function typedIn(fields: Form, from: string): TypedAutomation | undefined {
-  const given = fields.get('outline')
-  if (given === undefined) return undefined
-  const { lists, settings } = sentIn(given)
+  const sent = sentIn(fields)
+  if (sent === undefined) return undefined
+  const { lists, settings } = sent
   const open = fields.get('open') ?? ''
   const item = itemAt(lists, open)
   if (isOutlineStep(item)) {
@@ -52,49 +64,53 @@ export const definitionOf = ({ outline, settings }: TypedAutomation): Automation
   ...(settings !== undefined && { settings }),
 })
 
-/** The outline that a page has sent along, as far as it has the shape of one. */
-function sentIn(text: string): { lists: Outline; settings: AutomationSettings | undefined } {
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch {
-    given = undefined
-  }
-  const { lists = [], settings } = isJsonObject(given) ? given : {}
+/** The outline that a page has sent along; undefined where any part of it is none. */
+function sentIn(
+  fields: Form,
+): { lists: Outline; settings: AutomationSettings | undefined } | undefined {
+  const { lists, settings } = jsonObjectIn(fields.get('outline') ?? '') ?? {}
+  if (!Array.isArray(lists) || lists.length > limits.steps) return undefined
   const seen = new Set<string>()
-  const outline = (Array.isArray(lists) ? lists : [])
-    .slice(0, limits.steps)
-    .map((list) => itemsIn(list, seen, 0))
+  const outline: Outline = []
+  for (const list of lists) {
+    const items = itemsIn(list, seen, 0)
+    if (items === undefined) return undefined
+    outline.push(items)
+  }
   return {
     lists: outline.length === 0 ? [[]] : outline,
     settings: isJsonObject(settings) ? (settings as AutomationSettings) : undefined,
   }
 }
 
-// Deeper than anybody branches; what is sent is somebody's, and may be as deep as a form is long.
-const deepest = 40
+/** The items of a list, each step once; what is sent is somebody's, and may be as deep as a form is long. */
+function itemsIn(given: unknown, seen: Set<string>, depth: number): OutlineItem[] | undefined {
+  if (!Array.isArray(given) || depth > limits.steps) return undefined
+  const items: OutlineItem[] = []
+  for (const one of given) {
+    const item = itemIn(one, seen, depth)
+    if (item === undefined) return undefined
+    items.push(item)
+  }
+  return items
+}
 
-function itemsIn(given: unknown, seen: Set<string>, depth: number): OutlineItem[] {
-  if (!Array.isArray(given) || depth > deepest) return []
-  return given.flatMap((one): OutlineItem[] => {
-    if (!isJsonObject(one)) return []
-    if (one.end === true) return [{ end: true }]
-    if (typeof one.to === 'string') return [{ to: one.to }]
-    const step = soundStep(one.step)
-    // A step of a key that is there already would be two in one.
-    if (step === undefined || seen.has(step.key) || seen.size >= limits.steps) return []
-    seen.add(step.key)
-    const ways = Array.isArray(one.ways) ? one.ways.filter(isJsonObject) : []
-    const itemsOf = ({ type, branch }: { type: string; branch?: string }) =>
-      ways.find((way) => way.type === type && way.branch === branch)?.items
-    return [
-      {
-        step,
-        ways: waysOf(step).map((way) => ({
-          ...way,
-          items: itemsIn(itemsOf(way), seen, depth + 1),
-        })),
-      },
-    ]
-  })
+function itemIn(one: unknown, seen: Set<string>, depth: number): OutlineItem | undefined {
+  if (!isJsonObject(one)) return undefined
+  if (one.end === true) return { end: true }
+  if (typeof one.to === 'string') return { to: one.to }
+  const step = soundStep(one.step)
+  // A step of a key that is there already would be two in one.
+  if (step === undefined || seen.has(step.key) || seen.size >= limits.steps) return undefined
+  seen.add(step.key)
+  const sent = Array.isArray(one.ways) ? one.ways.filter(isJsonObject) : []
+  const ways: OutlineWay[] = []
+  for (const way of waysOf(step)) {
+    const { items: given = [] } =
+      sent.find(({ type, branch }) => type === way.type && branch === way.branch) ?? {}
+    const items = itemsIn(given, seen, depth + 1)
+    if (items === undefined) return undefined
+    ways.push({ ...way, items })
+  }
+  return { step, ways }
 }

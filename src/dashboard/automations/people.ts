@@ -21,7 +21,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { showMove } from './move.js'
-import { showResume } from './resume.js'
+import { resumedWords, showResume } from './resume.js'
 import { showRun } from './run.js'
 import { showRuns } from './runs.js'
 import { chosenLive, chosenOf, runChoices } from './runs-filter.js'
@@ -122,9 +122,9 @@ function resumePages(pages: AccountPages, deps: AutomationPageDeps): void {
     const { base, form } = visit
     const found = await named(deps, visit)
     const given = checked(operations.resumeAutomation, { overdue: form.overdue })
-    const { released } = await resumeFor(deps, found, given)
+    const { released, held } = await resumeFor(deps, found, given)
     return redirect(`${base}/automations/${found.id}`, {
-      flash: `It goes on: ${counted(released, 'person goes', 'people go')} on now, and any others within minutes`,
+      flash: resumedWords({ released, held }, given.overdue),
       audit: auditOf(operations.resumeAutomation, {
         target: found.id,
         detail: { overdue: given.overdue, released },

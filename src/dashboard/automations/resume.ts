@@ -68,3 +68,17 @@ const choicesOf = ({ mails, isAll }: ResumePlan): ResumeView['choices'] => [
     hint: `Whoever’s time has come goes on at once, without the mails that they would get now. ${mailsAtOnce(mails.skip, isAll)}`,
   },
 ]
+
+/** Who goes on at once, and who waits on: nobody’s time has come where every wait ends later. */
+export function resumedWords(
+  { released, held }: { released: number; held: number },
+  how: string | undefined,
+): string {
+  const now = how === 'now' || how === 'skip' ? Math.min(held, released) : 0
+  const later = released - now
+  const parts = [
+    ...(now > 0 ? [`${counted(now, 'person goes', 'people go')} on now`] : []),
+    ...(later > 0 ? [`${counted(later, 'person waits', 'people wait')} on`] : []),
+  ]
+  return `It goes on: ${parts.length === 0 ? 'nobody is in it' : parts.join(', ')}`
+}

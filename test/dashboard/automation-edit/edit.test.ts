@@ -352,7 +352,7 @@ t.test('hostile names and payloads stay text', async (t) => {
     open: '0.0.9.9',
     do: 'gone:9.9',
   })
-  t.equal(bare.status, 200)
+  t.equal(bare.status, 422)
 })
 
 t.test('each limit of the engine is said in the form, before anything is saved', async (t) => {

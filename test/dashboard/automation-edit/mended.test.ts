@@ -54,6 +54,100 @@ t.test('what is not right is open after a save, and where the check leads', asyn
   t.match(await call('GET', `/v1/automations/${id}`), { settings: {} }, 'it is a draft alone')
 })
 
+t.test('a subject that cannot be read is told at its step, and never sent', async (t) => {
+  const { id, edit, page } = await pages.made({ recipe: 'review', name: 'Subjects' })
+  const it = await editor(edit)
+  const place = /value="open:([\d.]+)"[^>]*>[^<]*The question/.exec(it.html())?.[1] ?? '0.3'
+  await it.press(`open:${place}`)
+  const told = /Subject: what stands in \{\{ … \}\} cannot be read, from letter 1 on/
+  t.match(await it.press('show:', { 's.subject': '{{ broken' }), told)
+  t.equal((await it.save({ 's.subject': '{{ broken' })).to, `${edit}?open=${place}#open`)
+  t.match(it.html(), told)
+  const check = (await owner.get(`${page}/enable`)).text
+  t.match(check, /In the way[\s\S]*Subject: what stands in/)
+  t.notMatch(check, /<button[^>]*>Turn it on</)
+  const { errors, revision } = await call('GET', `/v1/automations/${id}/draft`)
+  t.match(errors, [
+    { key: 'review-1', error: /^subject: Expected Liquid.* "\{\{ broken" not closed/ },
+  ])
+  const forced = await pages.ask('POST', `/v1/automations/${id}/draft/enable`, { revision })
+  t.equal(forced.status, 422, forced.text)
+  const tried = await owner.post(`${page}/simulate`, {
+    go: 'on',
+    email: 'a@x.test',
+    payload: '',
+    whom: '',
+  })
+  t.match(
+    tried.text,
+    /The question: it fails\.[\s\S]*The mail cannot be made, so nothing comes after it/,
+  )
+  t.notMatch(tried.text, /The mail is sent|come to the end/)
+  const kept = await call('GET', `/v1/automations/${id}`)
+  const steps = kept.steps.map((step: { type: string; config: object }) =>
+    step.type === 'send_email'
+      ? { ...step, config: { ...step.config, subject: '{% if %}' } }
+      : step,
+  )
+  for (const [method, path] of [
+    ['POST', ''],
+    ['PATCH', `/${id}`],
+  ] as const) {
+    const body = { name: 'Broken', steps, connections: kept.connections }
+    const refused = await pages.ask(method, `/v1/automations${path}`, body)
+    t.match(refused, { status: 422, json: { errors: [{ key: 'review-1', error: /^subject: / }] } })
+  }
+})
+
+t.test('what is no line of a name and a value is told, and nothing of it is lost', async (t) => {
+  const { id, edit } = await pages.made({ recipe: 'empty', name: 'Lines', list: 'any' })
+  const it = await editor(edit)
+  await it.press('add:0.0', { 'kind.0.0': 'contact_update' })
+  const typed = async (fields: string, more: Record<string, string> = {}) =>
+    await it.press('show:', { 's.fields': fields, ...more })
+  const stray = await typed('plan = pro\njunk\n=x')
+  t.match(stray, /Fields: “junk” is no name = value/)
+  t.match(stray, /<textarea[^>]*name="s\.fields"[^>]*>\n?plan = pro\njunk\n=x<\/textarea>/)
+  t.match(await typed('bad key! = 1'), /Fields: nothing may be called “bad key!”/)
+  t.match(await typed('plan = {{ broken'), /Fields: in the line “plan” a \{\{ … \}\} stands alone/)
+  t.match(await typed('plan = {{ nothing }}'), /Fields: in the line “plan” a \{\{/)
+  t.match(
+    await typed('plan = pro', { 's.firstName': '{{ broken' }),
+    /First name: a \{\{ … \}\} stands alone/,
+  )
+  t.notMatch(
+    await typed('plan = {{ trigger.plan }}\nLast order = ', { 's.firstName': '' }),
+    /class="fault"/,
+  )
+  const { steps } = await call('GET', `/v1/automations/${id}/draft`)
+  t.match(steps[1].config, { metadata: { plan: { var: 'trigger.plan' }, 'Last order': '' } })
+  await it.press('add:0.1', { 'kind.0.1': 'send_email' })
+  const mail = { 's.template': 'review-1', 's.variables': 'a = {{ b\nnoequals' }
+  t.match(await it.press('show:', mail), /filled in with: “noequals” is no name = value/)
+  t.match(
+    await it.press('show:', { 's.variables': 'a = {{ b' }),
+    /filled in with: in the line “a” a \{\{ … \}\} stands alone/,
+  )
+})
+
+t.test('steps that did not come whole are refused, and the draft stays', async (t) => {
+  const { id, edit, page } = await pages.made({ recipe: 'basket', name: 'Cut' })
+  const it = await editor(edit)
+  await it.press('gone:0.1.1.1')
+  const read = async () => await call('GET', `/v1/automations/${id}/draft`)
+  const before = await read()
+  t.equal(before.isDraft, true)
+  const whole = it.fields().outline ?? ''
+  for (const outline of [whole.slice(0, -9), `${whole}x`, '{"lists":[[1]]}', '{}', 'null'])
+    for (const path of [edit, `${edit}/draft`, `${page}/simulate`]) {
+      const got = await owner.post(path, { ...it.fields(), outline, do: 'close:', next: '' })
+      t.equal(got.status, 422, `${path} ${outline.slice(0, 20)}`)
+      t.match(got.text, /The steps did not come whole, so nothing was kept/)
+      if (path !== `${page}/simulate`) t.match(got.text, /First reminder/, 'what was kept is shown')
+    }
+  t.same(await read(), before)
+})
+
 t.test('the welcome series asks for the list, or for any', async (t) => {
   const none = await owner.get(`${base}/automations/new`)
   t.match(none.text, /Which list begins it[\s\S]*You have no list yet[\s\S]*Any list: whoever/)
@@ -138,6 +232,7 @@ t.test('an unseen open is told where it is asked for, and news has its footer', 
   t.notMatch(shown, /\{\{|[\u{F0002}-\u{F0006}]/u)
   const notice = await frame(await it.press('show:', { 's.kind': 'transactional' }))
   t.notMatch(notice, /Unsubscribe|\{\{|[\u{F0002}-\u{F0006}]/iu)
+  await it.press('show:', { 's.kind': 'marketing' })
   const tried = await owner.post(`${page}/simulate`, {
     go: 'on',
     email: 'ann@x.test',

@@ -3,6 +3,8 @@ import t from 'tap'
 import { findAutomation, keepWritten, readWritten } from '../../../src/automations/index.js'
 import { readBilling } from '../../../src/billing/index.js'
 import { systemClock } from '../../../src/clock/index.js'
+import { silentLog } from '../../../src/log/index.js'
+import { openRenderer } from '../../../src/templates/index.js'
 import { openAutomationPages } from '../../support/automation-pages.js'
 import { plans } from '../../support/campaigns.js'
 import { eventually } from '../../support/eventually.js'
@@ -50,7 +52,9 @@ const keepDraft = async (automationId: string) => {
   const automation = await findAutomation(store.read, accountId, automationId)
   const written = await readWritten(store.read, automation)
   const billing = await readBilling(store.read, plans, accountId)
-  await keepWritten({ store, clock: systemClock }, billing, automationId, written)
+  const renderer = openRenderer({ log: silentLog, clock: systemClock })
+  await keepWritten({ store, clock: systemClock, renderer }, billing, automationId, written)
+  await renderer.close()
 }
 const runOf = async (name: string) => {
   const { runs } = await call('GET', `/v1/automations/${id}/runs`)

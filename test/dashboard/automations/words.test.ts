@@ -1,6 +1,7 @@
 // Issue 47: what came of a step in the words of people, and names that stand apart in sentences.
 import t from 'tap'
 import { endWords, resultWords } from '../../../src/dashboard/automations/result-words.js'
+import { resumedWords } from '../../../src/dashboard/automations/resume.js'
 import { inQuotes, sentence, setApart } from '../../../src/dashboard/shell/names.js'
 
 t.test('what was passed over says why', async (t) => {
@@ -37,4 +38,14 @@ t.test('each name in a sentence has a direction of its own', async (t) => {
   t.equal(String(sentence(`joins ${setApart('قراء')}, and 3`)), 'joins <bdi>قراء</bdi>, and 3')
   t.equal(setApart('Readers'), 'Readers')
   t.equal(inQuotes('Send “Hello” from Shop'), '“Send ‘Hello’ from Shop”')
+})
+
+t.test('after a pause it is told who goes on now, and who waits on', async (t) => {
+  const after = (how: string, released: number, held: number) =>
+    resumedWords({ released, held }, how)
+  t.equal(after('shift', 4, 0), 'It goes on: 4 people wait on')
+  t.equal(after('shift', 4, 3), 'It goes on: 4 people wait on', 'every wait ends later')
+  t.equal(after('now', 4, 1), 'It goes on: 1 person goes on now, 3 people wait on')
+  t.equal(after('skip', 10, 10), 'It goes on: 10 people go on now')
+  t.equal(after('now', 0, 0), 'It goes on: nobody is in it')
 })
