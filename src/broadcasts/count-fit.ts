@@ -3,7 +3,7 @@ import { nextTurn } from '../bounded/index.js'
 import { requireList } from '../contacts/index.js'
 import { requireSegment } from '../segments/index.js'
 import type { Read } from '../store/index.js'
-import type { Whom } from './whom.js'
+import { isNobody, type Whom } from './whom.js'
 
 /** A list or a segment of an audience. */
 interface Part {
@@ -60,12 +60,12 @@ export async function sizeOfOnly(
   accountId: string,
   whom: Whom,
 ): Promise<number | undefined> {
+  if (isNobody(whom)) return 0
   const [part, ...others] = partsOf(
     [...whom.lists, ...whom.withoutLists],
     [...whom.segments, ...whom.withoutSegments],
   )
-  if (part === undefined) return 0
-  return others.length > 0 ? undefined : await sizeOf(read, accountId, part)
+  return part === undefined || others.length > 0 ? undefined : await sizeOf(read, accountId, part)
 }
 
 /** Those of a part who are in one of some others, or in none. */

@@ -72,7 +72,14 @@ export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf, laterSpan } from './own-time.js'
-export { lastLeavesAt, mostAnHour, type Pace, paceOf, type SendWindow } from './pace.js'
+export {
+  lastLeavesAt,
+  leavingTimes,
+  mostAnHour,
+  type Pace,
+  paceOf,
+  type SendWindow,
+} from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
 export { alikeVersions, draftVersions } from './put-variants.js'

@@ -73,11 +73,11 @@ async function whyNoPixel(read: Read, { id, body_id, opened }: Measured): Promis
   return isSeen ? null : tooFewWords
 }
 
-/** Throws a 400 where a page asks for who has not opened a campaign, and nobody knows. */
+/** Throws a 400 where somebody asks for who has not opened a campaign, and nobody knows. */
 export async function requireOpensMeasured(
   deps: MeasureDeps,
   broadcast: Measured,
-  { who }: { who: string },
+  { who }: { who?: string | undefined },
 ): Promise<void> {
   const why = who === 'not_opened' ? await whyUnmeasured(deps, broadcast) : undefined
   if (why !== undefined) throw new ApiError('validation_error', opensUnmeasured(why))

@@ -140,19 +140,68 @@ export async function keepWaiting(
 // Where hours are few, further than anybody looks ahead.
 const mostWindows = 400
 
+/** Mails that leave while the hours of a campaign are open once. */
+interface Opening {
+  /** How many left before. */
+  before: number
+  first: number
+  mails: number
+  closes: number
+}
+
+/** When the nth mail leaves, from 0 on, and when so many have (ms); undefined: not within a year. */
+export interface LeavingTimes {
+  leavesAt(n: number): number | undefined
+  haveLeft(people: number): number | undefined
+}
+
+/**
+ * When mails leave at a rate from `start` on (ms), with the hours in which none may, as `turnOf` lets them: evenly from each
+ * opening on, and what an opening had no room for begins the next one.
+ */
+export function leavingTimes(
+  start: number,
+  { rate, window }: { rate: number; window: SendWindow | null },
+): LeavingTimes {
+  const stepMs = hourMs / rate
+  const openings: Opening[] = []
+  const openNext = (): Opening => {
+    const last = openings.at(-1)
+    if (window === null) return { before: 0, first: start, mails: Infinity, closes: Infinity }
+    const end = last === undefined ? start : Math.round(last.first + last.mails * stepMs)
+    const { opens, closes } = openWindow(window, window.zone, Math.max(end, last?.closes ?? end))
+    // A whole number of steps may be a little more in floating point.
+    const mails = Math.max(1, Math.ceil((closes - opens) / stepMs - 1e-6))
+    return {
+      before: last === undefined ? 0 : last.before + last.mails,
+      first: opens,
+      mails,
+      closes,
+    }
+  }
+  const openingOf = (n: number) => {
+    for (let last = openings.at(-1); last === undefined || last.before + last.mails <= n; ) {
+      if (openings.length >= mostWindows) return undefined
+      last = openNext()
+      openings.push(last)
+    }
+    return openings.findLast(({ before }) => before <= n)
+  }
+  const at = (n: number, { before, first }: Opening) => first + (n - before) * stepMs
+  return {
+    leavesAt(n) {
+      const opening = openingOf(n)
+      return opening && Math.round(at(n, opening))
+    },
+    haveLeft(people) {
+      const opening = openingOf(Math.max(0, people - 1))
+      return opening && Math.round(Math.min(opening.closes, at(people, opening)))
+    },
+  }
+}
+
 /** When so many mails have left at a rate (ms), with the hours in which none may; undefined: not within a year. */
-export function lastLeavesAt(
+export const lastLeavesAt = (
   start: number,
   { people, rate, window }: { people: number; rate: number; window: SendWindow | null },
-): number | undefined {
-  let left = (people / rate) * hourMs
-  let at = start
-  for (let seen = 0; seen < mostWindows; seen++) {
-    if (window === null) return at + left
-    const { opens, closes } = openWindow(window, window.zone, at)
-    if (opens + left <= closes) return opens + left
-    left -= closes - opens
-    at = closes
-  }
-  return undefined
-}
+): number | undefined => leavingTimes(start, { rate, window }).haveLeft(people)

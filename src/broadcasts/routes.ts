@@ -33,7 +33,7 @@ import { chooseVariant } from './decide.js'
 import { sendDraft } from './dispatch-campaign.js'
 import { duplicateBroadcast } from './duplicate.js'
 import { hasRoomForCampaigns } from './expand.js'
-import type { MeasureDeps } from './measured.js'
+import { type MeasureDeps, requireOpensMeasured } from './measured.js'
 import { previewAudience, previewPeople, sendTest } from './preview.js'
 import { recipientsAnswer } from './recipients-answer.js'
 import { broadcastReport } from './report.js'
@@ -152,7 +152,8 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     api,
     operations.listBroadcastRecipients,
     async ({ account: { accountId }, params: { id }, query }) => {
-      await findBroadcast(read, accountId, id)
+      const broadcast = await findBroadcast(read, accountId, id)
+      await requireOpensMeasured(deps, broadcast, query)
       return await recipientsAnswer(read, id, { limit: usualPage, ...query })
     },
   )

@@ -108,14 +108,17 @@ function sayBroadcasts(
 ): void {
   const rows = broadcasts.map((one, at) => {
     const { openRate, clickRate } = ratesOf(one)
+    // Of what has not begun nothing is measured yet, whatever its content and its domain say of it.
+    const share = (why: string | null | undefined, count: number, rate: number) =>
+      one.sent_at === null ? '-' : measuredShare(why ?? null, count, rate)
     return [
       one.id,
       broadcastStanding(one, stop, now).status,
       shownCount(recipientCount(one)),
       shownCount(one.delivered + one.relayed),
       shownCount(one.bounced + one.failed),
-      measuredShare(unmeasured[at]?.opens ?? null, one.opened, openRate),
-      measuredShare(unmeasured[at]?.clicks ?? null, one.clicked, clickRate),
+      share(unmeasured[at]?.opens, one.opened, openRate),
+      share(unmeasured[at]?.clicks, one.clicked, clickRate),
       whenOf(one),
       (one.name ?? one.subject).slice(0, 40),
     ]

@@ -61,9 +61,12 @@ export function openWindow(
   throw new Error('a window has no day')
 }
 
-/** The date on a calendar in the zone at that instant. */
+/** The date on a calendar in the zone at that instant; a step of a rate may be a part of a millisecond. */
 export const dateAt = (zone: string, now: number): Temporal.PlainDate =>
-  temporal().Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
+  temporal()
+    .Temporal.Instant.fromEpochMilliseconds(Math.floor(now))
+    .toZonedDateTimeISO(zone)
+    .toPlainDate()
 
 /**
  * 24:00 is the beginning of the next day; a time that a change of clocks leaves out comes an hour

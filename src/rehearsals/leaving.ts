@@ -3,7 +3,7 @@ import {
   beginOf,
   choiceAfterClocks,
   draftVersions,
-  lastLeavesAt,
+  leavingTimes,
   type OwnTimes,
   ownTimesOf,
   paceOf,
@@ -63,17 +63,19 @@ function atPace(
   { people, test, rate, window }: Given & ReturnType<typeof paceOf>,
 ): Omit<CampaignLeaving, 'opensAt'> {
   const from = (start: number) =>
-    rate === null ? () => start : memoOf((n) => lastLeavesAt(start, { people: n, rate, window }))
+    rate === null
+      ? { leavesAt: () => start, haveLeft: () => start }
+      : leavingTimes(start, { rate, window })
   const tried = triedOf({ people, test })
-  const leavesAt = from(startsAt)
+  const { leavesAt, haveLeft } = from(startsAt)
   if (test === undefined || tried >= people)
     return { startsAt, leavesAt, mails: people, test: null }
-  const made = leavesAt(tried)
+  const made = haveLeft(tried)
   if (test.decideAfter === 'by hand' || made === undefined) {
     return { startsAt, leavesAt, mails: tried, test: { recipients: tried, chosenAt: null } }
   }
   const chosenAt = made + test.decideAfter * hourMs
-  const rest = from(chosenAt)
+  const { leavesAt: rest } = from(chosenAt)
   return {
     startsAt,
     leavesAt: (n) => (n < tried ? leavesAt(n) : rest(n - tried)),
@@ -106,25 +108,6 @@ function byClocks(
     leavesAt: (n) => (n < tried ? leavesAt(n) : rest(n - tried)),
     mails: people,
     test: { recipients: tried, chosenAt },
-  }
-}
-
-// A mail in so many is reckoned, as calendars of zones take their time; those between lie between.
-const steps = 500
-
-/** The same, between values that were reckoned before. */
-function memoOf(reckon: (n: number) => number | undefined): (n: number) => number | undefined {
-  const known = new Map<number, number | undefined>()
-  const at = (n: number) => {
-    if (!known.has(n)) known.set(n, reckon(n))
-    return known.get(n)
-  }
-  return (n) => {
-    const below = at(n - (n % steps))
-    const above = at(n - (n % steps) + steps)
-    if (below === undefined || above === undefined) return undefined
-    // Hours in which nothing leaves lie between: it is of the ones before or behind, and `opensAt` says when.
-    return below + ((above - below) * (n % steps)) / steps
   }
 }
 

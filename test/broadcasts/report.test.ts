@@ -18,7 +18,9 @@ const mx = await fakeMx(t, {
   rcpt: (to) =>
     to.startsWith('gone') ? `550 5.1.1 <${to}>: no such user (1a2b3c4d5e6f7)` : '250 OK',
 })
-const posthorn = await startPosthorn(t, directTo(mx))
+const direct = directTo(mx)
+const env = { ...direct.env, POSTHORN_HTTP_PUBLIC_URL: 'https://mail.test' }
+const posthorn = await startPosthorn(t, { ...direct, env })
 const { call, store, accountId } = posthorn
 const [plan = null] = loadPlans(packageFile('config/plans.toml')).marketing.slice(-1)
 await store.write((tx) => setMarketingPlan(tx, accountId, plan))
@@ -30,7 +32,8 @@ const campaign = {
   listId: list,
   from: 'a@sender.test',
   subject: 'News',
-  html: '<p><a href="https://shop.test/sale">Sale</a> <a href="https://shop.test/new">New</a></p>',
+  // A picture, so that it could be seen who opens it.
+  html: '<img src="https://shop.test/a.png" alt=""><p><a href="https://shop.test/sale">Sale</a> <a href="https://shop.test/new">New</a></p>',
 }
 const until = async <T>(look: () => Promise<T>, is: (seen: T) => boolean): Promise<T> => {
   for (;;) {

@@ -31,7 +31,8 @@ import type { ReportPageDeps } from './report.js'
 
 interface ReportPeopleView extends BesidePages {
   report: string
-  csv: string
+  /** Undefined: nobody knows who they are. */
+  csv: string | undefined
   name: string
   says: string
   tabs: { label: string; href: string; here: boolean }[]
@@ -141,9 +142,12 @@ export async function showReportPeople(
   const { id, name, subject } = broadcast
   const report = `${base}/campaigns/${id}/report`
   const filters = filtersOf(asked)
+  const unmeasured = asked.who === 'not_opened' ? await whyUnmeasured(deps, broadcast) : undefined
+  const isKnown = unmeasured === undefined
   const { rows, newer, older } = await listOf(
     { path: `${report}/people`, query, filters },
     async (cursor) => {
+      if (!isKnown) return { page: [], nextCursor: null }
       const found = await recipientsAnswer(read, id, { ...asked, limit: perPage, cursor })
       return { page: found.recipients, nextCursor: found.nextCursor }
     },
@@ -157,13 +161,11 @@ export async function showReportPeople(
     : new Map<string, string>()
   const at = (time: string | null) =>
     time === null ? undefined : moment(Date.parse(time), now, visit.person.timeZone ?? undefined)
-  const unmeasured = asked.who === 'not_opened' ? await whyUnmeasured(deps, broadcast) : undefined
-  const isKnown = unmeasured === undefined
   const hasRule =
     isKnown && visit.may('contacts.write') && ruleOfPeople(broadcast, asked) !== undefined
   const view: ReportPeopleView = {
     report,
-    csv: linkTo(`${report}/people.csv`, filters),
+    csv: isKnown ? linkTo(`${report}/people.csv`, filters) : undefined,
     name: name ?? subject,
     says: `People ${whoWords[asked.who].says}${saysMore(asked)}`,
     tabs: tabsShown.map((who) => ({

@@ -37,8 +37,10 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     '/campaigns/:id/report/people.csv',
     'contacts.read',
     async ({ account, params, query }) => {
-      const { id } = await findBroadcast(read, account.id, params.id ?? '')
+      const broadcast = await findBroadcast(read, account.id, params.id ?? '')
+      const { id } = broadcast
       const asked = peopleAsked(query)
+      await requireOpensMeasured(deps, broadcast, asked)
       // Asked before the answer begins: what cannot be asked for is refused, and nothing is cut off.
       await pageOfPeople(read, id, { ...asked, limit: 1 })
       const audit = { action: 'broadcast.export', target: id, detail: { who: asked.who } }

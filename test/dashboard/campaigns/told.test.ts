@@ -105,6 +105,11 @@ t.test('the list of campaigns says how many a draft reaches now, and what is lef
   t.match(await row(), />2<\/td>/)
   await call('POST', `/v1/contacts/${listId}`, { email: 'eve@x.test' })
   t.match(await row(), />about 3<\/td>/)
+  const nobody = { ...content, name: 'To nobody', listId: undefined, html: '<p>x</p>' }
+  await call('POST', '/v1/broadcasts', { ...nobody, audience: { withoutLists: [listId] } })
+  const { text } = await owner.get(`${base}/campaigns`)
+  const toNobody = text.split('<tr').find((one) => one.includes('>To nobody</a>'))
+  t.match(toNobody, /Nobody yet[\s\S]*>0<\/td>/, 'a list that is only left out is no audience')
   const begun = { sent_at: Date.now(), audience: 900, recipients: 100, waiting: 20 }
   await store.write((tx) =>
     tx
@@ -226,6 +231,13 @@ t.test('an audience is of the people behind a number of a report', async (t) => 
   await setSent({ opened: 0, domain_id })
   await setSwitches({ store }, { accountId }, { opens: false })
   t.match(await post(to('not_opened')), { status: 400, text: /were not measured/ })
+  const people = await posthorn.call('GET', `/v1/broadcasts/${sent}/recipients?who=not_opened`)
+  t.match(people, { status: 400, text: /were not measured/ }, 'whom no audience has, no list has')
+  const report = `${base}/campaigns/${sent}/report`
+  const page = await owner.get(`${report}/people?who=not_opened`)
+  t.match(page, { status: 200, text: /were not measured/ })
+  t.notMatch(page.text, /<table|Export as CSV|Nobody here/, 'nor the page')
+  t.equal((await owner.get(`${report}/people.csv?who=not_opened`)).status, 400)
   await setSwitches({ store }, { accountId }, { opens: null })
 })
 
