@@ -62,7 +62,7 @@ export function stepFields(step: StepDefinition, options: FieldsOptions): Html {
 
 const amount = (label: string, duration: string, hint: string, name = 'amount'): Html => {
   const typed = typedDuration(duration)
-  return html`<div class="tools">${one({ name, label, hint, value: typed.amount, inputmode: 'numeric', maxlength: 12, autocomplete: 'off' })}${one({ name: name === 'amount' ? 'unit' : `${name}Unit`, label: 'Of what', type: 'select', options: unitChoices, value: typed.unit })}</div>`
+  return html`<div class="tools">${one({ name, label, hint, value: typed.amount, inputmode: 'numeric', maxlength: 12, autocomplete: 'off' })}${one({ name: name === 'amount' ? 'unit' : `${name}Unit`, label: 'Unit', type: 'select', options: unitChoices, value: typed.unit })}</div>`
 }
 
 function reentryFields(reentry: 'after_end' | 'once' | { after: string } | undefined): Html {

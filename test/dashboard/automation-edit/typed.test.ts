@@ -28,7 +28,7 @@ t.test('what is typed is kept at every press, and its address leads to the edito
   await it.press('open:0.0')
   t.notMatch((await owner.get(it.path)).text, /This is a draft/, 'to look changes nothing')
   await it.press('close:', { 's.when': 'event', 's.event': 'signup', 's.reentry': 'once' })
-  await it.press('add:0.0', { 'kind.0.0': 'delay' })
+  t.match(await it.press('add:0.0', { 'kind.0.0': 'delay' }), />Unit</)
   const pressed = await it.press('close:', { 's.how': 'for', 's.amount': '5', 's.unit': 'D' })
   t.match(pressed, /Wait 5 days/)
   t.notMatch(pressed, /Somebody else/)
