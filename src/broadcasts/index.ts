@@ -73,6 +73,7 @@ export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf, laterSpan } from './own-time.js'
 export {
+  aheadMs,
   lastLeavesAt,
   leavingTimes,
   mostAnHour,

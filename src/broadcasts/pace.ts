@@ -1,4 +1,4 @@
-import { hourMs, openWindow, type Window } from '../clock/index.js'
+import { hourMs, openWindow, utcTime, type Window } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 import type { Store } from '../store/index.js'
@@ -90,7 +90,8 @@ export function turnOf(broadcast: Broadcast, now: number, perMinute: number): Pa
   const open = window && openWindow(window, window.zone, now)
   const opens = open?.opens ?? now
   if (open && opens > now + aheadMs) {
-    return nothing({ nextAt: opens - aheadMs, reason: 'It waits for the hours in which it leaves' })
+    const reason = `It waits for the hours in which it leaves: they begin at ${utcTime(opens)}`
+    return nothing({ nextAt: opens - aheadMs, reason })
   }
   const until = Math.min(now + aheadMs, open?.closes ?? Number.POSITIVE_INFINITY)
   if (rate === null) {

@@ -74,7 +74,7 @@ t.test('a simulation over HTTP tells the whole way, and writes nothing', async (
     stoppedBy: /^render: trigger.plan is missing/,
     mail: { fault: /plan/ },
   })
-  t.match(lacking.runs, [{ status: 'exited', reason: 'timed_out' }])
+  t.match(lacking.runs, [{ status: 'failed', reason: /^render: .*trigger\.plan/ }])
 
   await rig.event({ event: 'other', email })
   await store.write((tx) => suppress(tx, accountId, { email, reason: 'bounce' }, Date.now()))

@@ -124,7 +124,7 @@ t.test(
     t.match(await rig.find(made.id), {
       recipients: 0,
       status: 'sending',
-      reason: /waits for the hours/,
+      reason: /waits for the hours in which it leaves: they begin at /,
     })
     t.equal(await campaignsWait(rig), false)
     await clock.advance(40 * hour)

@@ -2,6 +2,7 @@ import { archivePathOf } from '../../accounts/index.js'
 import { counted } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
 import {
+  aheadMs,
   type Broadcast,
   broadcastReport,
   broadcastStanding,
@@ -134,7 +135,11 @@ export async function campaignPage(
 /** A reason, with the moment of which it tells in the zone of who reads it. */
 function inZone({ next_at }: Broadcast, reason: string | null, zone: string): string | undefined {
   if (next_at === null) return reason ?? undefined
-  return reason?.replace(utcTime(next_at), exactWithZone(next_at, zone))
+  // It looks again a little before its hours begin, which is the moment that it tells.
+  return [next_at, next_at + aheadMs].reduce(
+    (told, at) => told?.replace(utcTime(at), exactWithZone(at, zone)),
+    reason ?? undefined,
+  )
 }
 
 async function archiveView(
