@@ -127,7 +127,7 @@ t.test('switches and the host of links are kept, and a wrong host comes again', 
   t.match(await domainSwitches(store.read, id), { opens: true, clicks: false })
   t.equal((await domain('shop.example')).trackingHost, 'links.shop.example')
   t.match((await get('/domains/shop.example')).text, /Host for links.*links\.shop\.example/s)
-  t.match(noted, [{ action: 'domain.tracking', detail: form }])
+  t.match(noted, [{ action: 'domain.change', detail: form }])
   const wrong = await post('/domains/shop.example/tracking', { ...form, trackingHost: hostile })
   t.equal(wrong.status, 422)
   isTame(t, wrong, 'the host')
