@@ -95,7 +95,7 @@ t.test('what cannot be a webhook comes again with what was typed', async (t) => 
     [{ url: 'ftp://app.example.com', events: ['email.sent'] }, /not a URL for a webhook endpoint/],
     [{ url: 'https://10.0.0.1/hooks', events: ['email.sent'] }, /not at a public address/],
     [{ url, events: [] }, /Expected an array of 1 to 8 items/],
-    [{ url, events: ['email.eaten'] }, /Expected email\.sent, .* or email\.clicked/],
+    [{ url, events: ['email.eaten'] }, /Expected email\.sent, .* or email\.received/],
     [{ url: hostile, events: ['email.sent'] }, /not a URL for a webhook endpoint/],
   ] as const) {
     const { got } = await create({ url: form.url, events: [...form.events] })
