@@ -225,6 +225,8 @@ function randomRule(chance: Chance, depth: number, fields: readonly string[]): R
     ])()
   }
   const field = oneOf(fields)
+  // It holds or it does not.
+  if (field.startsWith('email.')) return { field, operator: 'eq', value: once(2) }
   const operator = oneOf([
     'eq',
     'neq',

@@ -99,7 +99,8 @@ export function hyperlinksIn(html: string): Hyperlink[] {
     if (tag.element.id === 0 && plaintext.test(tag.source)) isPlain = true
     const source = isPlain || !isLink(tag) ? undefined : sourceOf(tag, href)
     if (source === undefined || hasAttribute(tag, attribute['data-posthorn-notrack'])) return
-    links.push({ ...hrefOf(tag, from), target: decodeValue(source) })
+    const { start, end } = hrefOf(tag, from)
+    links.push({ start, end, target: decodeValue(source) })
   }
   makeScan(Number.POSITIVE_INFINITY, { ...nothingTold, startTag })(html)
   return links
