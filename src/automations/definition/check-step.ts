@@ -110,8 +110,8 @@ const values = (expected: string, faultOf: (name: string, item: unknown) => stri
     })
   })
 
-// A letter or digit first: what merge tags can say, and what the columns of most imports are called.
-const valueName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_ -]{0,98}[\p{L}\p{N}_-])?$/u
+// Whatever a contact's metadata may have, such as columns of imports: "Size (cm)".
+const valueName = /^\P{Cc}{1,100}$/u
 
 /** Values are stored as they are: Liquid in them would reach people as it is written. */
 const isLiquid = (value: unknown) => typeof value === 'string' && /\{[{%]/.test(value)
@@ -122,7 +122,7 @@ const namedFault = (name: string, item: unknown): string | undefined => {
   if (!valueName.test(name)) {
     return name === ''
       ? 'Expected a name with its value'
-      : 'Expected a name of 1 to 100 letters, digits, "_", "-" and spaces'
+      : 'Expected a name of 1 to 100 characters without control characters'
   }
   return isLiquid(item) ? noLiquid : undefined
 }

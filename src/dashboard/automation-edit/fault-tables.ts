@@ -16,7 +16,7 @@ const linesWords = (field: string, label: string, such: string): (readonly [RegE
   [
     new RegExp(`^${field}\\.(.*): Expected a name of 1 to 100`, 's'),
     ([name = '']) =>
-      `${label}: nothing may be called ${inQuotes(name)}. A name has letters, digits, _, - and spaces, 100 at most.`,
+      `${label}: nothing may be called ${inQuotes(name)}. A name has 1 to 100 characters.`,
   ],
   [
     new RegExp(
