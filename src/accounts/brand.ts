@@ -144,7 +144,10 @@ function refuseNoAddress(from: string): void {
 }
 
 /** From whom mail is where nothing else says it; undefined: nobody has said. */
-export function senderOf({ senderName, defaultFrom }: Brand): string | undefined {
+export function senderOf({
+  senderName,
+  defaultFrom,
+}: Pick<Brand, 'senderName' | 'defaultFrom'>): string | undefined {
   if (defaultFrom === '') return undefined
   const name = senderName.replace(/["\\\p{Cc}]/gu, '')
   return name === '' || defaultFrom.includes('<') ? defaultFrom : `"${name}" <${defaultFrom}>`

@@ -14,11 +14,11 @@ export async function confirmationSenders(
 ): Promise<(form: Pick<SignupForm, 'settings'>) => string> {
   const domains = await verifiedDomains(read, accountId)
   const [first] = domains
-  const name = ((await accountFace(read, accountId))?.name ?? '').replace(/["\\\p{Cc}]/gu, '')
-  const own = first === undefined ? '' : `"${name}" <no-reply@${first}>`
-  const usual = senderOf(await brandOf(read, accountId)) ?? own
+  const senderName = (await accountFace(read, accountId))?.name ?? ''
+  const defaultFrom = first === undefined ? '' : `no-reply@${first}`
+  const usual = senderOf(await brandOf(read, accountId)) ?? senderOf({ senderName, defaultFrom })
   return ({ settings }) => {
-    const from = settings.from || usual
+    const from = settings.from || usual || ''
     return domains.includes(parseMailbox(from)?.domain ?? '') ? from : ''
   }
 }
