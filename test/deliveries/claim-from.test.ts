@@ -10,7 +10,7 @@ t.test(
     const { store, send, accountId } = await outboundRig(t, { clock, stopped: true })
     for (let i = 0; i < 30; i++) {
       await send({ to: `r${i}@one.test` })
-      clock.advance(10)
+      await clock.advance(10)
     }
     const stream = { lane: 'one.test', class: 0 as const, accountId }
     const places = makeClaimFrom<typeof stream>()
@@ -35,7 +35,7 @@ t.test(
       [4, 5, 6],
       'what was given back stands before the place, but for the last',
     )
-    clock.advance(1_000)
+    await clock.advance(1_000)
     t.same(names(await take(3)), [0, 1, 2], 'a second later it is looked at from the beginning')
     t.same(
       names(await take(20)),
