@@ -331,7 +331,7 @@ t.test('a campaign is put together of blocks, and of a template', async (t) => {
   }
   const wrong = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks, 'b.1.url': 'x' })
   t.equal(wrong.status, 422)
-  t.match(wrong.text, /id="field-b\.1\.url-fault">Expected a link/)
+  t.match(wrong.text, /id="field-b\.1\.url-fault">Write a link or a merge tag, such as/)
   const made = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks })
   const { id = '' } = /campaigns\/(?<id>[^/]+)$/.exec(made.to)?.groups ?? {}
   const detail = await call('GET', `/v1/broadcasts/${id}`)
