@@ -13,20 +13,20 @@ export interface UnseenDeps {
 }
 
 export type Deed = keyof UnseenOf
-export type SendStep = Extract<StepDefinition, { type: 'send_email' }>
+export type SendingStep = Extract<StepDefinition, { type: 'send_email' }>
 export type Definition = Pick<AutomationDefinition, 'steps' | 'settings'>
 
 /** Why nobody sees what becomes of a step's mail, and the domain that it is from. */
 export type UnseenMail = UnseenOf & { domain: string }
 
-export const sendsIn = ({ steps }: Definition): SendStep[] =>
+export const sendsIn = ({ steps }: Definition): SendingStep[] =>
   steps.flatMap((step) => (step.type === 'send_email' ? [step] : []))
 
 /** What nobody sees of some steps' mails, by their keys; of those of which all is seen there is nothing. */
 export async function unseenAmong(
   { store: { read }, tracking }: UnseenDeps,
   accountId: string,
-  steps: readonly SendStep[],
+  steps: readonly SendingStep[],
 ): Promise<Map<string, UnseenMail>> {
   const unseen = new Map<string, UnseenMail>()
   for (const { key, config } of steps) {

@@ -6,7 +6,7 @@ import { inQuotes } from '../shell/names.js'
 import {
   type Deed,
   type Definition,
-  type SendStep,
+  type SendingStep,
   sendsIn,
   type UnseenDeps,
   type UnseenMail,
@@ -129,7 +129,7 @@ const subjectOf = (name: string, deed: Deed) =>
 const countsAs = (deed: Deed) =>
   `So ${deed === 'opened' ? '“was opened”' : '“was clicked in”'} is “no” for everybody.`
 
-function sendsOf(definition: Definition, asked: readonly { key: string }[]): SendStep[] {
+function sendsOf(definition: Definition, asked: readonly { key: string }[]): SendingStep[] {
   const keys = new Set(asked.map(({ key }) => key))
   return sendsIn(definition).filter(({ key }) => keys.has(key))
 }
