@@ -30,7 +30,8 @@ export function hearOthers(
   }
   const begin = (name: RungJob) => {
     if (isOfEach(name)) return lookHere(name)
-    jobs.heard[name]()
+    // A node of another release may ring for what this one does not know.
+    jobs.heard[name]?.()
   }
   const hear = ({ due = [], retry, jobs: rung = [] }: News) => {
     ring(due)

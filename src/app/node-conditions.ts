@@ -8,7 +8,7 @@ import {
   listNodes,
   type NodeStanding,
 } from '../nodes/index.js'
-import { type NoticeKind, noticesOf, type Raised } from '../notices/index.js'
+import { kindsOfNode, type NoticeKind, noticesOf, type Raised } from '../notices/index.js'
 import { type Read, type Store, sinceCommit } from '../store/index.js'
 
 /** What a look has found. */
@@ -18,15 +18,12 @@ interface Found {
   fault: string | undefined
 }
 
-/** Of the machine that looks: where there are several nodes each has its own, which no other one may settle. */
-const ofTheNode: readonly NoticeKind[] = ['disk', 'thread', 'queue-stuck']
-
 /** What this one of several nodes is to write down: what it sees of itself under its name, the rest where it is its duty. */
 export function ownShare(
   { kinds, raised, fault }: Found,
   { store: { node }, name }: { store: Pick<Store, 'node'>; name: string },
 ): Found {
-  const isIts = (kind: NoticeKind) => ofTheNode.includes(kind) || holds(node, 'chores')
+  const isIts = (kind: NoticeKind) => kindsOfNode.includes(kind) || holds(node, 'chores')
   return {
     fault,
     kinds: kinds.filter(isIts),
@@ -38,10 +35,10 @@ export function ownShare(
 export const isOwnNotice = (
   { kind, key }: { kind: string; key: string },
   name: string | undefined,
-): boolean => !ofTheNode.some((own) => own === kind) || noticesOf(name).isOwn(key)
+): boolean => !kindsOfNode.some((own) => own === kind) || noticesOf(name).isOwn(key)
 
 function named(one: Raised, name: string): Raised {
-  if (!ofTheNode.includes(one.kind)) return one
+  if (!kindsOfNode.includes(one.kind)) return one
   const of = noticesOf(name)
   return { ...one, key: of.key(one.key), text: of.text(one.text) }
 }

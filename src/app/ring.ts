@@ -46,7 +46,7 @@ export interface News {
 export type RungJob = 'expand' | 'automate' | 'keepSegments' | JobOfEach
 
 /** Jobs of the calendar that look at a machine: they run at each node when the one with the calendar runs them. */
-export const jobsOfEach = ['doctor', 'blocklists'] as const
+export const jobsOfEach = ['doctor', 'blocklists', 'certificates'] as const
 export type JobOfEach = (typeof jobsOfEach)[number]
 
 // Ten a second.

@@ -9,12 +9,14 @@ import {
   fileHashes,
   giveBackDuty,
   type LeavingNode,
+  nodeNames,
   nodesThatLeave,
   othersBits,
   recordsOfOthers,
   setFileHashes,
   shareDuties,
 } from '../nodes/index.js'
+import { findOrphans, settleOrphans } from '../notices/index.js'
 import { adoptReceived } from '../receiving/index.js'
 import { noteOthers } from '../store/index.js'
 import { comparedFiles } from './files.js'
@@ -59,7 +61,12 @@ export function severalChores(
 
 function joiningChores(ground: Ground, leases: Leases, hooks: DutyHooks): Chore[] {
   const duties = dutiesChore(ground, hooks)
-  return [recordsChore(ground), { ...duties, run: leases.whenAnew(duties.run) }, filesChore(ground)]
+  return [
+    recordsChore(ground),
+    { ...duties, run: leases.whenAnew(duties.run) },
+    filesChore(ground),
+    orphansChore(ground),
+  ]
 }
 
 type Leases = ReturnType<typeof watchLeases>
@@ -98,6 +105,20 @@ const recordsChore = ({ store, others, ownNode }: Ground): Chore => ({
   rests: true,
   async run() {
     others.splice(0, others.length, ...(await recordsOfOthers(store.read, ownNode.held.name)))
+  },
+})
+
+/** Settles notices of machines that nobody looks at any more. */
+export const orphansChore = ({ store, clock }: Pick<Ground, 'store' | 'clock'>): Chore => ({
+  name: 'notices of nodes that were forgotten',
+  of: 'chores',
+  everyMs: 10_000,
+  rests: true,
+  async run() {
+    const names = [...(await nodeNames(store.read)).values()]
+    // A transaction for nothing would have the others look for what it has changed.
+    if ((await findOrphans(store.read, names)).length === 0) return
+    await store.write((tx) => settleOrphans(tx, { names, now: clock.now() }))
   },
 })
 

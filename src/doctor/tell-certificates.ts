@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto'
 import { counted } from '../amounts/index.js'
 import { listCertificates, urgencyOf } from '../certificates/index.js'
 import { type Clock, dayMs, isoTime } from '../clock/index.js'
-import { certificatePaths, listenOf } from '../config/index.js'
+import { certificatePaths, listenOf, nameBesideOthers } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
-import { notice, type Raised, settleOthers } from '../notices/index.js'
+import { holds } from '../nodes/index.js'
+import { isOfNode, notice, noticesOf, type Raised, settleOthers } from '../notices/index.js'
 import { ownListener } from '../simulator/index.js'
 import { connectSmtp } from '../smtp/index.js'
 import { readCertificate } from '../smtpd/index.js'
@@ -30,23 +31,39 @@ interface Met {
 
 /**
  * Looks when the certificates end of the files and of what the listeners and the public URL present, and tells
- * the operator in time (`operator.certificate_ends`), each step anew.
+ * the operator in time (`operator.certificate_ends`), each step anew. Of several nodes each looks at its own listeners;
+ * the public URL, and what ACME does not get, is looked at by the one with the calendar.
  */
 export async function tellCertificates(
   deps: Deps & { store: Store },
 ): Promise<{ looked: number; told: number; soonestDays: number | undefined }> {
   const { store, clock, config } = deps
-  const met = [...(await ownListeners(deps)), ...(await publicUrl(deps))]
+  const looksForAll = holds(store.node, 'calendar')
+  const ownNotices = noticesOf(nameBesideOthers(config))
+  const own = await ownListeners(deps)
+  const shared = looksForAll ? await publicUrl(deps) : []
+  const met = [...own, ...shared]
   const now = clock.now()
+  const says = (one: Met) => wordsOf(one, config.operator.certificateEnds, now)
+  const ofNode = own
+    .flatMap(says)
+    .map((one) => ({ ...one, key: ownNotices.key(one.key), text: ownNotices.text(one.text) }))
   const raised = [
-    ...met.flatMap((one) => wordsOf(one, config.operator.certificateEnds, now)),
-    ...(await renewals(deps, now)),
+    ...ofNode,
+    ...shared.flatMap(says),
+    ...(looksForAll ? await renewals(deps, now) : []),
   ]
   await store.write(async (tx) => {
     for (const one of raised) await notice(tx, { ...one, now })
-    const silent = met.filter(({ isSilent }) => isSilent === true).map(({ where }) => where)
-    const still = [...raised.map(({ key }) => key), ...silent]
-    await settleOthers(tx, { kind: 'certificate', still, now })
+    const silent = (of: readonly Met[]) =>
+      of.filter(({ isSilent }) => isSilent === true).map(({ where }) => where)
+    const still = [
+      ...raised.map(({ key }) => key),
+      ...silent(own).map(ownNotices.key),
+      ...silent(shared),
+    ]
+    const isLookedAt = (key: string) => (isOfNode(key) ? ownNotices.isOwn(key) : looksForAll)
+    await settleOthers(tx, { kind: 'certificate', still, now, isLookedAt })
   })
   const days = met.flatMap(({ validTo }) =>
     validTo === undefined ? [] : [Math.floor((validTo - now) / dayMs)],

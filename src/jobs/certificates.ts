@@ -1,12 +1,17 @@
 import { runPeriodic } from '../app/periodic.js'
 import { renewCertificates } from '../certificates/index.js'
 import { tellCertificates } from '../doctor/index.js'
+import { holds } from '../nodes/index.js'
 
 // Gets and renews the certificates of `[tls] acme`, then looks at all certificates, also at the
 // operator's own files. In this order, so that the operator is not warned of one that was just
-// renewed.
+// renewed. Of several nodes the one with the calendar gets them, and each looks at those of its own listeners.
+const nothing = { issued: [], failed: [], removed: [] }
+
 await runPeriodic('certificates', async (deps) => {
-  const { issued, failed, removed } = await renewCertificates({ ...deps, random: Math.random })
+  const { issued, failed, removed } = holds(deps.store.node, 'calendar')
+    ? await renewCertificates({ ...deps, random: Math.random })
+    : nothing
   const { looked, told, soonestDays } = await tellCertificates(deps)
   const soonest: Record<string, number> = soonestDays === undefined ? {} : { soonestDays }
   const came = issued.length === 0 ? '' : `; new: ${issued.join(', ')}`

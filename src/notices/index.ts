@@ -22,7 +22,14 @@ export {
   settled,
   settleOthers,
 } from './notice.js'
-export { type NodeNotices, noticesOf } from './of-node.js'
+export {
+  findOrphans,
+  isOfNode,
+  kindsOfNode,
+  type NodeNotices,
+  noticesOf,
+  settleOrphans,
+} from './of-node.js'
 export {
   findNotice,
   type Notice,

@@ -59,7 +59,7 @@ export interface Raised extends About {
 /** The most open notices of one kind; any further ones share a single notice, which counts them. */
 const mostOpenOfKind = 200
 // The key of the notice that stands for any further ones; no id and no name has brackets around it.
-const moreKey = '(more)'
+export const moreKey = '(more)'
 
 /**
  * Says something to the operator. Raised again while it is open it counts, and has the newest words; it is
@@ -133,16 +133,26 @@ export async function settled(tx: Tx, { kind, key, now }: About & { now: number 
     .execute()
 }
 
-/** After a look at all there is of a kind: what was not raised in it is settled. */
+/** After a look at all there is of a kind, or of those that `isLookedAt` names: what was not raised in it is settled. */
 export async function settleOthers(
   tx: Tx,
-  { kind, still, now }: { kind: NoticeKind; still: readonly string[]; now: number },
+  {
+    kind,
+    still,
+    now,
+    isLookedAt = () => true,
+  }: {
+    kind: NoticeKind
+    still: readonly string[]
+    now: number
+    isLookedAt?: (key: string) => boolean
+  },
 ): Promise<void> {
   const keys = new Set(still.map((key) => oneLine(key, 200)))
   // The one for many stays as long as there are so many.
   if (keys.size > mostOpenOfKind) keys.add(moreKey)
   for (const { key } of await openOfKind(tx, kind)) {
-    if (!keys.has(key)) await settled(tx, { kind, key, now })
+    if (!keys.has(key) && isLookedAt(key)) await settled(tx, { kind, key, now })
   }
 }
 

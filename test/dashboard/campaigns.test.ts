@@ -50,6 +50,13 @@ t.test('who has no marketing plan sees the pages, and what is missing', async (t
   )
 })
 
+t.test('the page of each layout leaves room for long names and more blocks', async (t) => {
+  for (const { name } of layouts) {
+    const bytes = Buffer.byteLength((await owner.get(`${base}/campaigns/new?layout=${name}`)).text)
+    t.ok(bytes < 50_000, `${name}: ${bytes} bytes`)
+  }
+})
+
 t.test('a draft is begun with little, and says what it lacks', async (t) => {
   const begun = await owner.post(`${base}/campaigns/new`, { from: form.from, html: '' })
   t.equal(begun.status, 303, begun.text.slice(0, 200))

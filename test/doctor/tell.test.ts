@@ -1,10 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import t from 'tap'
+import { orphansChore } from '../../src/app/several.js'
 import { dayMs } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
 import { tellBlocklists, tellCertificates } from '../../src/doctor/index.js'
-import { openNotices, pastNotices } from '../../src/notices/index.js'
+import { othersBits, takeDatabase } from '../../src/nodes/index.js'
+import { notice, openNotices, pastNotices } from '../../src/notices/index.js'
+import { makeTurns, noteOthers } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { doctorRig, goodWorld } from '../support/doctor.js'
 import { fakeResolver } from '../support/resolver.js'
@@ -94,6 +97,60 @@ t.test('a certificate is told at each step before its end, the last burns', asyn
   await clock.advance(2 * dayMs)
   await look()
   t.match(await openNotices(store.read), [{ text: /inbound listener has ended/ }])
+})
+
+t.test('of several nodes each settles its own certificates alone', async (t) => {
+  const { valid } = await testCertificates(t)
+  const { X509Certificate } = await import('node:crypto')
+  const ends = Date.parse(new X509Certificate(valid.cert).validTo)
+  const clock = new FakeClock(ends - dayMs)
+  const turns = makeTurns()
+  const store = await openTestStore(t, { clock, turns })
+  const lookAt = (name: string, files: Partial<typeof valid> = {}) => {
+    noteOthers(turns, othersBits(name === 'one' ? ['calendar', 'chores'] : []))
+    const env = {
+      POSTHORN_STORE_URL: 'postgres://db.test/mail',
+      POSTHORN_NODE_JOIN: 'true',
+      POSTHORN_NODE_NAME: name,
+      POSTHORN_INBOUND_TLS_CERTIFICATE: files.certFile ?? '',
+      POSTHORN_INBOUND_TLS_KEY: files.keyFile ?? '',
+      POSTHORN_INBOUND_PORT: '0',
+    }
+    const config = loadConfig({ env })
+    return tellCertificates({ store, clock, resolver: fakeResolver(), config, dataDir: '/tmp' })
+  }
+  const open = async () => (await openNotices(store.read)).map(({ key }) => key).sort()
+  const raise = (key: string, kind: 'certificate' | 'disk' = 'certificate') =>
+    store.write((tx) =>
+      notice(tx, { kind, key, severity: 'daily', text: 'x', fix: '', now: clock.now() }),
+    )
+  await raise('ACME mail.test')
+  await lookAt('two', valid)
+  t.match(await lookAt('two', valid), { looked: 1, told: 1 })
+  t.same(await open(), ['ACME mail.test', 'the inbound listener@two'])
+  t.match(await openNotices(store.read), [{ text: /the inbound listener .*\(on two\)/ }, {}])
+  await lookAt('one')
+  t.same(
+    await open(),
+    ['the inbound listener@two'],
+    "what is all nodes' is settled by the calendar's",
+  )
+  await lookAt('one', valid)
+  await lookAt('two')
+  t.same(await open(), ['the inbound listener@one'])
+
+  await takeDatabase(store, { name: 'one', joins: true })
+  await raise('ACME mail.test')
+  await raise('/var/lib/posthorn', 'disk')
+  await raise('/var/lib/posthorn@one', 'disk')
+  await raise('/var/lib/posthorn@gone', 'disk')
+  await raise('the inbound listener@gone')
+  await orphansChore({ store, clock }).run(new AbortController().signal)
+  t.same(
+    await open(),
+    ['/var/lib/posthorn@one', 'ACME mail.test', 'the inbound listener@one'],
+    'those of nodes that were forgotten',
+  )
 })
 
 t.test('each failure of the examination is a notice with its fix, until it is good', async (t) => {

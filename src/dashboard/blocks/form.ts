@@ -4,7 +4,7 @@ import { check, type PartedIssue, ShapeError, structOf } from '../../fields/inde
 import type { Form } from '../../http/index.js'
 import { faultWords } from '../shell/fault-words.js'
 import { answerIn, numberOf } from './answers.js'
-import { newBlock, questions } from './fields.js'
+import { kindNamed, newBlock, questions } from './fields.js'
 
 /** A block as somebody has typed it: of a kind that there is, and else whatever. */
 export type TypedBlock = { type: BlockType } & Record<string, unknown>
@@ -134,8 +134,8 @@ function change(blocks: TypedBlock[], pressed: string, fields: Form): string | u
   const block = list?.[at]
   if (list === undefined) return undefined
   const beside = (other: number) => [...place.slice(0, -1), other].join('.')
-  const kind = fields.get(`kind.${where}`)
-  if (deed === 'add' && isType(kind) && (kind !== 'columns' || place.length < 2)) {
+  const kind = kindNamed(fields.get(`kind.${where}`))
+  if (deed === 'add' && kind !== undefined && (kind !== 'columns' || place.length < 2)) {
     list.splice(at + 1, 0, { type: kind, ...structuredClone(newBlock[kind]) })
     return beside(at + 1)
   }

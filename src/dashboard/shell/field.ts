@@ -53,6 +53,8 @@ export interface FormField {
   place?: string
   /** The id of the form that it is sent with, where it stands outside of it. */
   form?: string
+  /** One of very many on a page: where there is nothing to tell beside it, the label stands around the field, without ids. */
+  compact?: boolean
 }
 
 /** A label, a hint, the field and what is wrong with it, which readers of the screen hear together. */
@@ -60,6 +62,12 @@ export function field(of: FormField): Html {
   const { name, label, hint, type = 'text' } = of
   const id = of.id ?? `field-${of.place ?? name}`
   const fault = faultAt(of)
+  // What stands in a textarea or an editor is text of the label around it, for some readers of the screen.
+  const isAlone = hint === undefined && fault === undefined && of.required !== false
+  if (of.compact === true && isAlone && !['checkbox', 'code', 'textarea'].includes(type)) {
+    const named = html` name="${name}"${flags(of)}`
+    return html`<label class="field">${isolated(label)}${controlOf(of, filledIn(of), named)}</label>`
+  }
   const told = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
   const attributes = html` id="${id}" name="${name}"${attribute('aria-describedby', told)}${
     fault !== undefined && html` aria-invalid="true"`
@@ -125,7 +133,7 @@ function sentValue(faults: Faults | undefined, name: string): string | string[] 
 
 /** The element that is typed into. */
 function controlOf(of: FormField, value: string, attributes: Html): Html {
-  const { type = 'text', options = [], rows = 4 } = of
+  const { type = 'text', options = [], rows = 4, compact = false } = of
   if (type === 'textarea' || type === 'code') {
     // HTML §13.1.2.5: one line end behind the start tag is dropped.
     return html`<textarea${attributes} rows="${rows}"${type === 'code' && html` class="mono" spellcheck="false" autocapitalize="off"`}>${`\n${value}`}</textarea>`
@@ -134,7 +142,9 @@ function controlOf(of: FormField, value: string, attributes: Html): Html {
     return html`<select${attributes}>${options.map((option) => {
       const { value: one, label } =
         typeof option === 'string' ? { value: option, label: option } : option
-      return html`<option value="${one}"${one === value && html` selected`}>${label}</option>`
+      // HTML §13.1.2.4: the end tag of an option may be left out before the next one and at the end of its select.
+      const end = !compact && html`</option>`
+      return html`<option value="${one}"${one === value && html` selected`}>${label}${end}`
     })}</select>`
   }
   if (type === 'checkbox') {
