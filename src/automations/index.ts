@@ -66,6 +66,7 @@ export {
   keepTyped,
   keepWritten,
   type LiquidDeps,
+  lackingIn,
   lastStarts,
   limits,
   listAutomations,
@@ -174,6 +175,7 @@ export {
   previewCohort,
   readHappening,
   surveyDates,
+  type UnseenMails,
 } from './trial/index.js'
 export {
   type Backfill,

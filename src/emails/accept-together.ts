@@ -16,6 +16,7 @@ import { findTopic } from '../topics/index.js'
 import { type EmailDeps, oncePerDeps } from './deps.js'
 import { watchAccount } from './handing-key.js'
 import { insertEmails, ringOf } from './insert.js'
+import { enterMessageIds } from './message-ids.js'
 import { type MailDraft, type PreparedEmail, prepareEmails } from './prepare.js'
 import { enterIfLate, neverMailed } from './recipient-index.js'
 import { noSenders, type Senders, verifiedDomainId } from './sender.js'
@@ -138,6 +139,7 @@ async function writeAll(
   const emails = accepted.map((count) => count.emails)
   await insertEmails(deps, tx, emails)
   await enterIfLate(tx, deps.clock, emails.flat())
+  await enterMessageIds(tx, emails.flat())
   // One that throws is found by halving, and is refused alone.
   // What several say at once goes to a server as one statement.
   if (isRemote(tx)) await Promise.all(accepted.map(({ alongside }) => alongside(tx)))

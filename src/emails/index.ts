@@ -36,6 +36,7 @@ export {
   untriedMails,
 } from './list.js'
 export { emailStatuses, filterFields, filterOf } from './list-query.js'
+export { mailsByMessageIds } from './message-ids.js'
 export { insertNotice, insertOwnMail } from './notice.js'
 export { extrasOf, type PreparedEmail, warningsAbout } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'

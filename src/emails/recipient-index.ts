@@ -31,7 +31,8 @@ const mailsAWrite = 100
 // It rests for so many times as long as it has worked, however many mails are to be entered, e.g. after an update.
 const restFactor = 2
 
-interface IndexedMail {
+/** What a mail is entered by. */
+export interface IndexedMail {
   id: string
   account_id: string
   to_list: string
@@ -174,20 +175,34 @@ export async function neverMailed(
     open.set(key, [...(open.get(key) ?? []), address])
   }
   const until = before === undefined ? lastUuid : firstUuidAt(before)
-  const days = await tx
-    .selectFrom('recipient_entries')
-    .select(({ fn }) => [
-      fn.min<number | null>('day').as('first'),
-      fn.max<number | null>('day').as('last'),
-    ])
-    .executeTakeFirst()
-  for (let day = days?.last ?? -1; day >= (days?.first ?? 0) && open.size > 0; day--) {
+  const { first, last } = await daysEntered(tx)
+  for (let day = last; day >= first && open.size > 0; day--) {
     const keys = [...open.keys()].map((key) => [key])
     const mailed = await mailedOn(tx, { day, until, json: JSON.stringify(keys) })
     for (const { key } of mailed) open.delete(key)
   }
   return new Set([...open.values()].flat())
 }
+
+/** Of the oldest entry and the newest; `last` is before `first` where there is none. */
+export async function daysEntered(read: Read): Promise<{ first: number; last: number }> {
+  const [row] = await firstAndLastDay(read, {})
+  return { first: row?.first ?? 0, last: row?.last ?? -1 }
+}
+
+/** Each by itself: SQLite takes the end of an index for one of them alone, and reads all of it for both. */
+const firstAndLastDay = prepared<object, { first: number | null; last: number | null }>((db) =>
+  db.selectNoFrom((eb) => [
+    eb
+      .selectFrom('recipient_entries')
+      .select(({ fn }) => fn.min<number | null>('day').as('day'))
+      .as('first'),
+    eb
+      .selectFrom('recipient_entries')
+      .select(({ fn }) => fn.max<number | null>('day').as('day'))
+      .as('last'),
+  ]),
+)
 
 // No id of a time is behind it.
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -236,10 +251,18 @@ function entriesOf(mails: readonly IndexedMail[]) {
 }
 
 /** What a mail is found by. A Message-ID has angle brackets, which no address has. */
-function keysIn(mail: IndexedMail): string[] {
-  const isOwn = mailOfMessageId(mail.message_id) === mail.id
-  return [...recipientsIn(mail), ...(isOwn ? [] : [addressKey(mail.message_id)])]
-}
+const keysIn = (mail: IndexedMail): string[] => [
+  ...recipientsIn(mail),
+  ...(hasOwnMessageId(mail) ? [] : [addressKey(mail.message_id)]),
+]
+
+const hasOwnMessageId = ({ id, message_id }: IndexedMail) => mailOfMessageId(message_id) === id
+
+/** The entry of a mail by the Message-ID that a program has made; undefined where it is ours. */
+export const messageIdEntry = (mail: IndexedMail) =>
+  hasOwnMessageId(mail)
+    ? undefined
+    : ([dayOf(mail.id), keyOf(mail.account_id, addressKey(mail.message_id)), mail.id] as const)
 
 /** The id of a mail by a Message-ID as we make them: it begins with that. */
 export const mailOfMessageId = (messageId: string): string | undefined =>
@@ -273,7 +296,8 @@ const deleteEntries = prepared<{ json: string }, unknown>((db, { json }) =>
   ),
 )
 
-const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
+/** Of day, key and id; those that are there already are left. */
+export const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('recipient_entries')
     .columns(['day', 'key', 'email_id'])
@@ -293,5 +317,5 @@ const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
 const dayOf = (id: string) => dayNumber(uuidTime(id))
 
 /** 48 bits, which a JavaScript number holds. */
-const keyOf = (accountId: string, address: string) =>
+export const keyOf = (accountId: string, address: string) =>
   createHash('sha256').update(`${accountId} ${address}`).digest().readUIntBE(0, 6)

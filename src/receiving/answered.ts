@@ -1,28 +1,21 @@
-import { idsIn, type Read } from '../store/index.js'
+import { mailsByMessageIds } from '../emails/index.js'
+import type { Read } from '../store/index.js'
 
-// Of a long thread the newest are named last; the one that is answered is among them.
-const mostLooked = 10
+// Of a long thread the newest are named last.
+const mostLooked = 20
 
 /**
- * The account's mail that one of these Message-IDs names, the first that there is: our own have the mail's id before the
- * `@` (`emails/prepare.ts`). By the primary key, and by the account: nobody's forged reference leads to another's mail.
+ * The account's mail that one of these Message-IDs names, the first that there is; the one that is answered stands first. Of
+ * the account alone: nobody's forged reference leads to another's mail.
  */
 export async function answeredMail(
   read: Read,
   accountId: string,
-  messageIds: readonly string[],
+  [answered = '', ...references]: readonly string[],
 ): Promise<string | undefined> {
-  const [answered, ...references] = messageIds
-  const ids = [answered ?? '', ...references.toReversed()]
-    .flatMap((one) => /^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/.exec(one)?.[1] ?? [])
-    .slice(0, mostLooked)
-  if (ids.length === 0) return undefined
-  const rows = await read
-    .selectFrom('emails')
-    .select('id')
-    .where('id', 'in', idsIn([...new Set(ids)], 'text'))
-    .where('account_id', '=', accountId)
-    .execute()
-  const found = new Set(rows.map(({ id }) => id))
-  return ids.find((id) => found.has(id))
+  const named = [answered, ...references.toReversed()].filter((one) => one !== '')
+  const asked = [...new Set(named)].slice(0, mostLooked)
+  if (asked.length === 0) return undefined
+  const found = await mailsByMessageIds(read, accountId, asked)
+  return asked.flatMap((one) => found.get(one) ?? [])[0]
 }

@@ -27,10 +27,12 @@ export async function settleRead(
   read: ReadMail,
   forwarding: Forwarding | undefined,
 ): Promise<StreamDue[]> {
+  const named = [read.inReplyTo, ...read.references]
+  // What a mail answers was sent before it, and no write has to wait for the search.
+  const emailId = await answeredMail(store.read, row.account_id, named)
   return await store.write(async (tx) => {
     if (!(await isWaiting(tx, row.id))) return []
     const attachments = await keepAttachments(tx, store, row.account_id, read)
-    const emailId = await answeredMail(tx, row.account_id, [read.inReplyTo, ...read.references])
     const sent = forwarding?.fault === undefined ? await forwarding?.post(tx) : undefined
     const changes = {
       due_at: null,

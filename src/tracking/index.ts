@@ -11,7 +11,7 @@ export { trackableLinks, trackedTarget } from './links.js'
 export type { TrackingAgents } from './machines.js'
 export { loadTrackingAgents } from './machines-file.js'
 export { type LinkRequest, type MachineSign, makeMachineSign } from './one-request.js'
-export { hasPixel, outweighsPixel } from './pixel.js'
+export { outweighsPixel } from './pixel.js'
 export { openRecorder, type Recorder, type RecorderDeps } from './recorder.js'
 export {
   accountSwitches,
@@ -23,3 +23,4 @@ export {
 } from './switches.js'
 export { type Copy, makeTrackingTokens, type TrackingTokens } from './token.js'
 export { makeTracker, type TrackedMail, type Tracker } from './tracker.js'
+export { type UnseenOf, unseenOf, type WhyUnseen } from './unseen.js'

@@ -55,8 +55,21 @@ export async function accountSwitches(read: Read, accountId: string): Promise<Ow
  * domains asks for each.
  */
 export async function domainSwitches(read: Read, domainId: string): Promise<OwnSwitches> {
+  const own = await ownSwitchesOf(read, domainId)
+  return own?.domain ?? { opens: null, clicks: null }
+}
+
+/** A domain's own switches, and those of its account; undefined for a domain that is gone. */
+export async function ownSwitchesOf(
+  read: Read,
+  domainId: string,
+): Promise<{ domain: OwnSwitches; account: OwnSwitches } | undefined> {
   const [row] = await switchesOf(read, { domainId })
-  return { opens: flag(row?.domainOpens ?? null), clicks: flag(row?.domainClicks ?? null) }
+  if (row === undefined) return undefined
+  return {
+    domain: { opens: flag(row.domainOpens), clicks: flag(row.domainClicks) },
+    account: { opens: flag(row.accountOpens), clicks: flag(row.accountClicks) },
+  }
 }
 
 /** Sets what is given and leaves the rest. */

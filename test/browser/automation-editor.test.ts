@@ -39,6 +39,17 @@ t.test(
     t.equal(await focused(), 's.name')
     t.equal(page.url(), url + at, 'the page is the same one')
 
+    // The head says how it stands from then on, too.
+    const lead = page.locator('.page-head .lead')
+    t.match(await lead.textContent(), /^This is a draft/)
+    await page.locator('.of-draft', { hasText: 'Throw the draft away' }).waitFor()
+
+    // A choice shows what it asks for, and nothing of the others.
+    t.equal(await page.locator('[name="s.time"]').count(), 0)
+    await page.locator('[name="s.how"]').selectOption('until')
+    await page.locator('[name="s.time"]').waitFor()
+    t.equal(await page.locator('[name="s.amount"]').count(), 0)
+
     // What is chosen shows what it asks for, and whoever chooses stays there.
     await page.locator('button[value="open:0.0"]').click()
     await page.locator('[name="s.when"]').focus()

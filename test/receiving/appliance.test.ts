@@ -1,6 +1,14 @@
 import t from 'tap'
+import { idOf, startSubmission, submit } from '../submission/start.js'
 import { openReceiver } from '../support/receiver.js'
-import { addRule, giveMail, startReceiving, whenRead } from '../support/receiving.js'
+import {
+  addRule,
+  giveMail,
+  receiveAt,
+  startReceiving,
+  when,
+  whenRead,
+} from '../support/receiving.js'
 
 t.setTimeout(300_000)
 
@@ -84,3 +92,42 @@ t.test('mail for an address that a rule names is taken, read, told, and found', 
   t.equal((await posthorn.call('DELETE', `/v1/received/${found.id}`)).status, 200)
   t.same((await posthorn.call('GET', '/v1/received')).json.received, [])
 })
+
+t.test(
+  'an answer finds the mail that a program has handed in, at once, and nobody else’s',
+  async (t) => {
+    const posthorn = await startSubmission(t, { dns: { '*': {} } })
+    await receiveAt(posthorn, 'in.sender.test')
+    await addRule(posthorn, { pattern: '*@in.sender.test', action: 'store' })
+    const { inboundSmtpPort: port } = posthorn.appliance
+    const own = '<Order.17@Shop.example>'
+    const message = `Message-ID: ${own}\r\nFrom: ada@sender.test\r\nSubject: Order\r\n\r\nHello\r\n`
+    const id = idOf(await submit(await posthorn.loggedIn(), message))
+    t.equal((await posthorn.email(id)).messageId, own)
+    const stranger = await posthorn.addAccount('Other')
+    const reply = (headers: string) => `From: ann@example.test\nSubject: Re\n${headers}\n\nThanks\n`
+    const give = async (headers: string) => {
+      await giveMail(t, port, 'a@in.sender.test', reply(headers))
+      const all = await when(
+        () => whenRead(posthorn),
+        (found) => found.length > given,
+      )
+      given = all.length
+      return all[0].emailId
+    }
+    let given = 0
+    t.equal(await give(`In-Reply-To: ${own}`), id)
+    t.equal(await give(`In-Reply-To: <else@x.test>\nReferences: ${own} <else@x.test>`), id)
+    t.equal(await give('In-Reply-To: <order.18@shop.example>'), null)
+    t.equal((await posthorn.call('GET', `/v1/received?emailId=${id}`)).json.received.length, 2)
+    // Others who receive, and name what this account has sent, learn nothing of it.
+    await posthorn.store.write((tx) =>
+      tx
+        .updateTable('emails')
+        .set({ account_id: stranger.accountId })
+        .where('id', '=', id)
+        .execute(),
+    )
+    t.equal(await give(`In-Reply-To: ${own}`), null)
+  },
+)

@@ -6,7 +6,7 @@ import { systemClock as clock } from '../../src/clock/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 import { initSandbox, serve } from '../support/process.js'
 import { addRule, giveMail, startReceiving, when, whenRead } from '../support/receiving.js'
-import { makeTempDir } from '../support/store.js'
+import { databaseIn, makeTempDir } from '../support/store.js'
 
 t.setTimeout(300_000)
 
@@ -130,7 +130,8 @@ t.test('an erasure takes what somebody has written, and no more', async (t) => {
 t.test('a kill -9 after the 250 loses nothing', async (t) => {
   const dataDir = join(makeTempDir(t), 'data')
   const { apiKey } = initSandbox(dataDir)
-  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  const database = await databaseIn(dataDir)
+  const store = await openStore({ ...database, clock, turns: makeTurns(), slot: 15 })
   t.teardown(() => store.close())
   const domain = await store.read
     .selectFrom('domains')

@@ -37,7 +37,7 @@ import {
   surroundingsOf,
 } from '../../src/deliveries/index.js'
 import { trackingHosts } from '../../src/domains/index.js'
-import { listEmails, makeIdempotency } from '../../src/emails/index.js'
+import { listEmails, mailsByMessageIds, makeIdempotency } from '../../src/emails/index.js'
 import { readTimeline } from '../../src/events/index.js'
 import {
   dueReminders,
@@ -243,6 +243,7 @@ t.test('every index is used by a statement', async (t) => {
   for (const filter of [{}, { emailId: 'm' }]) {
     await listReceived(store.read, accountId, filter, { limit: 1 })
   }
+  await mailsByMessageIds(store.read, accountId, ['<a@x.test>'])
   await waitingAt(store.read, 1)
   await announceSurges({ ...deps, mail: async () => {} }, never)
   await finishDecided({ ...deps, land: rig.land }, never)

@@ -12,11 +12,25 @@ import type { AutomationDefinition, SendConfig } from './definition.js'
 import { formFaults } from './forms.js'
 import type { StepFault } from './graph.js'
 
+/** What `lackingIn` finds. Throws the 402 of marketing mail without a plan. */
+export async function checkEnabling(
+  read: Read,
+  billing: AccountBilling,
+  definition: AutomationDefinition,
+): Promise<StepFault[]> {
+  const faults = await lackingIn(read, billing, definition)
+  const marketing = definition.steps.flatMap(({ key, type, config }) =>
+    type === 'send_email' && config.type !== 'transactional' ? [key] : [],
+  )
+  if (marketing.length > 0 && faults.length === 0) checkPlan(billing, marketing)
+  return faults
+}
+
 /**
  * What a definition names and the account has not: a template, a verified sender, a topic, a list, a segment,
- * a form, a webhook endpoint. Throws the 402 of marketing mail without a plan.
+ * a form, a webhook endpoint. It may be a draft: what is not said yet is told by `validate`.
  */
-export async function checkEnabling(
+export async function lackingIn(
   read: Read,
   billing: AccountBilling,
   definition: AutomationDefinition,
@@ -26,10 +40,9 @@ export async function checkEnabling(
     ...(await formFaults(read, billing.accountId, definition)),
     ...(await joinedFaults(read, billing.accountId, definition)),
   ]
-  const marketing: string[] = []
   for (const { key, type, config } of definition.steps) {
     const say = (error: string) => faults.push({ key, error })
-    if (type === 'webhook') {
+    if (type === 'webhook' && config.endpointId !== '') {
       const endpoints = await listEndpoints(read, billing.accountId)
       const isThere = endpoints.some(({ id }) => id === config.endpointId.toLowerCase())
       if (!isThere) say('endpointId: the account has no such webhook endpoint')
@@ -39,11 +52,8 @@ export async function checkEnabling(
         )
       }
     }
-    if (type !== 'send_email') continue
-    await checkSend(read, billing.accountId, config, say)
-    if (config.type !== 'transactional') marketing.push(key)
+    if (type === 'send_email') await checkSend(read, billing.accountId, config, say)
   }
-  if (marketing.length > 0 && faults.length === 0) checkPlan(billing, marketing)
   return faults
 }
 
@@ -85,7 +95,7 @@ async function checkSend(
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     say(messageOf(error))
   }
-  await findTemplate(read, accountId, template, templateVersion).catch(missing)
+  if (template !== '') await findTemplate(read, accountId, template, templateVersion).catch(missing)
   const mailbox = parseMailbox(from)
   const domain = mailbox && (await findSenderDomain(read, accountId, mailbox.domain))
   if (mailbox === undefined) say('from: expected "email@domain" or "Name <email@domain>"')

@@ -18,7 +18,7 @@ export {
   type WrittenAlongside,
 } from './automation.js'
 export { automationName, isAutomationName } from './automation-name.js'
-export { checkEnabling } from './check-enabling.js'
+export { checkEnabling, lackingIn } from './check-enabling.js'
 export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
 export {

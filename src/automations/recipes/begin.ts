@@ -44,9 +44,9 @@ export async function beginAutomation(
   if (recipe === undefined) throw new ApiError('validation_error', 'recipe: choose one of the list')
   const dateField = field?.trim() || recipe.dateField?.name
   const given = { from, listId, dateField }
+  await checkSender(deps, billing.accountId, from)
   // Told before anything is made.
   definitionIn(recipe.definition(given))
-  await checkSender(deps, billing.accountId, from)
   const templates = new Map<string, string>()
   for (const mail of recipe.mails) {
     templates.set(mail.slug, await makeTemplate(deps, billing.accountId, mail))
@@ -65,14 +65,21 @@ export async function beginAutomation(
 
 /** Refuses an address on none of the account's verified domains; where it has none yet, any may be written. */
 async function checkSender({ store }: RecipeDeps, accountId: string, from: string): Promise<void> {
-  const domains = await verifiedDomains(store.read, accountId)
   const mailbox = parseMailbox(from)
-  if (domains.length === 0 || mailbox === undefined) return
+  if (mailbox === undefined) {
+    throw badSender('Write an address such as news@shop.example, or Shop <news@shop.example>')
+  }
+  const domains = await verifiedDomains(store.read, accountId)
+  if (domains.length === 0) return
   const domain = await findSenderDomain(store.read, accountId, mailbox.domain)
   if (domain?.status === 'verified') return
-  const message = `${mailbox.domain} is none of your verified domains, so nothing could be sent from it. Write an address on one of these: ${domains.join(', ')}`
-  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'from' } })
+  throw badSender(
+    `${mailbox.domain} is none of your verified domains, so nothing could be sent from it. Write an address on one of these: ${domains.join(', ')}`,
+  )
 }
+
+const badSender = (message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field: 'from' } })
 
 /** Forms, imports and the pages of contacts ask for what is described. */
 async function describeField(

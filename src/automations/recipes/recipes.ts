@@ -7,13 +7,9 @@ import { chain, type Recipe, sends, shortMail } from './recipe.js'
  * account's own.
  */
 
-/** Whether somebody has had a mail before them. A mail of few words has no pixel, so a click says it too. */
-const seen = (key: string): Rule => ({
-  any: ['opened', 'clicked'].map((what) => ({
-    field: `email.${key}.${what}`,
-    operator: 'eq',
-    value: true,
-  })),
+/** Whether somebody has clicked in a mail: one of few words has no pixel, so that nobody sees who opens it. */
+const clicked = (key: string): Rule => ({
+  all: [{ field: `email.${key}.clicked`, operator: 'eq', value: true }],
 })
 
 const welcomeMails = [
@@ -37,7 +33,7 @@ const welcome: Recipe = {
   name: 'welcome',
   title: 'Welcome series',
   about:
-    'Four mails over twelve days for whoever joins a list; who has opened the first or clicked in it gets another second one.',
+    'Four mails over twelve days for whoever joins a list; who has clicked in the first gets another second one.',
   mails: welcomeMails,
   isForList: true,
   definition({ from, listId }) {
@@ -58,20 +54,20 @@ const welcome: Recipe = {
         sends(one, from, 'Welcome'),
         { key: 'wait-1', type: 'delay', config: { duration: 'P3D' } },
         {
-          key: 'opened',
+          key: 'clicked',
           type: 'condition',
-          name: 'Have they opened the first, or clicked in it?',
-          config: seen(one.slug),
+          name: 'Have they clicked in the first?',
+          config: clicked(one.slug),
         },
-        sends(two, from, 'For those who have read the first'),
+        sends(two, from, 'For those who have clicked'),
         sends(three, from, 'For those who have not'),
         { key: 'wait-2', type: 'delay', config: { duration: 'P9D' } },
         sends(four, from, 'A question'),
       ],
       connections: [
-        ...chain('start', one.slug, 'wait-1', 'opened'),
-        { from: 'opened', to: two.slug, type: 'condition_met' },
-        { from: 'opened', to: three.slug, type: 'condition_not_met' },
+        ...chain('start', one.slug, 'wait-1', 'clicked'),
+        { from: 'clicked', to: two.slug, type: 'condition_met' },
+        { from: 'clicked', to: three.slug, type: 'condition_not_met' },
         { from: two.slug, to: 'wait-2', type: 'default' },
         { from: three.slug, to: 'wait-2', type: 'default' },
         { from: 'wait-2', to: four.slug, type: 'default' },
@@ -150,7 +146,7 @@ const winBack: Recipe = {
   name: 'win-back',
   title: 'Win back who opens nothing',
   about:
-    'A mail to whoever has opened nothing for 90 days, and a second one a week later if they neither open that nor click in it. Makes a segment of them; who is in it already can be started from its page.',
+    'A mail to whoever has opened nothing for 90 days, and a second one a week later if they do not click in that. Makes a segment of them; who is in it already can be started from its page.',
   mails: winBackMails,
   segment: {
     name: 'Opened nothing for 90 days',
@@ -178,18 +174,18 @@ const winBack: Recipe = {
         sends(one, from, 'What is new'),
         { key: 'wait', type: 'delay', config: { duration: 'P7D' } },
         {
-          key: 'opened',
+          key: 'clicked',
           type: 'condition',
-          name: 'Have they opened it, or clicked in it?',
-          config: seen(one.slug),
+          name: 'Have they clicked in it?',
+          config: clicked(one.slug),
         },
         { key: 'back', type: 'exit', config: { reason: 'back' } },
         sends(two, from, 'A last question'),
       ],
       connections: [
-        ...chain('start', one.slug, 'wait', 'opened'),
-        { from: 'opened', to: 'back', type: 'condition_met' },
-        { from: 'opened', to: two.slug, type: 'condition_not_met' },
+        ...chain('start', one.slug, 'wait', 'clicked'),
+        { from: 'clicked', to: 'back', type: 'condition_met' },
+        { from: 'clicked', to: two.slug, type: 'condition_not_met' },
       ],
     }
   },

@@ -10,5 +10,5 @@ export {
   previewAutomation,
   previewCohort,
 } from './preview.js'
-export type { TrialRefusal } from './simulation.js'
+export type { TrialRefusal, UnseenMails } from './simulation.js'
 export { type DateSurvey, surveyDates } from './survey-dates.js'

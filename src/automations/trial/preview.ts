@@ -36,6 +36,7 @@ import type {
   SimulatedWorld,
   Simulation,
   TrialRefusal,
+  UnseenMails,
 } from './simulation.js'
 
 /** What a walk needs; it writes nothing. */
@@ -48,6 +49,8 @@ export interface PreviewDeps {
   maxQueued: number
   /** Makes of the HTML of news what arrives; by default the tags that each copy fills in stand in it as they are written. */
   arriving?: ((html: string) => Promise<string>) | undefined
+  /** Mails that can be opened or clicked in without that anybody sees it; by default all of that is seen. */
+  unseen?: UnseenMails | undefined
 }
 
 /** Who walks through, and what happens on the way, as a request says it: times in ISO 8601. */
@@ -232,7 +235,7 @@ interface PreviewedWorld extends SimulatedWorld {
 
 /** What is simulated: the version or draft, and what happens to whomever. */
 async function settingOf(
-  { store, clock }: PreviewDeps,
+  { store, clock, unseen }: PreviewDeps,
   accountId: string,
   id: string,
   input: Omit<PreviewInput, 'email'>,
@@ -270,7 +273,7 @@ async function settingOf(
       }),
     ]
     const end = until ?? from + usualLengthMs
-    return { contact, happenings, until: end, opens, clicks, at, noDate }
+    return { contact, happenings, until: end, opens, clicks, unseen, at, noDate }
   }
   return { automation, definition, compiled, worldOf }
 }

@@ -187,12 +187,12 @@ function step(going: Simulating): void {
 function noteMail(going: Simulating, key: string): void {
   const { version, mailed, now, world, happenings, depth } = going
   mailed.set(key, now)
-  for (const [name, afters] of [
-    ['$email.opened', world.opens],
-    ['$email.clicked', world.clicks],
+  for (const [name, afters, unseen] of [
+    ['$email.opened', world.opens, world.unseen?.opened],
+    ['$email.clicked', world.clicks, world.unseen?.clicked],
   ] as const) {
     const after = afters?.get(key)
-    if (after === undefined || !isNamed(version, name)) continue
+    if (after === undefined || unseen?.has(key) || !isNamed(version, name)) continue
     happenings.push({ at: now + after, kind: 'event', name, payload: {}, depth: depth + 1 })
   }
   happenings.sort((a, b) => a.at - b.at)
@@ -226,9 +226,12 @@ function engagement({ mailed, now, world }: Simulating, key: string) {
   const at = mailed.get(key)
   if (at === undefined) return undefined
   const since = (after: number | undefined) => after !== undefined && now >= at + after
-  const clicked = since(world.clicks?.get(key))
+  const { opens, clicks, unseen } = world
+  const hasClicked = since(clicks?.get(key))
   // Who clicks has the mail open.
-  const opened = clicked || since(world.opens?.get(key))
+  const hasOpened = hasClicked || since(opens?.get(key))
+  const opened = hasOpened && !unseen?.opened.has(key)
+  const clicked = hasClicked && !unseen?.clicked.has(key)
   return { opened, clicked, delivered: now > at, bounced: false }
 }
 

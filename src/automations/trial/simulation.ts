@@ -22,6 +22,12 @@ export type SimulatedHappening =
   | { at: number; kind: 'event'; name: string; payload: StoredEvent['payload']; depth?: number }
   | { at: number; kind: 'departed'; reason: Departure }
 
+/** The keys of steps of whose mails the engine never learns it. */
+export interface UnseenMails {
+  opened: ReadonlySet<string>
+  clicked: ReadonlySet<string>
+}
+
 /** A world of one contact and one automation. */
 export interface SimulatedWorld {
   contact: RunContact
@@ -30,6 +36,8 @@ export interface SimulatedWorld {
   /** How long after each mail of a step it is opened or clicked (ms), by the step's key. */
   opens?: ReadonlyMap<string, number>
   clicks?: ReadonlyMap<string, number>
+  /** Of which steps' mails nobody sees that they are opened, or clicked in. */
+  unseen?: UnseenMails | undefined
   optedOut?(topicId: string): boolean
   /** What keeps a mail from being made then; nothing by default, so that the whole way is seen. */
   obstacle?(step: StepOf<'send_email'>, variables: JsonObject, now: number): Obstacle | undefined

@@ -1,17 +1,17 @@
 import {
   automationWarnings,
   changedSince,
-  faultsOf,
   limits,
   type OutlineStep,
   type StepDefinition,
   seenEvents,
   stepsInOrder,
 } from '../../automations/index.js'
+import { readBilling } from '../../billing/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { wordBook } from '../automations/word-book.js'
 import { fieldWords, ruleWords, stepWords, titleOf, titlesApart } from '../automations/words.js'
-import { type PageAnswer, page } from '../shell/answer.js'
+import { type PageAnswer, type PageLook, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import { command } from '../shell/command-line.js'
 import type { Faults } from '../shell/faults.js'
@@ -23,13 +23,14 @@ import { itemAt } from './deeds.js'
 import type { AutomationEditDeps } from './deps.js'
 import { byStep, countWords, nameFaults, stateWords, targetsOf } from './edit-words.js'
 import { faultWords } from './fault-words.js'
+import { faultsNow } from './faults-now.js'
 import { mailPreview } from './mail-preview.js'
 import { settingsPart, settingsWords } from './settings-part.js'
 import { asWait, heardAt } from './settings-rules.js'
 import { stepChoices } from './step-choices.js'
 import { stepFields } from './step-fields.js'
 import { definitionOf } from './typed.js'
-import { unseenAsked } from './unseen-opens.js'
+import { unseenAsked } from './unseen-words.js'
 import { typedOrKept, writable } from './written.js'
 
 export interface EditAutomationView {
@@ -46,7 +47,8 @@ export interface EditAutomationView {
   /** How many steps there are, and how many there may be. */
   room: string
   state: { says: string; isDraft: boolean }
-  faults: Faults
+  /** What is told where somebody else was quicker. */
+  theirs: string
   nameFaults: Faults
   same: SameBy
   /** What is wrong with no single step. */
@@ -72,8 +74,8 @@ export async function showEdit(
   const typed = await typedOrKept(deps, visit, automation)
   const { outline, open, settings } = typed
   const definition = definitionOf(typed)
-  const found = await faultsOf(deps, account.id, definition)
-  const valid = found.length === 0
+  const billing = await readBilling(read, deps.plans, account.id)
+  const { faults: found, isSound } = await faultsNow(deps, billing, definition)
   const item = itemAt(outline, open)
   const heard = heardAt(settings, open)
   const ofSettings = heard && asWait(heard)
@@ -81,7 +83,7 @@ export async function showEdit(
   const steps = stepsInOrder(outline)
   const book = await wordBook(read, account.id, [definition])
   const warned = [
-    ...(valid ? await automationWarnings(read, account.id, definition) : []),
+    ...(isSound ? await automationWarnings(read, account.id, definition) : []),
     ...(await unseenAsked(deps, account.id, definition)),
   ]
   const choices = await stepChoices(read, account.id, {
@@ -130,8 +132,8 @@ export async function showEdit(
       choices,
     }),
     room: `${steps.length} of at most ${limits.steps} steps`,
-    state: stateWords(automation, typed.isDraft, valid),
-    faults: isConflict ? Object.assign({}, faults, { message: theirs }) : faults,
+    state: stateWords(automation, typed.isDraft, found.length === 0),
+    theirs,
     nameFaults: nameFaults(typed.name),
     same: {
       api: [
@@ -145,7 +147,9 @@ export async function showEdit(
     count: countWords(found.length),
     isConflict,
   }
-  return page('automation-edit/edit', view, { title: view.title, steps: true })
+  const look: PageLook = { title: view.title, steps: true }
+  const told = isConflict ? { faults: Object.assign({}, faults, { message: theirs }) } : {}
+  return page('automation-edit/edit', view, Object.assign(look, told))
 }
 
 const theirs =

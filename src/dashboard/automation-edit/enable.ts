@@ -27,7 +27,8 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { checksOf } from './enable-checks.js'
-import { unseenOpens } from './unseen-opens.js'
+import { refusedInWords } from './refusal-words.js'
+import { unseenWords } from './unseen-words.js'
 import { writable } from './written.js'
 
 interface EnableView {
@@ -58,12 +59,16 @@ export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void
   const enabling = { action, form: RevisionForm, again: show } as const
   pages.post('/automations/:id/enable', enabling, async (visit) => {
     const { account, base, form } = visit
-    const { id } = await writable(read, visit)
+    const found = await writable(read, visit)
     const billing = await readBilling(read, deps.plans, account.id)
-    const { name } = await putInForce(deps, billing, id, form.revision)
-    return redirect(`${base}/automations/${id}/enable`, {
+    const { definition } = await readWritten(read, found)
+    const book = await wordBook(read, account.id, [definition])
+    const { name } = await refusedInWords('It is not turned on.', { definition, book }, () =>
+      putInForce(deps, billing, found.id, form.revision),
+    )
+    return redirect(`${base}/automations/${found.id}/enable`, {
       flash: `“${name}” is on as it is written here`,
-      audit: auditOf(operations.enableAutomation, { target: id }),
+      audit: auditOf(operations.enableAutomation, { target: found.id }),
     })
   })
 }
@@ -81,7 +86,7 @@ async function showEnable(
   const billing = await readBilling(read, deps.plans, account.id)
   const here = `${base}/automations/${found.id}`
   const checks = await checksOf(deps, { billing, base, here }, definition, book)
-  const unseen = await unseenOpens(deps, account.id, definition, book)
+  const unseen = await unseenWords(deps, account.id, definition, book)
   checks.push(...unseen.map((says): CampaignCheck => ({ tone: 'doubt', says })))
   if (!isAutomationName(name)) {
     const mend = { label: 'Write it', href: `${here}/edit` }

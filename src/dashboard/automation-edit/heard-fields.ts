@@ -13,7 +13,7 @@ import { eventWords } from '../event-words.js'
 import type { FieldChoice } from '../segments/choices.js'
 import { type Html, html } from '../shell/html.js'
 import type { StepChoices } from './step-choices.js'
-import { one } from './step-field.js'
+import { one, showsFor } from './step-field.js'
 
 type Heard = { eventName: string; filter?: Rule }
 
@@ -40,7 +40,6 @@ export function heardFields(
       { value: 'event', label: 'An event that your shop or application sends' },
     ],
   })
-  const show = html`<p class="buttons"><button name="do" value="show:" formaction="${change}#open" formnovalidate data-follows="field-s.when">Show what it asks for</button></p>`
   const offered =
     eventName === '' || isOwn ? choices.events : [...new Set([eventName, ...choices.events])]
   const event =
@@ -55,7 +54,7 @@ export function heardFields(
       autocomplete: 'off',
       spellcheck: false,
     })}<datalist id="seen-events">${offered.map((name) => html`<option value="${name}"></option>`)}</datalist>`
-  return html`${when}${show}${event}`
+  return html`${when}${showsFor('when', change)}${event}`
 }
 
 /** The choice of an event, and of the list, segment or form of which it is. */

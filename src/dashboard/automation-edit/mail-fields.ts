@@ -2,7 +2,7 @@ import type { StepDefinition } from '../../automations/index.js'
 import { maxHeaders, maxReplyTo } from '../../emails/index.js'
 import { type Html, html } from '../shell/html.js'
 import type { StepChoices } from './step-choices.js'
-import { one } from './step-field.js'
+import { one, showsFor } from './step-field.js'
 import { headerLines, linesOf } from './typed-lines.js'
 
 /** What a step that sends says of its mail. */
@@ -40,7 +40,7 @@ export function mailFields(
     value: template,
     options: templates,
   })}
-<p class="buttons"><button name="do" value="show:" formaction="${change}#open" formnovalidate data-follows="field-s.template">Show it</button></p>${preview}
+${showsFor('template', change, 'Show it')}${preview}
 ${one({ name: 'from', label: 'From', hint: domains === '' ? 'An address on a verified domain; there is none yet.' : `On one of your domains: ${domains}.`, value: config.from, autocomplete: 'off' })}
 ${one({ name: 'subject', label: 'Subject', hint: 'Empty: that of the template. One line of at most 998 letters, fewer where they are not Latin.', value: config.subject ?? '', maxlength: 998, required: false })}
 ${one({

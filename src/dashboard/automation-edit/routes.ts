@@ -5,7 +5,6 @@ import {
   beginAutomation,
   discardDraft,
   duplicateAutomation,
-  faultsOf,
   keepTyped,
   keepWritten,
 } from '../../automations/index.js'
@@ -21,6 +20,7 @@ import { sampleFrame } from '../templates/rendered.js'
 import type { AutomationEditDeps } from './deps.js'
 import { showEdit } from './edit.js'
 import { enablePages } from './enable.js'
+import { faultsNow } from './faults-now.js'
 import { listChosen, NewForm, showNew } from './new.js'
 import { simulatePages } from './simulate.js'
 import { definitionOf, refuseUnreadable } from './typed.js'
@@ -117,15 +117,11 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const definition = definitionOf(typed)
     const given = { name, definition, revision: typed.revision }
     const kept = await keepWritten(deps, billing, automation.id, given)
-    const faults = await faultsOf(deps, account.id, definition)
+    const { faults } = await faultsNow(deps, billing, definition)
     const here = `${base}/automations/${automation.id}`
     const mend = mendPath(here, typed, faults)
     return redirect(form.next === 'enable' ? `${here}/enable` : mend, {
-      flash: !kept.isDraft
-        ? 'Saved'
-        : faults.length === 0
-          ? 'Kept as a draft'
-          : 'Kept as a draft. What is not right yet is open below',
+      flash: `${kept.isDraft ? 'Kept as a draft' : 'Saved'}${faults.length === 0 ? '' : '. What is not right yet is open below'}`,
       audit: auditOf(operations.updateAutomation, { target: automation.id }),
     })
   })

@@ -21,11 +21,13 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { type TypedDuration, unitChoices } from './durations.js'
 import { makeArriving } from './mail-preview.js'
+import { refusedInWords } from './refusal-words.js'
 import { datedWords, unreadableWords } from './survey-words.js'
 import { checkedEmail, happeningsTyped, mostEvents, typedAfter, worldIn } from './trial-asked.js'
 import { countsOf, type TrialTold, timelineOf } from './trial-words.js'
 import { definitionOf, refuseUnreadable } from './typed.js'
-import { unseenOpens } from './unseen-opens.js'
+import { sendsIn, unseenAmong, unseenIn } from './unseen-mails.js'
+import { unseenInTrial, unseenWords } from './unseen-words.js'
 import { typedOrKept, writable } from './written.js'
 
 interface SimulateView extends TrialTold {
@@ -54,7 +56,7 @@ interface SimulateView extends TrialTold {
   opens: TypedDuration
   clicks: TypedDuration
   sends: { value: string; label: string }[]
-  /** Which mails' opens it asks for that nobody can see. */
+  /** Of which mails it asks for opens or clicks that nobody can see. */
   unseen: string[]
   /** How many may be typed. */
   mostEvents: number
@@ -116,7 +118,9 @@ async function showSimulation(
   const zone = person.timeZone ?? definition.settings?.timeZone ?? 'UTC'
   const rule = dateRuleOf(definition)
   const result = isAsked
-    ? await tried(deps, visit, found.id, { definition, book, zone })
+    ? await refusedInWords('It cannot be tried as it is.', { definition, book }, () =>
+        tried(deps, visit, found.id, { definition, book, zone }),
+      )
     : nothingTold
   const view: SimulateView = {
     page: `${base}/automations/${found.id}`,
@@ -142,7 +146,7 @@ async function showSimulation(
     happenings: happeningsTyped(fields),
     opened: fields.all('opened'),
     clicked: fields.all('clicked'),
-    unseen: await unseenOpens(deps, account.id, definition, book),
+    unseen: await unseenWords(deps, account.id, definition, book),
     opens: typedAfter(fields, 'opened'),
     clicks: typedAfter(fields, 'clicked'),
     sends: steps
@@ -163,6 +167,7 @@ const nothingTold: TrialTold = {
   counts: undefined,
   counted: '',
   refused: [],
+  notSeen: [],
 }
 
 /** What happens to the one person, or to those of the list or segment, that the form names. */
@@ -174,23 +179,29 @@ async function tried(
 ): Promise<TrialTold> {
   const called = titlesApart(definition, book)
   const world = worldIn(fields, definition, { zone, now })
+  const done = { opened: fields.all('opened'), clicked: fields.all('clicked') }
+  const keys = new Set([...done.opened, ...done.clicked])
+  const sends = sendsIn(definition).filter(({ key }) => keys.has(key))
+  const unseen = await unseenAmong(deps, account.id, sends)
+  const trying = { ...deps, unseen: unseenIn(unseen) }
   const whom = fields.get('whom') ?? ''
+  const notSeen = unseenInTrial(done, unseen, called)
   if (whom !== '') {
     const order = flowGraph(definition).steps.map(({ key }) => key)
-    const counts = await previewCohort(deps, account.id, id, crowdIn(whom), world)
-    return { ...nothingTold, ...countsOf(counts, called, order) }
+    const counts = await previewCohort(trying, account.id, id, crowdIn(whom), world)
+    return { ...nothingTold, ...countsOf(counts, called, order), notSeen }
   }
   const email = checkedEmail(fields.get('email') ?? '')
   const arriving = makeArriving(deps, account.id, { address: email })
   const asked = { ...world, email }
-  const preview = await previewAutomation({ ...deps, arriving }, account.id, id, asked)
+  const preview = await previewAutomation({ ...trying, arriving }, account.id, id, asked)
   const words = {
     called,
     asked: (field: string) => fieldWords(field, book, definition),
     zone,
     keep: (html: string) => `${base}/automations/mail/${deps.rendered.keep(account.id, html)}`,
   }
-  return { ...nothingTold, ...timelineOf(preview, words) }
+  return { ...nothingTold, ...timelineOf(preview, words), notSeen }
 }
 
 const datedLines = (survey: DateSurvey): string[] => [

@@ -8,8 +8,8 @@ import { typedDuration, unitChoices } from './durations.js'
 import { dateFields, heardFields } from './heard-fields.js'
 import { mailFields } from './mail-fields.js'
 import type { StepChoices } from './step-choices.js'
-import { one } from './step-field.js'
-import { withoutPlace } from './step-form.js'
+import { one, showsFor } from './step-field.js'
+import { usualWait, withoutPlace } from './step-form.js'
 import { linesOf, typedValue } from './typed-lines.js'
 
 /** Where the buttons of a card lead that change the form and save nothing, and what its fields offer. */
@@ -26,11 +26,11 @@ export interface FieldsOptions {
 export function stepFields(step: StepDefinition, options: FieldsOptions): Html {
   switch (step.type) {
     case 'trigger':
-      return html`${heardFields(step.config, 'What starts it', options, true)}${step.config.eventName === dateEvent && dateFields(step.config.date, options.choices)}${reentryFields(step.config.reentry)}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
+      return html`${heardFields(step.config, 'What starts it', options, true)}${step.config.eventName === dateEvent && dateFields(step.config.date, options.choices)}${reentryFields(step.config.reentry, options.change)}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
     case 'send_email':
       return mailFields(step.config, options)
     case 'delay':
-      return delayFields(step.config)
+      return delayFields(step.config, options.change)
     case 'wait_for_event':
       return html`${heardFields(step.config, 'What is waited for', options)}${amount('How long at most', step.config.timeout ?? 'P90D', 'A whole number, and at most 90 days. If it has not come by then, the other way is taken.')}${one({ name: 'since', label: 'Only what comes after this step', hint: 'Else it counts too if it came since this person entered the automation.', type: 'checkbox', value: step.config.since === 'step' ? 'on' : '' })}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
     case 'condition':
@@ -65,8 +65,10 @@ const amount = (label: string, duration: string, hint: string, name = 'amount'):
   return html`<div class="tools">${one({ name, label, hint, value: typed.amount, inputmode: 'numeric', maxlength: 12, autocomplete: 'off' })}${one({ name: name === 'amount' ? 'unit' : `${name}Unit`, label: 'Unit', type: 'select', options: unitChoices, value: typed.unit })}</div>`
 }
 
-function reentryFields(reentry: 'after_end' | 'once' | { after: string } | undefined): Html {
-  const after = typeof reentry === 'object' ? reentry.after : 'P30D'
+function reentryFields(
+  reentry: 'after_end' | 'once' | { after: string } | undefined,
+  change: string,
+): Html {
   return html`${one({
     name: 'reentry',
     label: 'How often one person may go through',
@@ -78,7 +80,7 @@ function reentryFields(reentry: 'after_end' | 'once' | { after: string } | undef
       { value: 'after_end', label: 'Again each time, once they are through' },
       { value: 'after', label: 'Again, but not before some time has gone by' },
     ],
-  })}${amount('That time', after, 'Since they entered it last: a whole number, and ten years at most. It counts for the third choice alone.', 'again')}`
+  })}${showsFor('reentry', change)}${typeof reentry === 'object' && amount('That time', reentry.after, 'Since they entered it last: a whole number, and ten years at most.', 'again')}`
 }
 
 /** A rule as conditions. */
@@ -105,8 +107,7 @@ type ConfigOf<T extends StepDefinition['type']> = Extract<StepDefinition, { type
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-function delayFields({ duration = 'P3D', until }: ConfigOf<'delay'>): Html {
-  const days = (until?.days ?? []).map(String)
+function delayFields({ duration = usualWait, until }: ConfigOf<'delay'>, change: string): Html {
   return html`${one({
     name: 'how',
     label: 'How it waits',
@@ -116,8 +117,11 @@ function delayFields({ duration = 'P3D', until }: ConfigOf<'delay'>): Html {
       { value: 'for', label: 'For some time' },
       { value: 'until', label: 'Until a time of day' },
     ],
-  })}${amount('How long', duration, 'A whole number, and at most 90 days; a day is 24 hours.')}${one({ name: 'time', label: 'Until', hint: 'For the second choice: the next time that it is this late.', type: 'time', value: until?.time ?? '09:00' })}${fieldSet({ name: 's.days', label: 'On these days', hint: 'None ticked: on any.', options: weekdays.map((label, at) => ({ value: String(at + 1), label })), value: days })}${one({ name: 'zone', label: 'In which time zone', hint: 'Such as Africa/Lagos. Empty: that of the person, by their field timeZone, else that of the automation.', value: until?.zone ?? '', required: false, maxlength: 60, autocomplete: 'off' })}`
+  })}${showsFor('how', change)}${until === undefined ? amount('How long', duration, 'A whole number, and at most 90 days; a day is 24 hours.') : untilFields(until)}`
 }
+
+const untilFields = ({ time, days = [], zone = '' }: NonNullable<ConfigOf<'delay'>['until']>) =>
+  html`${one({ name: 'time', label: 'Until', hint: 'The next time that it is this late.', type: 'time', value: time })}${fieldSet({ name: 's.days', label: 'On these days', hint: 'None ticked: on any.', options: weekdays.map((label, at) => ({ value: String(at + 1), label })), value: days.map(String) })}${one({ name: 'zone', label: 'In which time zone', hint: 'Such as Africa/Lagos. Empty: where they are, if their field timeZone says it; else that of the automation.', value: zone, required: false, maxlength: 60, autocomplete: 'off' })}`
 
 function updateFields({ firstName, lastName, metadata = {} }: ConfigOf<'contact_update'>): Html {
   const typed = (value: unknown) => (value === undefined ? '' : typedValue(value))

@@ -33,7 +33,7 @@ function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinit
       const { filter: _, reentry: __, eventName: ___, date: ____, ...rest } = step.config
       const heard = heardIn(said, fields, step.config)
       const how = said('reentry')
-      const again = durationOf({ amount: said('again'), unit: said('againUnit') })
+      const again = saidDuration(said, fields, 'again') ?? usualAgain
       const reentry = how === 'after' ? { after: again } : how === 'once' ? how : undefined
       return {
         ...step,
@@ -155,14 +155,26 @@ function mailIn(before: MailConfig, said: Said, fields: Form): MailConfig {
   }
 }
 
+/** What is proposed where somebody has chosen just now that it waits so. */
+export const usualWait = 'P3D'
+const usualTime = '09:00'
+const usualAgain = 'P30D'
+
+/** A length of time as the card says it; undefined where the form has no field for it. */
+function saidDuration(said: Said, fields: Form, name: 'amount' | 'again'): string | undefined {
+  if (fields.get(`s.${name}`) === undefined) return undefined
+  return durationOf({ amount: said(name), unit: said(name === 'amount' ? 'unit' : `${name}Unit`) })
+}
+
 function delayIn(said: Said, fields: Form): Extract<StepDefinition, { type: 'delay' }>['config'] {
   if (said('how') !== 'until') {
-    return { duration: durationOf({ amount: said('amount'), unit: said('unit') }) }
+    return { duration: saidDuration(said, fields, 'amount') ?? usualWait }
   }
   const days = fields.all('s.days').map(Number)
   return {
     until: {
-      time: said('time'),
+      // Chosen just now: the form has had no field for it.
+      time: fields.get('s.time') === undefined ? usualTime : said('time'),
       ...(days.length > 0 && { days }),
       ...(said('zone') !== '' && { zone: said('zone') }),
     },

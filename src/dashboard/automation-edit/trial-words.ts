@@ -22,6 +22,8 @@ export interface TrialTold {
   counted: string
   /** For how many it does not begin, and why. */
   refused: string[]
+  /** What they do and nobody sees. */
+  notSeen: string[]
 }
 
 type Called = (key: string) => string

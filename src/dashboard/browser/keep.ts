@@ -146,7 +146,13 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
   form.dataset.preview = made.dataset.preview ?? ''
   const [there, fresh] = [revisionOf(form), revisionOf(made)]
   if (there !== null && fresh !== null) there.value = fresh.value
-  for (const part of ['[data-counted]', '.page-head .buttons']) {
+  takeAround(form, page)
+  return page.querySelector('p.notice[role=status]')?.textContent?.trim() || kept
+}
+
+/** What stands around the form says how the draft stands from then on. */
+export function takeAround(form: HTMLFormElement, page: Document): void {
+  for (const part of ['[data-counted]', '.page-head .buttons', '.page-head .lead']) {
     const [there, fresh] = [document.querySelector(part), page.querySelector(part)]
     if (there !== null && fresh !== null) there.replaceWith(fresh)
     else if (fresh !== null) document.querySelector('.page-head')?.append(fresh)
@@ -157,12 +163,14 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
     title.replaceChildren(...named.childNodes)
     document.title = page.title
   }
-  const more = page.querySelector('.editor-more')
-  if (more !== null && document.querySelector('.editor-more') === null) {
+  const more = page.querySelector(below)
+  if (more !== null && document.querySelector(below) === null) {
     ;(document.getElementById('looks') ?? form).after(more)
   }
-  return page.querySelector('p.notice[role=status]')?.textContent?.trim() || kept
 }
+
+// What can be done with a draft.
+const below = '.editor-more, .of-draft'
 
 /** Why it was refused, as the page says it. */
 function refusal(page: Document): string {

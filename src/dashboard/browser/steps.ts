@@ -1,5 +1,5 @@
 import { keepCards } from './cards.js'
-import { keepDraft } from './keep.js'
+import { keepDraft, takeAround } from './keep.js'
 import { takeUpSent } from './sent.js'
 
 /*
@@ -8,7 +8,7 @@ import { takeUpSent } from './sent.js'
  */
 const form = document.querySelector<HTMLFormElement>('form#editor')
 if (form !== null) {
-  keepCards(form, () => {})
+  keepCards(form, (page) => takeAround(form, page))
   keepDraft(form)
   takeUpSent(form)
 }

@@ -397,7 +397,8 @@ t.test('each limit of the engine is said in the form, before anything is saved',
   }
   const trigger = await it.press('open:0.0')
   t.match(trigger, 'more than 20 times in an hour')
-  t.match(trigger, 'a whole number, and ten years at most')
+  const again = await it.press('show:', { 's.reentry': 'after' })
+  t.match(again, 'a whole number, and ten years at most')
   const dated = await it.press('show:', { 's.when': '$contact.date' })
   t.match(dated, 'at most 64 letters, digits, _ and -')
   t.match(dated, '0 is the day itself; at most 365')

@@ -148,6 +148,42 @@ t.test('steps that did not come whole are refused, and the draft stays', async (
   t.same(await read(), before)
 })
 
+t.test(
+  'a sender that is none is told at its step, also by a button that came too late',
+  async (t) => {
+    const { edit, page } = await pages.made({ recipe: 'basket', name: 'Sender' })
+    const it = await editor(edit)
+    await it.press('open:0.1.1.0')
+    const got = await it.save({ 's.from': 'Shop <news@gone.test>' })
+    t.equal(got.to, `${edit}?open=0.1.1.0#open`, 'the card is open')
+    const html = (await owner.get(got.to)).text
+    t.match(html, /One thing is not right yet/)
+    const says = 'From: gone\\.test is none of your verified domains'
+    t.match(html, new RegExp(`<legend>First reminder<[\\s\\S]{0,300}<p class="fault">${says}`))
+    const check = (await owner.get(`${page}/enable`)).text
+    t.match(check, new RegExp(`“First reminder”: ${says}`))
+    const { revision = '' } = it.fields()
+    const late = await owner.post(`${page}/enable`, { revision })
+    t.equal(late.status, 422)
+    t.match(
+      late.text,
+      new RegExp(`It is not turned on\\. [^<]*“[^”]*First reminder[^”]*”: ${says}`),
+    )
+    t.notMatch(late.text, /is not valid|step &quot;|The sending domain/)
+    const junk = await owner.post(`${base}/automations/new`, {
+      recipe: 'basket',
+      name: 'x',
+      from: 'junk',
+    })
+    t.equal(junk.status, 422)
+    t.match(
+      junk.text,
+      /id="field-from-fault"[^>]*>Write an address such as news@shop\.example|Write an address such as/,
+    )
+    t.notMatch(junk.text, /is not valid: step/)
+  },
+)
+
 t.test('the welcome series asks for the list, or for any', async (t) => {
   const none = await owner.get(`${base}/automations/new`)
   t.match(none.text, /Which list begins it[\s\S]*You have no list yet[\s\S]*Any list: whoever/)
@@ -216,10 +252,16 @@ t.test(
 t.test('an unseen open is told where it is asked for, and news has its footer', async (t) => {
   const { edit, page } = await pages.made({ recipe: 'win-back', name: 'Unseen' })
   const it = await editor(edit)
-  const [, card = ''] = it.html().split('Have they opened it, or clicked in it?</legend>')
+  t.notMatch(it.html(), /Nobody can see/, 'a recipe asks only for what is seen')
+  const outline = (it.fields().outline ?? '').replace(
+    /(email\.win-back-1[^.]*)\.clicked/,
+    '$1.opened',
+  )
+  await it.press('show:', { outline })
+  const [, card = ''] = it.html().split('Have they clicked in it?</legend>')
   t.match(
     card.slice(0, 900),
-    /Nobody can see whether “What is new” was opened: opens are not tracked, or it has no picture/,
+    /Nobody can see whether “What is new” was opened: the mail has no picture and so few words[^<]*\. So “was opened” is “no” for everybody\. Put a picture into the mail, or ask whether they have clicked in it\.</,
   )
   await it.press('open:0.1')
   const frame = async (html: string) => {

@@ -1,5 +1,7 @@
 // Issue 47: the page that tries an automation speaks of what its form asks for.
 import t from 'tap'
+import { findSenderDomain } from '../../../src/domains/index.js'
+import { setSwitches, unseenOf } from '../../../src/tracking/index.js'
 import { openAutomationPages } from '../../support/automation-pages.js'
 import { fieldsOf } from '../../support/editor-fields.js'
 
@@ -64,16 +66,69 @@ t.test('what is no number and no year is refused, and sentences are whole', asyn
   const year = await owner.post(at, { ...trying, at: '0001-01-01T09:00' })
   t.equal(year.status, 422)
   t.match(year.text, /Choose a day and a time at most 10 years from now/)
-  const opened = (await owner.post(at, { ...trying, opened: 'welcome-1' })).text
-  t.match(opened, /Because “Welcome” was opened: yes[;.]/)
-  t.match(opened, /Wait 3 days: the wait is over/)
-  t.match(opened, /On [^<]* they come to the end\./)
-  const blind = /Opens of “Welcome” cannot be seen: [^<]* has no picture and so few words/
-  t.match(opened, blind)
-  t.match((await owner.get(at.replace('simulate', 'enable'))).text, blind)
   const clicked = (await owner.post(at, { ...trying, clicked: 'welcome-1' })).text
-  t.match(clicked, /Have they opened the first, or clicked in it\?: yes/)
-  t.notMatch(opened, /are sent the mail|are through|email\.welcome-1/)
+  t.match(clicked, /Have they clicked in the first\?: yes/)
+  t.match(clicked, /Because “Welcome” was clicked in: yes[;.]/)
+  t.match(clicked, /Wait 3 days: the wait is over/)
+  t.match(clicked, /On [^<]* they come to the end\./)
+  t.notMatch(clicked, /are sent the mail|are through|email\.welcome-1/)
+})
+
+t.test('a trial sees no open or click that nobody would see, and says what is off', async (t) => {
+  const { page } = await pages.made({ recipe: 'welcome', name: 'Blind', list: listId })
+  const { outline = '' } = fieldsOf((await owner.get(`${page}/edit`)).text)
+  t.notMatch((await owner.get(`${page}/enable`)).text, /cannot be seen/, 'recipes ask for clicks')
+  const of = (change: (outline: string) => string) => ({
+    ...trying,
+    outline: change(outline.replaceAll(/(email\.welcome-1[^.]*)\.clicked/g, '$1.opened')),
+    name: 'Blind',
+    revision: '',
+    opened: 'welcome-1',
+    clicked: 'welcome-1',
+  })
+  const template = /"template":"(welcome-1[^"]*)"/.exec(outline)?.[1] ?? ''
+  const says = async (shown: RegExp, answer: 'yes' | 'no', change = (one: string) => one) => {
+    for (const whom of ['', `list.${listId}`]) {
+      const { text } = await owner.post(`${page}/simulate`, { ...of(change), whom })
+      const told =
+        whom === ''
+          ? new RegExp(`Because “Welcome” was opened: ${answer}[;.]`)
+          : new RegExp(`Have they clicked in the first\\?</[^<]*<td[^>]*>2 ${answer}<`)
+      t.match(text, told, `${shown} ${whom}`)
+      if (answer === 'yes') t.notMatch(text, /cannot be seen|nobody sees it/)
+      else t.match(text, new RegExp(`They open “Welcome”, but nobody sees it: ${shown.source}`))
+      if (answer === 'no')
+        t.match(text, new RegExp(`Opens of “Welcome” cannot be seen: ${shown.source}`))
+    }
+  }
+  await says(/the mail has no picture and so few words/, 'no')
+  const html = '<p>Hello</p><img src="https://sender.test/a.png" alt="">'
+  await call('PATCH', `/v1/templates/${template}`, { html })
+  await says(/nothing/, 'yes')
+  const asOrder = (one: string) =>
+    one.replace(`"template":"${template}"`, `"template":"${template}","type":"transactional"`)
+  await says(/the mail is something they must know, and opens of such mail/, 'no', asOrder)
+  const { accountId } = pages
+  await setSwitches(pages, { accountId }, { opens: false })
+  await says(/counting opens is off in the settings of this account/, 'no')
+  await setSwitches(pages, { accountId }, { opens: null })
+  const { id: domainId = '' } =
+    (await findSenderDomain(pages.store.read, accountId, 'sender.test')) ?? {}
+  await setSwitches(pages, { domainId }, { opens: false, clicks: false })
+  await says(/counting opens is off for the domain sender\.test/, 'no')
+  const clicks = await owner.post(`${page}/simulate`, { ...trying, clicked: 'welcome-1' })
+  t.match(clicks.text, /Have they clicked in the first\?: no/)
+  t.match(clicks.text, /They click in “Welcome”, but nobody sees it: counting clicks is off for/)
+  t.match(
+    (await owner.get(`${page}/enable`)).text,
+    /Clicks in “Welcome” cannot be seen: counting clicks is off for the domain sender\.test\./,
+  )
+  await setSwitches(pages, { domainId }, { opens: null, clicks: null })
+  const mail = { domainId, html, type: 'marketing' } as const
+  const off = { opens: false, clicks: true }
+  t.same(await unseenOf(pages.store.read, mail, off), { opened: 'settings', clicked: undefined })
+  const nowhere = { opened: 'unreachable', clicked: 'unreachable' }
+  t.same(await unseenOf(pages.store.read, mail, undefined), nowhere)
 })
 
 t.test('a mail is opened and clicked in minutes after it came, if somebody says so', async (t) => {
@@ -83,6 +138,9 @@ t.test('a mail is opened and clicked in minutes after it came, if somebody says 
   const asked = { ...trying, outline: written, name: 'Quick', revision: '', opened: 'basket-1' }
   const at = `${page}/simulate`
   const begin = { at: '2027-01-01T09:00' }
+  await call('PATCH', '/v1/templates/basket-1', {
+    html: '<p>Hi</p><img src="https://a.test/a.png">',
+  })
   const soon = await owner.post(at, { ...asked, ...begin, openedAfter: '5', openedUnit: 'M' })
   t.match(soon.text, /13:05:00[^<]*<\/b> Have they paid now\?: it came/)
   t.match(soon.text, /name="openedAfter"[^>]*value="5"/)

@@ -1,0 +1,31 @@
+import {
+  type AutomationDefinition,
+  faultsOf,
+  type LiquidDeps,
+  lackingIn,
+  type StepFault,
+} from '../../automations/index.js'
+import type { AccountBilling } from '../../billing/index.js'
+import type { Read } from '../../store/index.js'
+import { faultWords } from './fault-words.js'
+
+/** What is in the way of turning on what is written: what is wrong with it by itself, and what it names that is not there. */
+export interface FaultsNow {
+  faults: StepFault[]
+  /** Nothing is wrong with it by itself. */
+  isSound: boolean
+}
+
+/** All of it, each thing once: a step without a sender lacks a domain, too. */
+export async function faultsNow(
+  deps: LiquidDeps & { store: { read: Read } },
+  billing: AccountBilling,
+  definition: AutomationDefinition,
+): Promise<FaultsNow> {
+  const own = await faultsOf(deps, billing.accountId, definition)
+  const lacking = await lackingIn(deps.store.read, billing, definition)
+  const wordsOf = (one: StepFault) => `${one.key} ${faultWords(one, (key) => key)}`
+  const said = new Set(own.map(wordsOf))
+  const others = lacking.filter((one) => !said.has(wordsOf(one)))
+  return { faults: [...own, ...others], isSound: own.length === 0 }
+}

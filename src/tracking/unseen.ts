@@ -1,0 +1,52 @@
+import type { Read } from '../store/index.js'
+import { outweighsPixel } from './pixel.js'
+import { ownSwitchesOf, type Switches } from './switches.js'
+
+/**
+ * Why nobody sees what becomes of a mail: the server has no public address; the switch of the sender's domain, of the account
+ * or of the settings is off; it is transactional, of which opens are seen only where domain or account say so; it has no
+ * picture and too few words for the pixel.
+ */
+export type WhyUnseen =
+  | 'unreachable'
+  | 'domain'
+  | 'account'
+  | 'settings'
+  | 'transactional'
+  | 'light'
+
+/** Why opens of a mail are not seen, and why clicks in it are not; undefined where they are. */
+export interface UnseenOf {
+  opened: WhyUnseen | undefined
+  clicked: WhyUnseen | undefined
+}
+
+/** The mail of a sender, as far as it says what is seen of it. */
+interface SentMail {
+  domainId: string
+  html: string
+  type: 'transactional' | 'marketing'
+}
+
+/**
+ * What nobody sees of a domain's mail, by the switches as they stand now. `settings` undefined: nobody out there could ask
+ * for a pixel, or follow a tracked link. Of a domain that is gone nothing is known, and its mail is said to be seen.
+ */
+export async function unseenOf(
+  read: Read,
+  { domainId, html, type }: SentMail,
+  settings: Switches | undefined,
+): Promise<UnseenOf> {
+  if (settings === undefined) return { opened: 'unreachable', clicked: 'unreachable' }
+  const own = await ownSwitchesOf(read, domainId)
+  if (own === undefined) return { opened: undefined, clicked: undefined }
+  const offBy = (what: keyof Switches): WhyUnseen | undefined => {
+    if (own.domain[what] !== null) return own.domain[what] ? undefined : 'domain'
+    if (own.account[what] !== null) return own.account[what] ? undefined : 'account'
+    return settings[what] ? undefined : 'settings'
+  }
+  const isAsked = own.domain.opens ?? own.account.opens
+  const unasked = type === 'transactional' && isAsked === null ? 'transactional' : undefined
+  const light = outweighsPixel(html) ? undefined : 'light'
+  return { opened: unasked ?? offBy('opens') ?? light, clicked: offBy('clicks') }
+}
