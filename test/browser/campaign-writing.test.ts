@@ -78,7 +78,7 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
     )
   const first = await kinds()
   await card(0).getByLabel('Words', { exact: true }).fill('Typed')
-  await card(0).getByLabel('Then').last().selectOption('divider')
+  await card(0).getByLabel('Then').last().selectOption('Line')
   await card(0).getByRole('button', { name: 'Add', exact: true }).last().click()
   await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor()
   t.equal(await card(0).getByLabel('Words', { exact: true }).inputValue(), 'Typed')

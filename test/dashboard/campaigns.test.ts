@@ -50,6 +50,13 @@ t.test('who has no marketing plan sees the pages, and what is missing', async (t
   )
 })
 
+t.test('the page of each layout leaves room for long names and more blocks', async (t) => {
+  for (const { name } of layouts) {
+    const bytes = Buffer.byteLength((await owner.get(`${base}/campaigns/new?layout=${name}`)).text)
+    t.ok(bytes < 50_000, `${name}: ${bytes} bytes`)
+  }
+})
+
 t.test('a draft is begun with little, and says what it lacks', async (t) => {
   const begun = await owner.post(`${base}/campaigns/new`, { from: form.from, html: '' })
   t.equal(begun.status, 303, begun.text.slice(0, 200))
@@ -331,7 +338,7 @@ t.test('a campaign is put together of blocks, and of a template', async (t) => {
   }
   const wrong = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks, 'b.1.url': 'x' })
   t.equal(wrong.status, 422)
-  t.match(wrong.text, /id="field-b\.1\.url-fault">Expected a link/)
+  t.match(wrong.text, /id="field-b\.1\.url-fault">Write a link or a merge tag, such as/)
   const made = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks })
   const { id = '' } = /campaigns\/(?<id>[^/]+)$/.exec(made.to)?.groups ?? {}
   const detail = await call('GET', `/v1/broadcasts/${id}`)

@@ -64,9 +64,11 @@ function formsOf(html: string, page: string): FoundForm[] {
         /<select\b([^>]*)>([\s\S]*?)<\/select>/g,
       )) {
         const chosen =
-          /<option\b[^>]*selected[^>]*>/.exec(options) ?? /<option\b[^>]*>/.exec(options)
+          /<option\b[^>]*selected[^>]*>([^<]*)/.exec(options) ??
+          /<option\b[^>]*>([^<]*)/.exec(options)
         const name = attribute(select, 'name')
-        if (name !== undefined && chosen) fields[name] = attribute(chosen[0], 'value') ?? ''
+        if (name !== undefined && chosen)
+          fields[name] = attribute(chosen[0], 'value') ?? chosen[1] ?? ''
       }
       const route = patterns.find(({ pattern }) => pattern.test(action))?.path ?? action
       return { route, action, fields, typed }

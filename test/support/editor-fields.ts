@@ -22,7 +22,8 @@ export function fieldsOf(page: string): Record<string, string> {
       else if (element.tagName === 'select') {
         const options = element.childNodes.filter((one): one is Element => 'attrs' in one)
         const chosen = options.find((one) => attribute(one, 'selected') !== undefined)
-        fields[name] = attribute(chosen ?? (options[0] as Element), 'value') ?? ''
+        const sent = chosen ?? (options[0] as Element)
+        fields[name] = attribute(sent, 'value') ?? textOf(sent)
       } else if (element.tagName === 'input' && (kind !== 'checkbox' || ticked) && kind !== 'radio')
         fields[name] = sentBy(
           attribute(element, 'value') ?? (kind === 'checkbox' ? 'on' : ''),

@@ -66,7 +66,7 @@ const offeredId = 'offered-pictures'
 // A page with more open ones would have too many bytes; the largest of the layouts has fewer.
 const mostOpen = 16
 const rules =
-  'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}. Colours are such as #0a5a9c.'
+  'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}, and an empty line between paragraphs. Colours are such as #0a5a9c.'
 
 interface CardOptions extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite' | 'store'> {
   isClosed: (card: BlockCard) => boolean
@@ -131,11 +131,10 @@ function adding(place: string, withColumns: boolean, options: CardOptions): Html
   const kinds = (Object.keys(blockNames) as BlockType[]).filter(
     (kind) => withColumns || kind !== 'columns',
   )
-  const id = `kind-${place}`
-  return html`<p class="buttons add"><label for="${id}">${place === '' || place.endsWith('.') ? 'Begin with' : 'Then'}</label><select id="${id}" name="kind.${place}">${kinds.map(
-    (kind) =>
-      html`<option value="${kind}"${kind === 'text' && html` selected`}>${blockNames[kind]}</option>`,
-  )}</select><button name="do" value="add:${place}" formaction="${options.change}#block-${place}" formnovalidate>Add</button></p>`
+  return html`<p class="buttons add"><label>${place === '' || place.endsWith('.') ? 'Begin with' : 'Then'} <select name="kind.${place}">${kinds.map(
+    // HTML §4.10.10, §13.1.2.4: an option sends its words and needs no end tag. Each card has these.
+    (kind) => html`<option${kind === 'text' && html` selected`}>${blockNames[kind]}`,
+  )}</select></label><button name="do" value="add:${place}" formaction="${options.change}#block-${place}" formnovalidate>Add</button></p>`
 }
 
 const types: Readonly<Record<BlockQuestion['kind'], NonNullable<FormField['type']>>> = {
@@ -161,9 +160,9 @@ const question = (
     value,
     faults,
     readonly: !mayWrite,
+    compact: true,
     ...(asked.hint !== undefined && { hint: asked.hint }),
     ...(asked.options !== undefined && { options: asked.options }),
-    ...(asked.kind === 'colour' && { placeholder: '#0a5a9c' }),
     ...(asked.kind === 'text' && { rows: 5 }),
     ...(asked.offersPictures === true && { list: offeredId }),
   })}`

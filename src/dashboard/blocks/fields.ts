@@ -61,12 +61,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
     ...ofWords,
   ],
   text: [
-    {
-      name: 'text',
-      label: 'Words',
-      kind: 'text',
-      hint: 'An empty line between paragraphs.',
-    },
+    { name: 'text', label: 'Words', kind: 'text' },
     space('size', 'Size in pixels'),
     ...ofWords,
   ],
@@ -142,6 +137,10 @@ export const blockNames: Readonly<Record<BlockType, string>> = {
   footer: 'Footer',
   html: 'HTML',
 }
+
+/** The kind of block that people call so, or whose name in a document that is. */
+export const kindNamed = (name: string | undefined): BlockType | undefined =>
+  (Object.keys(blockNames) as BlockType[]).find((one) => one === name || blockNames[one] === name)
 
 /** A block as it is added: enough of it that one sees where it stands. */
 export const newBlock: Readonly<Record<BlockType, Readonly<Record<string, unknown>>>> = {

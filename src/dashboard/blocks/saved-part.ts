@@ -72,7 +72,7 @@ ${gone !== undefined && html`<div id="field-insertFrom"><p class="fault" id="fie
   html`<p class="buttons add"><label for="insert-from">Add the blocks of</label><select id="insert-from" name="insertFrom"${gone !== undefined && html` aria-invalid="true" aria-describedby="field-insertFrom-fault"`}>${slugs.map(
     (slug) => html`<option value="${slug}">${slug}</option>`,
   )}</select><label for="insert-at">where</label><select id="insert-at" name="insertAt">${places.map(
-    ({ value, label }) => html`<option value="${value}">${label}</option>`,
+    ({ value, label }) => html`<option value="${value}">${label}`,
   )}</select><button name="do" value="insert:" formaction="${change}#kept" formnovalidate>Add</button></p>
 <details${'renameTo' in faults.fields && html` open`}><summary>Rename or remove what is chosen</summary><p class="hint">What sends it by its name would not find it any more. Mails that were sent stay as they are.</p>${field(
     {
@@ -88,6 +88,7 @@ ${gone !== undefined && html`<div id="field-insertFrom"><p class="fault" id="fie
   name: 'keepWhich',
   label: 'Keep',
   type: 'select',
+  compact: true,
   value: '',
   options: [{ value: '', label: 'All blocks' }, ...options],
 })}${field({

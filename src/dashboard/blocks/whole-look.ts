@@ -38,9 +38,9 @@ export function wholeLook(
       value: value === undefined ? '' : String(value),
       faults,
       readonly: !mayWrite,
+      compact: true,
       ...(name === 'font' && { type: 'select', options: fonts }),
       ...(name === 'width' && { type: 'number', placeholder: '600' }),
-      ...(colour !== undefined && { placeholder: '#0a5a9c' }),
     })
   })
   return html`<details class="card"${isWrong && html` open`}><summary>Look of the whole mail</summary><p class="hint">What is empty is as your brand has it.</p><div class="grid">${asked}</div></details>`
