@@ -71,12 +71,13 @@ export {
 export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
-export { beginOf, laterSpan } from './own-time.js'
+export { beginOf, firstTime, laterSpan } from './own-time.js'
 export {
   aheadMs,
   lastLeavesAt,
   leavingTimes,
   mostAnHour,
+  opensFrom,
   type Pace,
   paceOf,
   type SendWindow,
