@@ -57,6 +57,7 @@ import { siteBrakes } from './migrations/0255-site-brakes.js'
 import { restOfVersions } from './migrations/0260-rest-of-versions.js'
 import { meantEnds } from './migrations/0262-meant-ends.js'
 import { receiving } from './migrations/0268-receiving.js'
+import { unfinishedDrafts } from './migrations/0270-unfinished-drafts.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -129,6 +130,7 @@ const migrations: Record<string, Migration> = {
   '0260-rest-of-versions': restOfVersions,
   '0262-meant-ends': meantEnds,
   '0268-receiving': receiving,
+  '0270-unfinished-drafts': unfinishedDrafts,
 }
 
 /**

@@ -188,8 +188,14 @@ export function tryDocument(typed: TypedDocument): BlockDocument | undefined {
   }
 }
 
-/** What is wrong with what is typed, by the names of the form's fields. */
-export function documentFaults(typed: TypedDocument): Record<string, string> {
+/**
+ * What is wrong with what is typed, by the names of the form's fields; with `added` also of cards that are as they were
+ * added.
+ */
+export function documentFaults(
+  typed: TypedDocument,
+  { added = false } = {},
+): Record<string, string> {
   try {
     checkedDocument(typed)
     return {}
@@ -209,7 +215,7 @@ export function documentFaults(typed: TypedDocument): Record<string, string> {
       error.issues
         .map(({ path, message }) => [path[0] ?? '', message] as const)
         // Who has just added a card has done nothing wrong yet.
-        .filter(([name]) => !isNew(name)),
+        .filter(([name]) => added || !isNew(name)),
     )
   }
 }
