@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import type { BodyOf } from '../contract/index.js'
-import { ApiError } from '../errors/index.js'
+import { refuseWrong, type WrongField } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type BrandRow, type Read, type Store, storedJson } from '../store/index.js'
 import { archivePathOf } from './archive.js'
@@ -103,8 +103,7 @@ export async function changeBrand(
       archiveListed: given.archiveListed ?? before.archiveListed,
       archivePath: before.archivePath,
     }
-    refuseUnreadable(brand.colours)
-    refuseNoAddress(brand.defaultFrom)
+    checkBrand(brand)
     const row = {
       colours: JSON.stringify(brand.colours),
       postal_address: brand.postalAddress,
@@ -123,24 +122,30 @@ export async function changeBrand(
   })
 }
 
+/** Throws a 422 that has all that is wrong with it. */
+export function checkBrand({ colours, defaultFrom }: Pick<Brand, 'colours' | 'defaultFrom'>): void {
+  const isSender = defaultFrom === '' || parseMailbox(defaultFrom) !== undefined
+  const noSender = {
+    field: 'defaultFrom',
+    message: 'defaultFrom is not an email address',
+    says: 'Write an address such as news@example.com',
+  }
+  refuseWrong([...unreadable(colours), ...(isSender ? [] : [noSender])])
+}
+
 /** WCAG 2.2 §1.4.3: words that are too like their ground cannot be read by everybody. */
-function refuseUnreadable({ background, text, button, buttonText }: BrandColours): void {
+function unreadable({ background, text, button, buttonText }: BrandColours): WrongField[] {
   const pairs = [
     ['colours.text', text, background, 'The text on its background'],
     ['colours.buttonText', buttonText, button, 'The words on the button'],
   ] as const
-  for (const [field, front, ground, what] of pairs) {
+  return pairs.flatMap(([field, front, ground, what]) => {
     const contrast = contrastOf(front, ground)
-    if (contrast >= leastContrast) continue
+    // What is no colour has no contrast, and is told as that.
+    if (Number.isNaN(contrast) || contrast >= leastContrast) return []
     const message = `${what} has a contrast of ${contrast.toFixed(1)}, and needs ${leastContrast}: choose a darker or a lighter colour`
-    throw new ApiError('validation_error', message, { status: 422, fields: { field } })
-  }
-}
-
-function refuseNoAddress(from: string): void {
-  if (from === '' || parseMailbox(from) !== undefined) return
-  const message = 'defaultFrom is not an email address'
-  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'defaultFrom' } })
+    return [{ field, message }]
+  })
 }
 
 /** From whom mail is where nothing else says it; undefined: nobody has said. */

@@ -7,6 +7,7 @@ import {
   maybe,
   oneOf,
   orNull,
+  someLines,
   table,
   text,
   textThat,
@@ -20,16 +21,22 @@ const colours = {
   buttonText: colour('Of the words on the button'),
 }
 
+const mostPostal = 500
 const isPostal = (value: string) =>
-  value.length <= 500 && value.isWellFormed() && !/[^\P{Cc}\r\n]/u.test(value)
+  value.length <= mostPostal && value.isWellFormed() && !/[^\P{Cc}\r\n]/u.test(value)
 
 const parts = {
-  postalAddress: textThat('at most 500 characters in lines', isPostal, {
-    type: 'string',
-    maxLength: 500,
-    description:
-      'The postal address, which the law of many countries wants in marketing mail; `{{ postal_address }}` in templates, and in the footer by itself',
-  }),
+  postalAddress: textThat(
+    'at most 500 characters in lines',
+    isPostal,
+    {
+      type: 'string',
+      maxLength: mostPostal,
+      description:
+        'The postal address, which the law of many countries wants in marketing mail; `{{ postal_address }}` in templates, and in the footer by itself',
+    },
+    someLines(0, mostPostal),
+  ),
   languages: list(oneOf<AccountLanguage>(languageCodes), {
     least: 1,
     most: languageCodes.length,

@@ -23,6 +23,7 @@ export {
   type BrandColours,
   brandOf,
   changeBrand,
+  checkBrand,
   plainColours,
   senderOf,
   shownBrand,

@@ -7,7 +7,9 @@ import {
   list,
   maybe,
   oneOf,
+  someLines,
   structOf,
+  suchAs,
   type TypeOf,
   table,
   text,
@@ -35,7 +37,12 @@ const isProse = (value: string) =>
   value.length <= maxText && value.isWellFormed() && !/[^\P{Cc}\r\n\t]/u.test(value)
 
 const prose = (about: string) =>
-  textThat(`a text of at most ${maxText} characters`, isProse, text(about, { maxLength: maxText }))
+  textThat(
+    `a text of at most ${maxText} characters`,
+    isProse,
+    text(about, { maxLength: maxText }),
+    someLines(0, maxText),
+  )
 
 const inlineRules =
   '`**bold**`, `*italic*`, `[words](https://…)`, merge tags; an empty line begins a paragraph, `\\*` is a star'
@@ -43,11 +50,12 @@ const inlineRules =
 const isTarget = (value: string) => isProse(value) && value.length <= 2000 && isLinkTarget(value)
 
 const target = (about: string) =>
-  textThat('a link with https, http, mailto or tel, or a merge tag', isTarget, {
-    type: 'string',
-    maxLength: 2000,
-    description: about,
-  })
+  textThat(
+    'a link with https, http, mailto or tel, or a merge tag',
+    isTarget,
+    { type: 'string', maxLength: 2000, description: about },
+    suchAs('a link or a merge tag', 'https://www.example.com'),
+  )
 
 const align = maybe(
   oneOf(['left', 'center', 'right'], 'Where it stands; the default is left, of a footer center'),

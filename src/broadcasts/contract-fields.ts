@@ -13,6 +13,7 @@ import {
   unknownFields,
 } from '../emails/contract.js'
 import {
+  aLine,
   bodyId,
   flag,
   hoursOfDays,
@@ -20,6 +21,7 @@ import {
   maybe,
   oneOf,
   orWord,
+  suchAs,
   table,
   text,
   textThat,
@@ -45,6 +47,7 @@ function line(least: 0 | 1, about: string, most = 200) {
       // mta.md §4.1: none of them reaches a header. Half of a surrogate pair is no character.
       !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value),
     text(about, { ...(least > 0 && { minLength: least }), maxLength: most }),
+    aLine(least, most),
   )
 }
 
@@ -221,7 +224,9 @@ export const BroadcastChanges = shape(
       from: maybe(from),
       subject: maybe(subject),
       topicId: maybe(
-        textThat('a UUID', () => true, text('The id of the topic; an empty text takes it away')),
+        textThat('a UUID', () => true, text('The id of the topic; an empty text takes it away'), {
+          is: 'choice',
+        }),
       ),
       rate: maybe(
         orWord(
@@ -249,6 +254,7 @@ export const BroadcastChanges = shape(
           'a time zone such as "Africa/Lagos", or an empty text',
           (value) => value === '' || isZone(value),
           text('As for a new campaign. An empty text takes it away'),
+          suchAs('a time zone', 'Africa/Lagos'),
         ),
       ),
       name: maybe(line(0, 'A name of at most 200 characters; an empty text takes it away')),

@@ -63,6 +63,14 @@ export const withoutTime = () =>
   new ApiError(
     'validation_error',
     'A campaign that goes by the clock of each recipient (localTimeOf) needs the time that their clocks show when they get it (scheduledAt)',
+    {
+      slips: [
+        {
+          field: 'scheduledAt',
+          says: 'A campaign that goes by the clock of each recipient needs the time that their clocks show when they get it',
+        },
+      ],
+    },
   )
 
 /** What of a campaign may be made in a turn. */

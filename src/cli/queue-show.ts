@@ -228,7 +228,7 @@ export function waitingForMachines({ delivery, why }: Explained) {
     expiresAt: jsonTime(row.expiresAt),
     lastAttemptAt: jsonTime(row.lastAttemptAt),
     held: held && { since: jsonTime(held.since), reason: held.reason },
-    why: { ...why, until: jsonTime(why.until) },
+    why: { gate: why.gate, says: why.says, until: jsonTime(why.until) },
   }
 }
 

@@ -190,6 +190,6 @@ function forMachines(
   { lane, ...row }: DeliveryStanding & { lane: string },
   gate: LiveGate | undefined,
 ) {
-  const live = gate === undefined ? null : { ...gate, until: jsonTime(gate.until ?? null) }
-  return { domain: lane, ...row, oldestAt: jsonTime(row.oldestAt), gate: live }
+  const live = gate && { gate: gate.gate, says: gate.says, until: jsonTime(gate.until ?? null) }
+  return { domain: lane, ...row, oldestAt: jsonTime(row.oldestAt), gate: live ?? null }
 }

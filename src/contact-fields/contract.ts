@@ -16,6 +16,7 @@ import {
   list,
   maybe,
   oneOf,
+  suchAs,
   table,
   textThat,
   time,
@@ -26,12 +27,17 @@ import { fieldTypes, isFieldName, maxChoices, maxContactFields } from './kinds.j
 
 const named = byId('field', 'field of contacts')
 
-const name = textThat('a name of letters, digits and _', isFieldName, {
-  type: 'string',
-  pattern: '^[A-Za-z]\\w{0,39}$',
-  description:
-    'What it is called in `metadata` and merge tags, which never changes; `firstName` and `lastName` are the names of the contact. No other built-in tag (`email`, `unsubscribe_url`) and no word of Liquid (`empty`), whatever its case',
-})
+const name = textThat(
+  'a name of letters, digits and _',
+  isFieldName,
+  {
+    type: 'string',
+    pattern: '^[A-Za-z]\\w{0,39}$',
+    description:
+      'What it is called in `metadata` and merge tags, which never changes; `firstName` and `lastName` are the names of the contact. No other built-in tag (`email`, `unsubscribe_url`) and no word of Liquid (`empty`), whatever its case',
+  },
+  suchAs('a name of letters, digits and _', 'town'),
+)
 const label = line(1, 80, 'What people read beside it; no other field of the account has it')
 const type = oneOf(fieldTypes, 'What it takes')
 const choices = list(line(1, 80, 'A choice'), {

@@ -1,5 +1,6 @@
 import { answer, confirmation, manyOf, type Named, pageFields } from '../contract/index.js'
 import {
+  aLine,
   type Field,
   field,
   maybe,
@@ -8,6 +9,7 @@ import {
   ownData,
   pathId,
   rule,
+  suchAs,
   text,
   textThat,
   time,
@@ -66,6 +68,7 @@ export const nameOf = (which: string) =>
     `a string of at most ${maxNameLength} characters without control characters`,
     isName,
     text(`${which}; a merge tag of campaigns`, { maxLength: maxNameLength }),
+    aLine(0, maxNameLength),
   )
 // Laid over key by key, because several sources write into the same contact: an import must not wipe out what the
 // shop has set.
@@ -87,6 +90,7 @@ export const phoneOf = (defaultCountry: string, isClearable = false): Field<stri
     text('The phone number in any notation, by which USSD finds the contact', {
       examples: ['08031234567'],
     }),
+    suchAs('a phone number', '+234 803 123 4567'),
   )
 
 export const mailStays =

@@ -18,6 +18,8 @@ export interface WhyWaiting {
   gate: Gate
   /** A sentence without a full stop. */
   says: string
+  /** The same without files and settings of the operator's, where it names some. */
+  plain?: string
   until: number | null
 }
 
@@ -51,6 +53,8 @@ export interface LiveGate {
     /** It leaves from addresses of another node alone. */
     | 'away'
   says: string
+  /** For people of an account, where `says` names files or settings of the operator's. */
+  plain?: string
   until?: number
 }
 
@@ -85,7 +89,7 @@ export function explainWaiting(
   if (around.accountStop !== undefined) {
     return { gate: 'account', says: around.accountStop, until: null }
   }
-  if (live !== undefined) return { gate: live.gate, says: live.says, until: live.until ?? null }
+  if (live !== undefined) return { ...live, until: live.until ?? null }
   if (around.laneInFlight > 0) return { gate: 'lane', says: inLine(delivery, around), until: null }
   const says = 'It is due, and a running appliance takes it within half a minute'
   return { gate: 'due', says, until: null }

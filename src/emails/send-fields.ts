@@ -1,5 +1,7 @@
 import { array, dynamic, refine, type Struct } from 'superstruct'
 import {
+  aLine,
+  anAddress,
   type Field,
   field,
   knownBy,
@@ -7,7 +9,9 @@ import {
   rule,
   type Schema,
   shaped,
+  someLines,
   structOf,
+  suchAs,
   table,
   text,
   textThat,
@@ -46,14 +50,17 @@ const address = (about: string, example: string) =>
 export const sender = (
   schema = address('The sender, on a verified domain', 'Shop <orders@example.com>'),
 ): Field<string> =>
-  textThat('a string: "email@domain" or "Name <email@domain>"', () => true, schema)
+  textThat('a string: "email@domain" or "Name <email@domain>"', () => true, schema, anAddress)
 
 const isRecipient = (value: unknown) =>
   typeof value === 'string' && parseMailbox(value) !== undefined
 
 /** One address. */
 export const recipient = (schema = address('An address', 'Ann <ann@example.org>')): Field<string> =>
-  field(rule<string>('an address: "email@domain" or "Name <email@domain>"', isRecipient), schema)
+  field(
+    rule<string>('an address: "email@domain" or "Name <email@domain>"', isRecipient, anAddress),
+    schema,
+  )
 
 const oneAddress = recipient()
 
@@ -67,7 +74,11 @@ function addresses(
   const isFew = ({ length }: unknown[]) => length >= least && (mayPass || length <= most)
   const struct = dynamic<string | string[]>((value) => {
     if (!Array.isArray(value)) return one as Struct<string | string[], null>
-    const some = rule<string[]>(`an array of ${least} to ${most} addresses`, () => isFew(value))
+    const some = rule<string[]>(`an array of ${least} to ${most} addresses`, () => isFew(value), {
+      is: 'list',
+      least,
+      most,
+    })
     const list = !isFew(value) || value.length > most ? some : array(one)
     return list as Struct<string | string[], unknown> as Struct<string | string[], null>
   })
@@ -108,6 +119,7 @@ export const subject = (about: string): Field<string> =>
       minLength: 1,
       maxLength: maxSubjectBytes,
     }),
+    aLine(1, maxSubjectBytes),
   )
 
 /**
@@ -124,6 +136,7 @@ export const content = (least: 0 | 1, schema: Schema): Field<string> =>
       value.isWellFormed() &&
       Buffer.byteLength(value) <= maxContentBytes,
     schema,
+    someLines(least, maxContentBytes),
   )
 
 /**
@@ -199,6 +212,7 @@ export const scheduledAt = (about: string): Field<string> =>
     'a string: date and time in ISO 8601',
     () => true,
     text(about, { examples: ['2026-12-24T18:00:00Z'] }),
+    suchAs('a time', '2026-12-24 18:00'),
   )
 
 /** Bounded as JSON, since that is how it is stored and sent in webhooks: no request can fill the database with it. */

@@ -51,6 +51,13 @@ function entry<const S extends readonly [number, ...number[]]>(meaning: string, 
   return { meaning, statuses }
 }
 
+/** What is wrong with one field, for whoever filled in a form: no field of the API has a name in it. */
+export interface Slip {
+  /** Where it is in what was given, such as `colours.text`. */
+  field: string
+  says: string
+}
+
 /** A client's fault or a refusal. `fields` are added to the body beside `code` and `error`. */
 export class ApiError extends Error {
   readonly code: ErrorCode
@@ -58,6 +65,8 @@ export class ApiError extends Error {
   readonly fields: Record<string, unknown>
   /** Sent as response headers, e.g. `{ 'retry-after': '30' }`. */
   readonly headers: Record<string, string>
+  /** All that is wrong, for pages; the message says the first of it in the words of the API. */
+  readonly slips: readonly Slip[]
 
   constructor(
     code: ErrorCode,
@@ -66,6 +75,7 @@ export class ApiError extends Error {
       status?: number
       fields?: Record<string, unknown>
       headers?: Record<string, string>
+      slips?: readonly Slip[]
     } = {},
   ) {
     super(message)
@@ -74,7 +84,26 @@ export class ApiError extends Error {
     this.status = options.status ?? errorCatalogue[code].statuses[0]
     this.fields = options.fields ?? {}
     this.headers = options.headers ?? {}
+    this.slips = options.slips ?? []
   }
+}
+
+/** One thing that is wrong: what the API says, of which field, and what people are told where that speaks of fields. */
+export interface WrongField {
+  field: string
+  message: string
+  says?: string
+  /** Where people find it, where that is more exact than the field that the API names. */
+  at?: string
+}
+
+/** Throws a 422 unless nothing is wrong: it says the first to programs, and all of it to people. */
+export function refuseWrong(found: readonly WrongField[]): void {
+  const [first] = found
+  if (first === undefined) return
+  const { field, message } = first
+  const slips = found.map((one) => ({ field: one.at ?? one.field, says: one.says ?? one.message }))
+  throw new ApiError('validation_error', message, { status: 422, fields: { field }, slips })
 }
 
 /**

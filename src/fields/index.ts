@@ -4,6 +4,14 @@
  */
 
 export {
+  aLine,
+  anAddress,
+  type Expectation,
+  type Misfit,
+  someLines,
+  suchAs,
+} from './expectation.js'
+export {
   atLeastOne,
   type Field,
   type Fields,
@@ -18,7 +26,7 @@ export {
   type TypeOf,
   table,
 } from './field.js'
-export { check, convert, type Issue, ShapeError } from './issues.js'
+export { check, convert, type Issue, type PartedIssue, ShapeError } from './issues.js'
 export {
   bodyId,
   colour,

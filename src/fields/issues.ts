@@ -1,4 +1,6 @@
 import { type Failure, Struct } from 'superstruct'
+import type { Misfit } from './expectation.js'
+import { expectationOf } from './rule.js'
 import { isSound } from './sound.js'
 import { chosenStruct } from './variants.js'
 
@@ -19,14 +21,22 @@ const secretField = /pass|secret|token|api_?key|authorization|credential/i
 // Our own keys and secrets, wherever somebody has put them by mistake.
 const secret = /\b(ph|whsec)_[\w-]{4,}/g
 
+/** An issue with its parts, which no answer of the API has: its shape is the contract's. */
+export interface PartedIssue extends Issue {
+  misfit?: Misfit | undefined
+}
+
 /** A body or query that does not have the shape that its route asks for; `message` tells all of it. */
 export class ShapeError extends Error {
   readonly issues: Issue[]
+  /** The same in parts, for those who tell people. */
+  readonly parted: readonly PartedIssue[]
 
-  constructor(issues: Issue[]) {
-    super(issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
+  constructor(found: readonly PartedIssue[]) {
+    super(found.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
     this.name = 'ShapeError'
-    this.issues = issues
+    this.issues = found.map(({ misfit: _, ...issue }) => issue)
+    this.parted = found
   }
 }
 
@@ -122,8 +132,8 @@ function* failuresIn<T>(
 }
 
 /** The first failure of each path, so that a union does not tell about every branch of itself. */
-function issuesOf(failures: Iterable<Failure>): Issue[] {
-  const issues = new Map<string, Issue>()
+function issuesOf(failures: Iterable<Failure>): PartedIssue[] {
+  const issues = new Map<string, PartedIssue>()
   for (const failure of failures) {
     const issue = toIssue(failure)
     const key = JSON.stringify(issue.path)
@@ -133,7 +143,7 @@ function issuesOf(failures: Iterable<Failure>): Issue[] {
   return [...issues.values()]
 }
 
-function toIssue(failure: Failure): Issue {
+function toIssue(failure: Failure): PartedIssue {
   const missing = failure.value === undefined
   // The library's messages end in the whole value, which may be long or private.
   const expectation = failure.message.split(/,? but received/)[0]?.slice(0, maxMessage) ?? ''
@@ -144,6 +154,17 @@ function toIssue(failure: Failure): Issue {
     received: kindOf(failure.value),
     path,
     message: shapeMessage(expectation, failure.value, path.at(-1)),
+    misfit: misfitOf(failure),
+  }
+}
+
+function misfitOf(failure: Failure): Misfit {
+  const value: unknown = failure.value
+  const isText = typeof value === 'string'
+  return {
+    wanted: expectationOf(failure),
+    isMissing: value === undefined || (isText && value.trim() === ''),
+    length: isText ? [...value.trim()].length : Array.isArray(value) ? value.length : undefined,
   }
 }
 

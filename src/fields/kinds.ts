@@ -4,6 +4,7 @@ import {
   coerce,
   define,
   enums,
+  type Failure,
   integer,
   literal,
   max,
@@ -12,8 +13,9 @@ import {
   string,
   union,
 } from 'superstruct'
+import { aLine, type Expectation, suchAs } from './expectation.js'
 import { type Field, field, saying } from './field.js'
-import { rule } from './rule.js'
+import { expectationOf, failing, rule } from './rule.js'
 import { type Schema, text, uuid } from './schema.js'
 
 /** A text; what is in it is judged by whoever uses it. */
@@ -29,6 +31,7 @@ export const line = (least: number, most: number, about: string): Field<string> 
     rule<string>(
       `a string of ${least} to ${most} characters without control characters`,
       (value) => typeof value === 'string' && isLine(value.trim(), least, most),
+      aLine(least, most),
     ),
     text(about, { ...(least > 0 && { minLength: least }), maxLength: most }),
   )
@@ -41,14 +44,15 @@ function isLine(given: string, least: number, most: number): boolean {
 /** Whether a text has characters that turn its direction around (U+202E), so that it is read otherwise than it is. */
 export const turnsDirection = (given: string): boolean => /[\u202a-\u202e\u2066-\u2069]/.test(given)
 
-/** A text that fits a condition; `expected` ends the sentence 'Expected …'. */
+/** A text that fits a condition; `expected` ends the sentence 'Expected …', `wanted` says it in parts. */
 export const textThat = (
   expected: string,
   holds: (value: string) => boolean,
   schema: Schema,
+  wanted?: Expectation,
 ): Field<string> =>
   field(
-    rule<string>(expected, (value) => typeof value === 'string' && holds(value)),
+    rule<string>(expected, (value) => typeof value === 'string' && holds(value), wanted),
     schema,
   )
 
@@ -67,6 +71,7 @@ export function whole(
     rule<number>(
       expected,
       (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+      { is: 'number', least, most },
     ),
     {
       type: 'integer',
@@ -83,15 +88,16 @@ export const flag = (about: string): Field<boolean> =>
 
 /** A colour as `#rrggbb`. */
 export const colour = (about: string): Field<string> =>
-  textThat('a colour such as #0a5a9c', (value) => /^#[0-9a-f]{6}$/i.test(value), {
-    type: 'string',
-    pattern: '^#[0-9A-Fa-f]{6}$',
-    description: about,
-  })
+  textThat(
+    'a colour such as #0a5a9c',
+    (value) => /^#[0-9a-f]{6}$/i.test(value),
+    { type: 'string', pattern: '^#[0-9A-Fa-f]{6}$', description: about },
+    suchAs('a colour', '#0a5a9c'),
+  )
 
 /** One of some words. */
 export const oneOf = <const T extends string>(choices: readonly T[], about?: string): Field<T> =>
-  field(described(enums(choices), eitherOf(choices)), {
+  field(described(enums(choices), eitherOf(choices), { is: 'choice' }), {
     type: 'string',
     enum: choices,
     ...(about !== undefined && { description: about }),
@@ -126,10 +132,17 @@ export function orWord<T, const W extends string>(
   given: Field<T>,
 ): Field<T | W> {
   const { description, examples: _, ...rest } = saying(given.schema, `; \`${word}\`: ${meaning}`)
-  return field(described(union([literal(word), given.struct]), expected), {
+  const wanted = expectationIn(given.struct)
+  return field(described(union([literal(word), given.struct]), expected, wanted), {
     description,
     oneOf: [{ const: word }, rest],
   }) as Field<T | W>
+}
+
+/** What a struct wants where nothing is given. */
+function expectationIn(struct: Struct<unknown, unknown>): Expectation | undefined {
+  const [failure] = struct.validator(undefined, { path: [], branch: [], mask: false })
+  return failure && expectationOf(failure)
 }
 
 /** A time in ISO 8601, or a word for none. */
@@ -142,20 +155,22 @@ export const timeOr = (word: string, about: string): Field<string> =>
       description: about,
       oneOf: [{ const: word }, { type: 'string', format: 'date-time' }],
     },
+    suchAs('a time', '2026-12-31T09:00'),
   )
 
 /**
  * The id of something in a body, in lower case or not: what is no UUID is the id of nothing, and so a 404 when it is
  * looked for, like one that does not exist (`decisions.md`, Names).
  */
-export const bodyId = (about: string): Field<string> => textThat('a UUID', () => true, uuid(about))
+export const bodyId = (about: string): Field<string> =>
+  textThat('a UUID', () => true, uuid(about), { is: 'choice' })
 
 /** Any UUID, in upper or lower case. */
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** One that names something of all accounts, where what is no UUID would choose nothing. */
 export const uuidGiven = (about: string): Field<string> =>
-  textThat('a UUID', (given) => uuidForm.test(given), uuid(about))
+  textThat('a UUID', (given) => uuidForm.test(given), uuid(about), { is: 'choice' })
 
 const Uuid: Struct<string, null> = coerce(
   define<string>(
@@ -202,7 +217,7 @@ function QueryInteger(least: number, most: number): Struct<number, null> {
   const struct = coerce(max(min(integer(), least), most), string(), (text) =>
     /^-?\d{1,15}$/.test(text) ? Number(text) : text,
   )
-  return described(struct, `a whole number from ${least} to ${most}`)
+  return described(struct, `a whole number from ${least} to ${most}`, { is: 'number', least, most })
 }
 
 /**
@@ -213,12 +228,15 @@ export function listOf<T, S>(item: Struct<T, S>, longest: number, shortest = 0) 
   const list = array(item)
   const fits = (value: unknown): value is unknown[] =>
     Array.isArray(value) && value.length >= shortest && value.length <= longest
-  const expected = `Expected an array of ${shortest === 0 ? 'at most' : `${shortest} to`} ${longest} items`
+  const failure = failing(
+    `an array of ${shortest === 0 ? 'at most' : `${shortest} to`} ${longest} items`,
+    { is: 'list', least: shortest, most: longest },
+  )
   return new Struct<T[], Struct<T, S>>({
     ...list,
     type: 'array',
     validator: (value) =>
-      fits(value) || { message: expected, ...(Array.isArray(value) && { refinement: 'size' }) },
+      fits(value) || { ...failure, ...(Array.isArray(value) && { refinement: 'size' }) },
     entries: (value, context) => (fits(value) ? list.entries(value, context) : []),
   })
 }
@@ -226,23 +244,28 @@ export function listOf<T, S>(item: Struct<T, S>, longest: number, shortest = 0) 
 /**
  * The struct with failures that say `expected`: `described(size(string(), 1, 200), 'a string of
  * 1 to 200 characters')` fails with 'Expected a string of 1 to 200 characters'.
- * Failures of fields inside it keep their own words.
+ * Failures of fields inside it keep their own words. `wanted` says it in parts; by default as the struct does.
  */
-export function described<T, S>(struct: Struct<T, S>, expected: string): Struct<T, S> {
-  const message = `Expected ${expected}`
+export function described<T, S>(
+  struct: Struct<T, S>,
+  expected: string,
+  wanted?: Expectation,
+): Struct<T, S> {
+  const toldOf = (failure: Failure) => ({
+    ...failing(expected, wanted ?? expectationOf(failure)),
+    ...(failure.refinement !== undefined && { refinement: failure.refinement }),
+  })
   return new Struct<T, S>({
     ...struct,
     *validator(value, context) {
       // Only the first: a union's others speak of its branches.
-      for (const { refinement } of struct.validator(value, context)) {
-        yield refinement === undefined ? { message } : { message, refinement }
+      for (const failure of struct.validator(value, context)) {
+        yield toldOf(failure)
         return
       }
     },
     *refiner(value, context) {
-      for (const { refinement } of struct.refiner(value, context)) {
-        yield refinement === undefined ? { message } : { message, refinement }
-      }
+      for (const failure of struct.refiner(value, context)) yield toldOf(failure)
     },
   })
 }

@@ -1,16 +1,34 @@
 import { optional as absentOr, define, type Struct } from 'superstruct'
+import type { Expectation } from './expectation.js'
 
 type Condition = (value: unknown) => boolean
 
 const conditions = new WeakMap<object, Condition>()
 
 // A file of its own, so that a bundle of what only looks at JSON, as settings do, goes without superstruct.
-/** The type of a value that fits a condition; `expected` ends the sentence 'Expected …' of its failure. */
-export const rule = <T>(expected: string, holds: Condition): Struct<T, null> =>
-  knownBy(
-    define<T>(expected, (value) => holds(value) || `Expected ${expected}`),
+/** The type of a value that fits a condition; `expected` ends the sentence 'Expected …' of its failure, `wanted` says it in parts. */
+export function rule<T>(expected: string, holds: Condition, wanted?: Expectation): Struct<T, null> {
+  const failure = failing(expected, wanted)
+  return knownBy(
+    define<T>(expected, (value) => holds(value) || failure),
     holds,
   )
+}
+
+/** What a struct yields for a value that does not fit. superstruct takes the parts over into its own failure. */
+export const failing = (expected: string, wanted: Expectation | undefined): Failing =>
+  wanted === undefined
+    ? { message: `Expected ${expected}` }
+    : { message: `Expected ${expected}`, wanted }
+
+interface Failing {
+  message: string
+  wanted?: Expectation
+}
+
+/** The parts of a failure, where its struct has said them. */
+export const expectationOf = (failure: object): Expectation | undefined =>
+  (failure as Failing).wanted
 
 /** superstruct's `optional`, which keeps what the struct is known by. */
 export function optional<T, S>(struct: Struct<T, S>): Struct<T | undefined, S> {

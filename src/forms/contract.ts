@@ -25,6 +25,7 @@ import {
   field as plainField,
   rule,
   shaped,
+  suchAs,
   table,
   text,
   textThat,
@@ -57,11 +58,12 @@ const givenField = {
   required: maybe(required),
   choices,
 }
-const origin = textThat('an origin: "https://www.example.com"', isOrigin, {
-  type: 'string',
-  maxLength: 300,
-  description: 'The origin of a page, without a path',
-})
+const origin = textThat(
+  'an origin: "https://www.example.com"',
+  isOrigin,
+  { type: 'string', maxLength: 300, description: 'The origin of a page, without a path' },
+  suchAs('the address of a site without a path', 'https://www.example.com'),
+)
 const settings = {
   lists: list(bodyId('The id of a list'), { least: 1, most: 20, about: 'Who confirms is on them' }),
   topics: list(bodyId('The id of a topic'), { most: 20, about: 'Offered as ticks' }),

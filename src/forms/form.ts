@@ -8,7 +8,7 @@ import {
 } from '../contact-fields/index.js'
 import { requireList } from '../contacts/index.js'
 import type { BodyOf } from '../contract/index.js'
-import { ApiError } from '../errors/index.js'
+import { ApiError, refuseWrong, type WrongField } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type FormRow, type Read, type Store, storedObject, type Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
@@ -80,7 +80,7 @@ export async function createForm(
 ): Promise<SignupForm> {
   const asked = askedFields(fields, await listContactFields(store.read, accountId))
   const settings: FormSettings = { ...usualSettings, ...given, fields: asked }
-  checkSettings(settings, acceptRisk)
+  checkForm(settings, acceptRisk)
   const row = {
     id: store.ids.uuid(),
     account_id: accountId,
@@ -124,7 +124,7 @@ export async function updateForm(
     )
     const settings: FormSettings = { ...form.settings, ...Object.fromEntries(changes) }
     if (changes.length > 0) {
-      checkSettings(settings, acceptRisk ?? !form.settings.doubleOptIn)
+      checkForm(settings, acceptRisk ?? !form.settings.doubleOptIn)
       await refuseForeign(tx, accountId, settings, form.settings)
     }
     const isNewText = settings.consent !== form.settings.consent
@@ -185,23 +185,55 @@ function askedFields(
   })
 }
 
-function checkSettings(settings: FormSettings, acceptRisk = false): void {
-  const { fields, thanksUrl, doubleOptIn, from } = settings
-  if (new Set(fields.map(({ name }) => name)).size < fields.length) {
-    throw wrongField('fields', 'Two fields have the same name')
+type Question = Pick<AskedField, 'name' | 'choices'> & { type?: FieldType }
+
+interface CheckedSettings extends Pick<FormSettings, 'thanksUrl' | 'doubleOptIn' | 'from'> {
+  fields: readonly Question[]
+}
+
+/** Throws a 422 that has all that is wrong with the settings of a form. */
+export function checkForm(
+  { fields, thanksUrl, doubleOptIn, from }: CheckedSettings,
+  acceptRisk = false,
+): void {
+  const found = wrongQuestions(fields)
+  if (thanksUrl !== '' && !isHttps(thanksUrl)) {
+    const says = 'Write an address that begins with https://'
+    found.push({ field: 'thanksUrl', message: 'thanksUrl is no https address', says })
   }
-  const empty = fields.find(({ type, choices = [] }) => type === 'choice' && choices.length === 0)
-  if (empty !== undefined)
-    throw wrongField('fields', `The field ${empty.name} has nothing to choose from`)
-  if (thanksUrl !== '' && !isHttps(thanksUrl))
-    throw wrongField('thanksUrl', 'thanksUrl is no https address')
-  if (from !== '' && parseMailbox(from) === undefined) throw wrongField('from', 'from is no sender')
+  if (from !== '' && parseMailbox(from) === undefined) {
+    const says = 'Write an address such as news@example.com'
+    found.push({ field: 'from', message: 'from is no sender', says })
+  }
   if (!doubleOptIn && !acceptRisk) {
-    throw wrongField(
-      'acceptRisk',
-      'Without a confirmation anybody can sign up anybody: say acceptRisk if you accept complaints and laws that want a proof',
-    )
+    found.push({
+      field: 'acceptRisk',
+      message:
+        'Without a confirmation anybody can sign up anybody: say acceptRisk if you accept complaints and laws that want a proof',
+      says: 'Without a confirmation anybody can sign up anybody: have people confirm, or tick that you accept it',
+    })
   }
+  refuseWrong(found)
+}
+
+/** What is wrong with the questions, each told at its place: names that come twice, and choices of nothing. */
+function wrongQuestions(fields: readonly Question[]): WrongField[] {
+  const twice: WrongField[] = []
+  const empty: WrongField[] = []
+  const names = new Set<string>()
+  for (const [at, { name, type, choices = [] }] of fields.entries()) {
+    if (names.has(name)) {
+      const says = 'Another question asks for this already'
+      const message = 'Two fields have the same name'
+      twice.push({ field: 'fields', message, says, at: `fields.${at}.name` })
+    }
+    names.add(name)
+    if (type !== 'choice' || choices.length > 0) continue
+    const says = 'Write what there is to choose from, each on a line'
+    const message = `The field ${name} has nothing to choose from`
+    empty.push({ field: 'fields', message, says, at: `fields.${at}.choices` })
+  }
+  return [...twice, ...empty]
 }
 
 function isHttps(url: string): boolean {

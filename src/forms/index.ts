@@ -11,6 +11,7 @@ export { dueReminders, entriesOf, eraseEntries, forgetEntries } from './entry.js
 export { formAlarms, makeFollowForms } from './follow.js'
 export {
   type AskedField,
+  checkForm,
   createForm,
   type FormSettings,
   findForm,

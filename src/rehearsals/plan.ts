@@ -40,7 +40,7 @@ export async function readFacts(
   },
 ): Promise<RehearsalFacts> {
   const { people, sites: found, node, outbound, now } = of
-  const { shardOf, shareOf, usualsSince } = await import('../outbound/index.js')
+  const { reasonOf, shardOf, shareOf, usualsSince } = await import('../outbound/index.js')
   const usuals = await usualsSince(read, dayNumber(now) - usualDays)
   const usualMs = attemptMsOf(sumOf([...usuals.values()]), unknownMs)
   const { threads } = outbound
@@ -67,8 +67,14 @@ export async function readFacts(
         ...(await waitingFor(read, { accountId, node, lanes })),
         policy: shareOf(policy, { thread, threads }),
         says: {
-          rate: `${counted(policy.messagesPerMinute, 'message')} a minute from each address (${policy.from.messagesPerMinute})`,
-          connections: `${counted(policy.connections, 'connection')} at once from each address (${policy.from.connections})`,
+          rate: reasonOf(
+            `${counted(policy.messagesPerMinute, 'message')} a minute from each address`,
+            policy.from.messagesPerMinute,
+          ),
+          connections: reasonOf(
+            `${counted(policy.connections, 'connection')} at once from each address`,
+            policy.from.connections,
+          ),
         },
         attemptMs: usual === undefined ? unknown : attemptMsOf(usual, unknown),
         deferred:

@@ -56,13 +56,18 @@ const mostPools = 5
 /**
  * Rehearses a campaign that has not been sent yet: nothing is written. Throws a 404, a 409 for one that is on its way or over,
  * and a 400 where it has no audience. `alternatives`: what would change is looked for as well.
- * `notBefore` (ms): nothing leaves before, as somebody may take it back.
+ * `notBefore` (ms): nothing leaves before, as somebody may take it back. `forPeople`: what holds it up is said without the
+ * operator's files and settings.
  */
 export async function rehearse(
   deps: RehearsalDeps,
   accountId: string,
   id: string,
-  { alternatives = true, notBefore = 0 }: { alternatives?: boolean; notBefore?: number } = {},
+  {
+    alternatives = true,
+    notBefore = 0,
+    forPeople = false,
+  }: { alternatives?: boolean; notBefore?: number; forPeople?: boolean } = {},
 ): Promise<Rehearsal> {
   const { store, clock, outbound } = deps
   const { read } = store
@@ -103,7 +108,7 @@ export async function rehearse(
       others.push({ startsAt: isoTime(startsAt), pool, doneAt: isoTime(done) })
     }
   }
-  const shown = courses.map((course) => shownSite(course))
+  const shown = courses.map((course) => shownSite(course, forPeople))
   const last = shown[0]
   return {
     id: draft.id,
@@ -152,7 +157,10 @@ function together(a: SiteCourse, b: SiteCourse): SiteCourse {
   return { ...later, mails: a.mails + b.mails, mostlyAt }
 }
 
-function shownSite({ key, mails, doneAt, mostlyAt, held }: SiteCourse): Rehearsal['sites'][number] {
+function shownSite(
+  { key, mails, doneAt, mostlyAt, held }: SiteCourse,
+  forPeople: boolean,
+): Rehearsal['sites'][number] {
   const [first] = held
   return {
     site: key,
@@ -160,6 +168,6 @@ function shownSite({ key, mails, doneAt, mostlyAt, held }: SiteCourse): Rehearsa
     mostlyDoneAt: isoTime(mostlyAt),
     doneAt: isoTime(doneAt),
     gate: first?.gate ?? null,
-    says: first?.why ?? '',
+    says: (forPeople ? first?.plain : undefined) ?? first?.why ?? '',
   }
 }

@@ -20,6 +20,7 @@ import {
   openObject,
   orNull,
   schemasOf,
+  someLines,
   table,
   text,
   textThat,
@@ -59,6 +60,7 @@ export const given = {
       'a string of at most 1,000 characters',
       ({ length }) => length <= maxDetail,
       text('A note of your own, such as who asked for it', { maxLength: maxDetail }),
+      someLines(0, maxDetail),
     ),
   ),
 }

@@ -51,7 +51,7 @@ const sites = Array.from({ length: 80 }, (_, i) => ({
   ahead: 0,
   beside: 0,
   policy,
-  says: { rate: '', connections: '' },
+  says: { rate: { why: '' }, connections: { why: '' } },
   sources: [{ name: 'default', learned: undefined, brake: undefined }],
   attemptMs: 100,
   deferred: 0.02,

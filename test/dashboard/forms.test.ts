@@ -3,6 +3,7 @@ import t from 'tap'
 import { loadPlans } from '../../src/billing/index.js'
 import { systemClock as clock } from '../../src/clock/index.js'
 import { createList } from '../../src/contacts/index.js'
+import { brandPages } from '../../src/dashboard/brand/routes.js'
 import { formPlacePages } from '../../src/dashboard/forms/routes.js'
 import { createForm, findForm, usualConsent } from '../../src/forms/index.js'
 import { startAccountPages } from './account-pages.js'
@@ -36,8 +37,8 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
   }
   const refused = await post(path, { ...typed, ...asked, lists: [], doubleOptIn: 'on' })
   t.equal(refused.status, 422)
-  t.match(refused.text, /Tick at least one list/)
-  t.notMatch(refused.text, /Expected an array/)
+  t.match(refused.text, /href="#field-lists">Lists: Choose at least one</)
+  t.notMatch(refused.text, /Expected /)
   const thanks = {
     ...typed,
     ...asked,
@@ -63,3 +64,83 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
   const { settings: german } = await findForm(store.read, accountId, form.id)
   t.equal(german.consent, usualConsent('de'))
 })
+
+t.test(
+  'all that is wrong with a form is told at once, each at its field, and what was typed stays',
+  async (t) => {
+    const plans = loadPlans('config/plans.toml')
+    const publicUrl = 'https://mail.example.com'
+    const { store, accountId, post } = await startAccountPages(t, ({ account }, { store }) => {
+      formPlacePages(account, { store, clock, plans, publicUrl })
+      brandPages(account, { store, clock, publicUrl, sampleForm: async () => '' })
+    })
+    await createList({ store, clock }, accountId, 'News')
+    const typed = {
+      name: ' ',
+      lists: [],
+      topics: [],
+      consent: 'News?',
+      language: 'en',
+      keepAddress: 'none',
+      from: 'nobody',
+      thanksUrl: 'http://shop.test/',
+      origins: 'https://www.shop.test\nshop.test/signup',
+      fieldName: ['', '', ''],
+      fieldLabel: ['Town', 'x'.repeat(90), 'Size'],
+      fieldType: ['firstName', 'text', 'choice'],
+      fieldRequired: ['no', 'yes', 'no'],
+      fieldChoices: ['', '', ' '],
+    }
+    const { status, text } = await post('/forms/new', typed)
+    t.equal(status, 422)
+    for (const [field, says] of [
+      ['name', 'Fill this in'],
+      ['lists', 'Choose at least one'],
+      ['from', 'Write an address such as news@example.com'],
+      ['thanksUrl', 'Write an address that begins with https://'],
+      [
+        'acceptRisk',
+        'Without a confirmation anybody can sign up anybody: have people confirm, or tick that you accept it',
+      ],
+      [
+        'origins',
+        'Number 2: Write the address of a site without a path, such as https://www.example.com',
+      ],
+      ['label-1', 'Write at most 80 characters; there are 90'],
+      ['choices-2', 'Write what there is to choose from, each on a line'],
+    ] as const) {
+      t.match(text, `id="field-${field}-fault">${says}</p>`, field)
+    }
+    t.match(text, 'href="#field-name">Name: Fill this in</a>', 'above the page with its label')
+    t.match(text, 'href="#field-label-1">Question 2: Write at most')
+    t.match(text, 'value="http://shop.test/"')
+    t.match(text, /value="Town"[\s\S]*value="firstName" selected/, 'rows keep what was typed')
+    t.notMatch(text, /Expected |thanksUrl is|acceptRisk if/)
+    const twice = { ...typed, fieldType: ['firstName', 'firstName', 'text'] }
+    t.match((await post('/forms/new', twice)).text, /id="field-type-1-fault">Another question asks/)
+
+    const brand = {
+      background: '#ffffff',
+      text: '#eeeeee',
+      button: 'red',
+      buttonText: '#ffffff',
+      postalAddress: 'x'.repeat(600),
+      languages: [],
+      senderName: 'Shop',
+      defaultFrom: 'nobody',
+    }
+    const refused = await post('/brand', brand)
+    t.equal(refused.status, 422)
+    for (const [field, says] of [
+      ['text', 'The text on its background has a contrast of 1.2'],
+      ['button', 'Write a colour, such as #0a5a9c'],
+      ['postalAddress', 'Write at most 500 characters; there are 600'],
+      ['languages', 'Choose at least one'],
+      ['defaultFrom', 'Write an address such as news@example.com'],
+    ] as const) {
+      t.match(refused.text, `id="field-${field}-fault">${says}`, field)
+    }
+    t.match(refused.text, /name="button"[^>]*value="red"/, 'what was typed stays')
+    t.notMatch(refused.text, /Expected |defaultFrom is|id="field-buttonText-fault"/)
+  },
+)

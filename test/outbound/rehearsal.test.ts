@@ -31,7 +31,7 @@ const site = (of: Partial<RehearsedSite>): RehearsedSite => ({
     initialConnections: 5,
     messagesPerMinute: 60_000,
   },
-  says: { rate: 'its rate', connections: 'its connections' },
+  says: { rate: { why: 'its rate' }, connections: { why: 'its connections' } },
   sources: [{ name: 'default', learned: undefined, brake: undefined }],
   attemptMs: 1_000,
   deferred: 0,
@@ -75,6 +75,9 @@ t.test('what holds a campaign up, and for how long', async (t) => {
   const [byWarmUp] = await courses({ ...cold, startsAt: day / 2, leavesAt: () => day / 2 })
   t.equal(Math.floor((byWarmUp?.doneAt ?? 0) / day), 1, '40 today, the others tomorrow')
   t.equal(byWarmUp?.held[0]?.gate, 'warm-up')
+  const { why = '', plain } = byWarmUp?.held[0] ?? {}
+  t.match(why, / mails are used \(outbound\.warm_up\)$/)
+  t.equal(`${plain} (outbound.warm_up)`, why, 'people of an account read no settings')
 
   const [putOff] = await courses(plan([site({ mails: 100, deferred: 0.1 })]))
   t.ok(

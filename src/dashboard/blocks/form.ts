@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type BlockDocument, type BlockType, blockDocument, maxBlocks } from '../../blocks/index.js'
-import { check, ShapeError, structOf } from '../../fields/index.js'
+import { check, type PartedIssue, ShapeError, structOf } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
+import { faultWords } from '../shell/fault-words.js'
 import { answerIn, numberOf } from './answers.js'
 import { kindNamed, newBlock, questions } from './fields.js'
 
@@ -165,18 +166,19 @@ export function checkedDocument({ blocks, rest }: TypedDocument): BlockDocument 
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
     throw new ShapeError(
-      error.issues.map((issue) => ({
-        ...issue,
-        path: [fieldOf(issue.path)],
-        message: isNoAddress(issue) ? noAddress : issue.message,
-      })),
+      error.parted.map((issue) => {
+        const path = [fieldOf(issue.path)]
+        return isNoAddress(issue)
+          ? { ...issue, path, message: noAddress, misfit: undefined }
+          : { ...issue, path }
+      }),
     )
   }
 }
 
 const noAddress = 'There is none yet: choose or write an address that begins with https://'
-const isNoAddress = ({ path, message }: { path: readonly string[]; message: string }) =>
-  path.at(-1) === 'url' && message.endsWith('but got ""')
+const isNoAddress = ({ path, misfit }: PartedIssue) =>
+  path.at(-1) === 'url' && misfit?.isMissing === true
 
 /** The document, or undefined where something in it is wrong. */
 export function tryDocument(typed: TypedDocument): BlockDocument | undefined {
@@ -212,8 +214,8 @@ export function documentFaults(
       return block !== undefined && isAsAdded(block)
     }
     return Object.fromEntries(
-      error.issues
-        .map(({ path, message }) => [path[0] ?? '', message] as const)
+      error.parted
+        .map((issue) => [issue.path[0] ?? '', faultWords(issue)] as const)
         // Who has just added a card has done nothing wrong yet.
         .filter(([name]) => added || !isNew(name)),
     )

@@ -5,6 +5,7 @@ import {
   type Brand,
   brandOf,
   changeBrand,
+  checkBrand,
   contrastOf,
 } from '../../accounts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
@@ -12,7 +13,7 @@ import { ApiError } from '../../errors/index.js'
 import { sampleConfirmation } from '../../forms/index.js'
 import { sampleFooter } from '../../preferences/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
-import { type Faults, noFaults } from '../shell/faults.js'
+import { checkAll, type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { sampleFrame } from '../templates/rendered.js'
@@ -62,8 +63,9 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
     const { background, text, button, buttonText, ...rest } = form
     const colours = { background, text, button, buttonText }
     const archiveListed = Boolean(form.archiveListed)
-    const given = checked(operations.updateBrand, { ...rest, colours, archiveListed })
-    await changeBrand(deps, account.id, given)
+    const given = { ...rest, colours, archiveListed }
+    checkAll([() => checked(operations.updateBrand, given), () => checkBrand(given)])
+    await changeBrand(deps, account.id, checked(operations.updateBrand, given))
     return redirect(`${base}/brand`, {
       flash: 'Saved',
       audit: auditOf(operations.updateBrand, { target: account.id }),

@@ -14,7 +14,6 @@ import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { rehearse } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
-import { plainRefusal } from '../plain-reason.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import type { CampaignCheck } from './check.js'
 import { contentChecks } from './content-checks.js'
@@ -50,7 +49,7 @@ export async function checksOf(
     if (!(error instanceof ApiError)) throw error
     // 402: of the plan, which has no room for so many, or is none.
     const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
-    checks.push({ tone: 'bad', says: plainRefusal(error.message), mend })
+    checks.push({ tone: 'bad', says: error.slips[0]?.says ?? error.message, mend })
   }
   const filling = await fillingWords(read, draft)
   if (filling !== undefined) checks.push({ tone: 'doubt', says: filling })
@@ -73,7 +72,7 @@ export async function checksOf(
   checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))
   const { store, clock, rehearsing } = deps
   const from = clock.now() + takeBackMs
-  const how = { alternatives: false, notBefore: from }
+  const how = { alternatives: false, notBefore: from, forPeople: true }
   const rehearsed = await rehearse({ store, clock, ...rehearsing }, accountId, draft.id, how)
   const forecast = await forecastWords(read, draft, {
     people: reachable,

@@ -16,7 +16,6 @@ import { hourMs } from '../../clock/index.js'
 import type { Rehearsal } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
 import { exactWithZone } from '../format.js'
-import { plainReason } from '../plain-reason.js'
 import { shown } from './words.js'
 
 /** When a draft will be done, at its own rate or as fast as the last one left; undefined: nothing tells. */
@@ -65,7 +64,7 @@ export async function forecastWords(
 type Rehearsed = Pick<Rehearsal, 'doneAt' | 'heldUp' | 'test'>
 
 const whyWords = ({ heldUp }: Rehearsed) =>
-  heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${plainReason(heldUp.says)}.`
+  heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${heldUp.says}.`
 
 /** Of one that its sites hold up, and nothing else. */
 function rehearsedWords(

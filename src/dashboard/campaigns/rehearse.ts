@@ -2,7 +2,6 @@ import { shownCount } from '../../amounts/index.js'
 import { findBroadcast, takeBackMs } from '../../broadcasts/index.js'
 import { rehearse } from '../../rehearsals/index.js'
 import { exactIn } from '../format.js'
-import { plainReason } from '../plain-reason.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
@@ -35,6 +34,7 @@ export async function rehearsalPage(deps: CampaignPageDeps, visit: Visit): Promi
   const found = await findBroadcast(deps.store.read, account.id, params.id ?? '')
   const { store, clock, rehearsing } = deps
   const of = await rehearse({ store, clock, ...rehearsing }, account.id, found.id, {
+    forPeople: true,
     // As its page sends it.
     notBefore: found.status === 'draft' ? clock.now() + takeBackMs : 0,
   })
@@ -48,13 +48,13 @@ export async function rehearsalPage(deps: CampaignPageDeps, visit: Visit): Promi
     test: of.test === null ? undefined : testWords(of.test, at),
     begins: `${at(of.startsAt)} (${zone})`,
     done: at(of.doneAt),
-    heldUp: of.heldUp === null ? undefined : `${of.heldUp.site}: ${plainReason(of.heldUp.says)}`,
+    heldUp: of.heldUp === null ? undefined : `${of.heldUp.site}: ${of.heldUp.says}`,
     sites: of.sites.slice(0, mostSites).map((one) => ({
       name: one.site,
       people: shownCount(one.recipients),
       mostly: at(one.mostlyDoneAt),
       done: at(one.doneAt),
-      says: plainReason(one.says) || '–',
+      says: one.says || '–',
     })),
     more: Math.max(0, of.sites.length - mostSites),
     hasPools: of.alternatives.some(({ pool }) => pool !== null),

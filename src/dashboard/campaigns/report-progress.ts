@@ -13,7 +13,6 @@ import { type GateOf, type LiveGate, putOffOf, streamsOfCampaign } from '../../d
 import type { Read } from '../../store/index.js'
 import { gateInWords, whyWaits } from '../emails/waiting.js'
 import { exactWithZone } from '../format.js'
-import { plainReason } from '../plain-reason.js'
 
 /** How far a campaign is that sends. */
 export interface SendingView {
@@ -158,13 +157,14 @@ async function gatesOf(
     const lane = streams[i]?.lane ?? ''
     const words = gateInWords(gate.gate)
     if (told.some((known) => known.lane === lane && known.gate === words)) continue
-    const one = said.get(gate.says) ?? { gate, lanes: [] }
+    const says = gate.plain ?? gate.says
+    const one = said.get(says) ?? { gate, lanes: [] }
     one.lanes.push(lane)
-    said.set(gate.says, one)
+    said.set(says, one)
   }
   return [...said].map(([says, { gate, lanes }]) => ({
     title: `${lanes.slice(0, lanesShown).join(', ')}${lanes.length > lanesShown ? ` and ${lanes.length - lanesShown} more` : ''}: ${gateInWords(gate.gate)}`,
-    says: `${plainReason(says.replaceAll(uuid, '…'))}.`,
+    says: `${says.replaceAll(uuid, '…')}.`,
     count: '',
     href: '',
   }))

@@ -9,7 +9,6 @@ import {
 import { internalFault } from '../../errors/index.js'
 import { queueClass, type Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
-import { plainReason } from '../plain-reason.js'
 
 /** Why one delivery waits, in words for the account's people. */
 export interface WaitingView {
@@ -54,7 +53,7 @@ export async function whyWaits(
     recipient: delivery.recipient,
     gate: gateInWords(why.gate),
     says:
-      why.gate === 'in-flight' ? 'An attempt is under way.' : `${plainReason(why.says.trim())}.`,
+      why.gate === 'in-flight' ? 'An attempt is under way.' : `${(why.plain ?? why.says).trim()}.`,
     next: why.until === null ? undefined : moment(why.until, now),
     givesUp: moment(expiresAt, now),
     tooLate: why.until !== null && why.until >= expiresAt,

@@ -4,6 +4,7 @@ import { listPage, requireList } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import * as operations from '../../forms/contract.js'
 import {
+  checkForm,
   createForm,
   type FormSettings,
   listsThere,
@@ -21,6 +22,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { FormPlaceDeps } from './deps.js'
 import {
+  checkTyped,
   EditedForm,
   type FieldRow,
   givenBy,
@@ -39,6 +41,7 @@ interface EditFormView {
   title: string
   settings: Omit<FormSettings, 'fields'> & { name: string }
   rows: FieldRow[]
+  rowFaults: Faults
   types: { value: string; label: string }[]
   lists: { value: string; label: string }[]
   topics: { value: string; label: string }[]
@@ -63,8 +66,12 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
   const making = { action: 'contacts.write', form: EditedForm, again: showNew } as const
   pages.post('/forms/new', making, async ({ account, base, form }) => {
     const own = await listContactFields(store.read, account.id)
-    const given = checked(operations.createForm, givenBy(form, own))
-    const { id, name } = await createForm(deps, account.id, given)
+    const given = givenBy(form, own)
+    checkTyped(form, own, [
+      () => checked(operations.createForm, given),
+      () => checkForm(given, given.acceptRisk),
+    ])
+    const { id, name } = await createForm(deps, account.id, checked(operations.createForm, given))
     return redirect(`${base}/forms/${id}`, {
       flash: `The form “${name}” is made`,
       audit: auditOf(operations.createForm, { target: id }),
@@ -78,8 +85,14 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
   const changing = { action: 'contacts.write', form: EditedForm, again: showOld } as const
   pages.post('/forms/:id/edit', changing, async ({ account, base, params, form }) => {
     const own = await listContactFields(store.read, account.id)
-    const given = checked(operations.updateForm, givenBy(form, own))
-    const { id } = await updateForm(deps, account.id, params.id ?? '', given)
+    const given = givenBy(form, own)
+    const before = await pageForm(store.read, account.id, params.id ?? '')
+    checkTyped(form, own, [
+      () => checked(operations.updateForm, given),
+      () => checkForm(given, given.acceptRisk ?? !before.settings.doubleOptIn),
+    ])
+    const changes = checked(operations.updateForm, given)
+    const { id } = await updateForm(deps, account.id, before.id, changes)
     return redirect(`${base}/forms/${id}`, {
       flash: 'Saved',
       audit: auditOf(operations.updateForm, { target: id }),
@@ -135,6 +148,8 @@ async function showEdit(
     title: form === undefined ? 'New form' : `Change “${form.name}”`,
     settings: { ...settings, name: form?.name ?? '' },
     rows: sent.get('fieldName') === undefined ? rowsOf(fields, own) : rowsTyped(sent),
+    // Rows have what was typed into them of their own.
+    rowFaults: { ...faults, values: {}, asked: [] },
     types: questionKinds(own),
     lists: lists.map(choice),
     topics: topics.map(({ id, name, archived }) =>

@@ -1,8 +1,13 @@
 import { array, optional, string, type } from 'superstruct'
 import { isLanguage } from '../../accounts/index.js'
-import { type ContactField, isNameField, nameFrom } from '../../contact-fields/index.js'
-import { ApiError } from '../../errors/index.js'
+import {
+  type ContactField,
+  type FieldType,
+  isNameField,
+  nameFrom,
+} from '../../contact-fields/index.js'
 import { type AskedField, consentIn, type FormSettings } from '../../forms/index.js'
+import { checkAll } from '../shell/faults.js'
 
 /** The form about a form, as a browser sends it: a question of it is a row of four values. */
 export const EditedForm = type({
@@ -78,16 +83,8 @@ export const rowsTyped = (form: { all(name: string): readonly string[] }): Field
     choices: form.all('fieldChoices')[at] ?? '',
   }))
 
-/**
- * What was sent, as the API takes it; rows without a label are none, but for a field of the account's. Throws a 400 in the
- * page's own words for what the API says in the words of its fields.
- */
+/** What was sent, as the API takes it; rows without a label are none, but for a field of the account's. */
 export function givenBy(form: EditedForm, own: readonly ContactField[]) {
-  if (form.lists.length === 0) throw typedWrong('lists', 'Tick at least one list')
-  const thanks = form.thanksUrl?.trim() ?? ''
-  if (thanks !== '' && !/^https:\/\//i.test(thanks)) {
-    throw typedWrong('thanksUrl', 'Write an address that begins with https://')
-  }
   return {
     name: form.name,
     lists: form.lists,
@@ -95,20 +92,17 @@ export function givenBy(form: EditedForm, own: readonly ContactField[]) {
     consent: isLanguage(form.language) ? consentIn(form.language, form.consent) : form.consent,
     language: form.language as FormSettings['language'],
     from: form.from ?? '',
-    thanksUrl: thanks,
+    thanksUrl: form.thanksUrl?.trim() ?? '',
     doubleOptIn: form.doubleOptIn !== undefined,
     reminder: form.reminder !== undefined,
     keepAddress: form.keepAddress as FormSettings['keepAddress'],
     confirmAtOnce: form.confirmAtOnce !== undefined,
     api: form.open === undefined ? ('key' as const) : ('open' as const),
     origins: linesOf(form.origins ?? ''),
-    fields: fieldsBy(form, own),
+    fields: questionsBy(form, own).map(({ at: _, ...question }) => question),
     ...(form.acceptRisk !== undefined && { acceptRisk: true }),
   }
 }
-
-const typedWrong = (field: string, message: string) =>
-  new ApiError('validation_error', message, { fields: { field } })
 
 const linesOf = (text: string): string[] =>
   text
@@ -116,14 +110,24 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-function fieldsBy(form: EditedForm, own: readonly ContactField[]): object[] {
+interface TypedQuestion {
+  /** Its row. */
+  at: number
+  name: string
+  label?: string
+  type?: FieldType
+  required: boolean
+  choices?: string[]
+}
+
+function questionsBy(form: EditedForm, own: readonly ContactField[]): TypedQuestion[] {
   const taken = new Set([...form.fieldName, ...form.fieldType])
   return form.fieldLabel.flatMap((given, at) => {
     const label = given.trim()
     const kind = form.fieldType[at] ?? 'text'
     const required = form.fieldRequired[at] === 'yes'
     const ours = own.find(({ name }) => ownKind(name) === kind)
-    if (ours !== undefined) return { name: ours.name, required, ...(label !== '' && { label }) }
+    if (ours !== undefined) return { at, name: ours.name, required, ...(label !== '' && { label }) }
     if (label === '') return []
     const isName = isNameField(kind)
     const known = form.fieldName[at] ?? ''
@@ -131,13 +135,34 @@ function fieldsBy(form: EditedForm, own: readonly ContactField[]): object[] {
     const isKept = known !== '' && !isNameField(known) && !own.some(({ name }) => name === known)
     const choices = linesOf(form.fieldChoices[at] ?? '')
     return {
+      at,
       name: isName ? kind : isKept ? known : freeName(nameFrom(label), taken),
       label,
-      type: isName ? 'text' : kind,
+      type: isName ? 'text' : (kind as FieldType),
       required,
       ...(kind === 'choice' && { choices }),
     }
   })
+}
+
+/** Throws all that is wrong with a form, each at its field; of a question in its row. */
+export function checkTyped(
+  form: EditedForm,
+  own: readonly ContactField[],
+  checks: readonly (() => void)[],
+): void {
+  const rows = questionsBy(form, own).map(({ at }) => at)
+  checkAll(checks, ([first, place, part = 'label']) => {
+    const row = first === 'fields' ? rows[Number(place)] : undefined
+    return row === undefined ? undefined : `${partsOfRow[part] ?? 'label'}-${row}`
+  })
+}
+
+/** What a row calls the parts of a question; its name is chosen by its kind. */
+const partsOfRow: Readonly<Record<string, string>> = {
+  name: 'type',
+  type: 'type',
+  choices: 'choices',
 }
 
 /** Another one where a question of the form has the name already; `taken` has it from then on. */

@@ -2,6 +2,7 @@ import type { Struct } from 'superstruct'
 import { ApiError, OperatorError } from '../../errors/index.js'
 import { convert, ShapeError } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
+import { faultWords } from './fault-words.js'
 
 /** What is wrong with a form that was sent, and what was written into it; a page shows both again. */
 export interface Faults {
@@ -13,6 +14,11 @@ export interface Faults {
   values: Record<string, string | string[]>
   /** The fields of the form that was sent: other forms of its page show what they had. */
   asked?: readonly string[]
+  /**
+   * Fields whose fault does not say which field it is of, such as 'Fill this in'. The page's parts put in what they call them
+   * as they are made, for the list above the page.
+   */
+  labels?: Map<string, string>
 }
 
 /** A form that is shown for the first time has none. */
@@ -23,17 +29,71 @@ export function formOf<F>(form: Form, struct: Struct<F>): F {
   return convert(valuesOf(form, struct), struct)
 }
 
+/**
+ * Does each check, and throws all that they find at once: nobody is to mend one thing to be told of the next. `named`: what
+ * the form calls a part of what was checked, where that is not the last name of its path.
+ */
+export function checkAll(
+  checks: readonly (() => void)[],
+  named: (path: readonly string[]) => string | undefined = () => undefined,
+): void {
+  const found: PlacedFault[] = []
+  for (const check of checks) {
+    try {
+      check()
+    } catch (error) {
+      const placed = placedIn(error)
+      if (placed === undefined) throw error
+      found.push(...placed.map((one) => ({ ...one, name: named(one.path) })))
+    }
+  }
+  if (found.length > 0) throw new SeveralFaults(found)
+}
+
+/** What is wrong at one place of what was given. */
+interface PlacedFault {
+  path: readonly string[]
+  says: string
+  /** The words do not say of which field they are. */
+  isNameless: boolean
+  /** The field of the form, where that is known already. */
+  name?: string | undefined
+}
+
+class SeveralFaults extends Error {
+  readonly found: readonly PlacedFault[]
+
+  constructor(found: readonly PlacedFault[]) {
+    super(found.map(({ says }) => says).join('; '))
+    this.name = 'SeveralFaults'
+    this.found = found
+  }
+}
+
+/** The faults of an error that has places; undefined: it has none. */
+function placedIn(error: unknown): readonly PlacedFault[] | undefined {
+  if (error instanceof SeveralFaults) return error.found
+  if (error instanceof ShapeError) {
+    return error.parted.map((issue) => ({
+      path: issue.path,
+      says: faultWords(issue),
+      isNameless: issue.misfit?.wanted !== undefined || issue.misfit?.isMissing === true,
+    }))
+  }
+  if (!(error instanceof ApiError) || error.slips.length === 0) return undefined
+  return error.slips.map(({ field, says }) => ({
+    path: field.split('.'),
+    says,
+    isNameless: false,
+  }))
+}
+
 /** What a form that does not fit is to say; undefined for what is no fault of who sent it. */
 export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Faults | undefined {
   const values = struct === undefined ? {} : valuesOf(form, struct)
   const asked = Object.keys(fieldsOf(struct))
-  if (error instanceof ShapeError) {
-    const fields = Object.fromEntries(
-      error.issues.map(({ path, message }) => [path[0] ?? '', message] as const),
-    )
-    const { '': message, ...named } = fields
-    return { message, fields: named, values, asked }
-  }
+  const placed = placedIn(error)
+  if (placed !== undefined) return faultsAt(placed, { values, asked })
   if (error instanceof OperatorError) {
     const { message, advice } = error
     const whole = advice === undefined ? message : `${message}: ${advice}`
@@ -43,6 +103,27 @@ export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Fau
   const field = fieldIn(error, asked)
   if (field === undefined) return { message: error.message, fields: {}, values, asked }
   return { message: undefined, fields: { [field]: error.message }, values, asked }
+}
+
+/** Each fault at its field; the first of those that are at the same one. */
+function faultsAt(
+  found: readonly PlacedFault[],
+  form: { values: Faults['values']; asked: readonly string[] },
+): Faults {
+  const fields: Record<string, string> = {}
+  const labels = new Map<string, string>()
+  for (const { path, says, isNameless, name = askedIn(path, form.asked) } of found) {
+    if (isNameless && fields[name] === undefined) labels.set(name, '')
+    fields[name] ??= says
+  }
+  const { '': message, ...named } = fields
+  return { message, fields: named, labels, ...form }
+}
+
+/** Which field of a form a fault is of: forms ask for parts of a table, such as colours, by their own names. */
+function askedIn(path: readonly string[], asked: readonly string[]): string {
+  const [first = ''] = path
+  return asked.includes(first) ? first : (path.findLast((part) => asked.includes(part)) ?? first)
 }
 
 // 503 is not ours in this sense: a paused account or a full disk must not lose what was typed.

@@ -49,6 +49,8 @@ export interface FormField {
   spellcheck?: boolean
   /** Where two forms of a page have a field of the same name. */
   id?: string
+  /** By what its faults are known, where a form has several fields of the name. */
+  place?: string
   /** The id of the form that it is sent with, where it stands outside of it. */
   form?: string
   /** One of very many on a page: where there is nothing to tell beside it, the label stands around the field, without ids. */
@@ -57,9 +59,9 @@ export interface FormField {
 
 /** A label, a hint, the field and what is wrong with it, which readers of the screen hear together. */
 export function field(of: FormField): Html {
-  const { name, label, hint, faults, type = 'text' } = of
-  const id = of.id ?? `field-${name}`
-  const fault = faults?.fields[name]
+  const { name, label, hint, type = 'text' } = of
+  const id = of.id ?? `field-${of.place ?? name}`
+  const fault = faultAt(of)
   // What stands in a textarea or an editor is text of the label around it, for some readers of the screen.
   const isAlone = hint === undefined && fault === undefined && of.required !== false
   if (of.compact === true && isAlone && !['checkbox', 'code', 'textarea'].includes(type)) {
@@ -93,7 +95,7 @@ export function fieldSet(of: {
   const { name, type = 'checkbox', faults } = of
   const id = `field-${name}`
   const ticked = [sentValue(faults, name) ?? of.value ?? []].flat()
-  const fault = faults?.fields[name]
+  const fault = faultAt(of)
   const told = [of.hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
   return html`<fieldset class="field${fault !== undefined && ' wrong'}" id="${id}"${attribute('aria-describedby', told)}><legend>${isolated(of.label)}</legend>${
     of.hint && html`<p class="hint" id="${id}-hint">${isolated(of.hint)}</p>`
@@ -106,6 +108,14 @@ export function fieldSet(of: {
 /** A value that the form sends along. The reader can change it, so it is checked like any other. */
 export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
+
+/** What is wrong with a field; where its words do not say of which, the list above the page learns its label. */
+function faultAt({ name, place = name, label, faults }: LabelledField): string | undefined {
+  if (faults?.labels?.has(place)) faults.labels.set(place, label)
+  return faults?.fields[place]
+}
+
+type LabelledField = Pick<FormField, 'name' | 'place' | 'label' | 'faults'>
 
 /** What was sent, or what is there already. */
 function filledIn({ name, value, faults, type }: FormField): string {

@@ -47,7 +47,10 @@ export function layout(
     title: [...new Set(named)].join(' · '),
     faults: faults && {
       message: faults.message,
-      fields: Object.entries(faults.fields).map(([name, message]) => ({ name, message })),
+      fields: Object.entries(faults.fields).map(([name, message]) => {
+        const label = faults.labels?.get(name)
+        return { name, message: label ? `${label}: ${message}` : message }
+      }),
     },
     wide: wide === true,
     styleSheet: staticPath('posthorn.css'),

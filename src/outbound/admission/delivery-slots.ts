@@ -131,7 +131,13 @@ export function openRelaySlots(relays: Relays, pool: EgressPool): DeliverySlots 
 
 /** A pool has several sources, and a warm-up is of one. */
 const named = (held: Held, { name }: EgressSource): Held =>
-  held.gate === 'warm-up' ? { ...held, why: `${held.why} (${name})` } : held
+  held.gate === 'warm-up'
+    ? {
+        ...held,
+        why: `${held.why} (${name})`,
+        plain: held.plain === undefined ? undefined : `${held.plain} (${name})`,
+      }
+    : held
 
 /**
  * Of two closed gates the one that opens first; one that names no time is asked again anyway. Where a ration is on its

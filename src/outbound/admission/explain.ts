@@ -1,6 +1,6 @@
 import type { LiveGate } from '../../deliveries/index.js'
 import { siteInWords } from '../routing/index.js'
-import type { Held } from '../shaping/index.js'
+import type { Held, WaitReason } from '../shaping/index.js'
 import { smartHostsSite } from './delivery-slots.js'
 import type { Stream } from './waiting.js'
 
@@ -20,25 +20,21 @@ export function explainGate(
   }
   const held = path.held[of]
   if (path.site === smartHostsSite) {
-    const waits = held === undefined ? 'it waits for its turn there' : relayHeld(held)
-    const says = `Mail to ${lane.name} goes by ${smartHostsSite}: ${waits}`
-    return { gate: 'failover', says, ...(held?.until != null && { until: held.until }) }
+    const says = (waits: string) => `Mail to ${lane.name} goes by ${smartHostsSite}: ${waits}`
+    if (held === undefined) return { gate: 'failover', says: says('it waits for its turn there') }
+    return closed('failover', relayHeld(held), held.until, says)
   }
   // The order says for whom and until when by itself.
   if (held?.gate === 'hold' || held?.gate === 'away') {
-    return {
-      gate: held.gate,
-      says: held.why,
-      ...(held.until === null ? {} : { until: held.until }),
-    }
+    return closed(held.gate, held, held.until)
   }
   if (held !== undefined) {
-    const says = `${wordsOf[held.gate]} ${siteInWords(path.site)}: ${held.why}`
-    return { gate: held.gate, says, ...(held.until === null ? {} : { until: held.until }) }
+    const says = (why: string) => `${wordsOf[held.gate]} ${siteInWords(path.site)}: ${why}`
+    return closed(held.gate, held, held.until, says)
   }
   if (thread.isFull) {
     const says = `All ${thread.total} connections (outbound.max_connections) are in use`
-    return { gate: 'connections', says }
+    return { gate: 'connections', says, plain: `All ${thread.total} connections are in use` }
   }
   return {
     gate: 'turn',
@@ -46,11 +42,29 @@ export function explainGate(
   }
 }
 
+/** A gate with its reason, for the operator and, where that says less, for people of an account. */
+function closed(
+  gate: LiveGate['gate'],
+  { why, plain }: WaitReason,
+  until: number | null,
+  says = (reason: string) => reason,
+): LiveGate {
+  return {
+    gate,
+    says: says(why),
+    ...(plain !== undefined && { plain: says(plain) }),
+    ...(until !== null && { until }),
+  }
+}
+
 /** A site's own words would be taken for those about the recipient's domain. */
-const relayHeld = ({ gate, why }: Held) =>
-  gate === 'suspended'
-    ? `these take no mail for now; 'Failover: the smart host takes no mail' in the log tells why`
-    : why
+const relayHeld = (held: Held): WaitReason =>
+  held.gate === 'suspended'
+    ? {
+        why: `these take no mail for now; 'Failover: the smart host takes no mail' in the log tells why`,
+        plain: 'these take no mail for now',
+      }
+    : held
 
 /** The gates that a site can close, in words for people; the reason follows after them. */
 const wordsOf = {

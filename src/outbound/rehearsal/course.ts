@@ -1,5 +1,5 @@
 import type { Brake } from '../brakes/index.js'
-import type { Learned, Policy, SiteGate, SourceState } from '../shaping/index.js'
+import type { Learned, Policy, SiteGate, SourceState, WaitReason } from '../shaping/index.js'
 
 /** One of our addresses, as it is at a site now. */
 export interface RehearsedSource {
@@ -18,7 +18,7 @@ export interface RehearsedSite {
   beside: number
   policy: Policy
   /** What its limits are called before people: the rate and the connections of all threads. */
-  says: { rate: string; connections: string }
+  says: { rate: WaitReason; connections: WaitReason }
   /** Each as often as its weight says. */
   sources: readonly RehearsedSource[]
   /** The operator holds its mail until then, in these words. */
@@ -58,7 +58,7 @@ export interface SiteCourse {
   /** When nine of ten have. */
   mostlyAt: number | null
   /** What it waited for, the longest first. */
-  held: { gate: Gate; ms: number; why: string }[]
+  held: (WaitReason & { gate: Gate; ms: number })[]
 }
 
 export interface Rehearsed {

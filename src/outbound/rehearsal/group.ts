@@ -9,6 +9,7 @@ import {
   type Policy,
   type Site,
   type SiteBrake,
+  type WaitReason,
 } from '../shaping/index.js'
 import type { Gate, RehearsedSite, RehearsedSource, SiteCourse } from './course.js'
 import type { Rations } from './rations.js'
@@ -35,13 +36,13 @@ export interface Group {
   /** Why nothing may start from any source; undefined: something may, by `start`. */
   heldBy(): Held | undefined
   /** What held it, of mails and not of units. */
-  wordsOf(held: Held): string
+  wordsOf(held: Held): WaitReason
   /** Starts it; to be called when the attempt is over. */
   start(unit: Unit): () => void
   /** An attempt is over: it is through, or comes again. */
   ended(unit: Unit, now: number): void
   /** It waits for that from now on. */
-  waits(gate: Gate, why: string, now: number): void
+  waits(gate: Gate, reason: WaitReason, now: number): void
   goesOn(now: number): void
   isDone(): boolean
   course(now: number): SiteCourse
@@ -71,8 +72,8 @@ export function openGroup(of: RehearsedSite, options: GroupOptions): Group {
   const again = new TinyQueue<{ at: number; unit: Unit }>([], (a, b) => a.at - b.at)
   const sites = [...new Set(of.sources)].map((source) => openSource(of.policy, source, options))
   const turns = of.sources.map((source) => sites.find(({ name }) => name === source.name))
-  const heldMs = new Map<Gate, { ms: number; why: string }>()
-  let stuck: { gate: Gate; why: string; at: number } | undefined
+  const heldMs = new Map<Gate, SiteCourse['held'][number]>()
+  let stuck: (WaitReason & { gate: Gate; at: number }) | undefined
   let turn = 0
   let takes: Site | undefined
   let owed = 0
@@ -125,10 +126,7 @@ export function openGroup(of: RehearsedSite, options: GroupOptions): Group {
       }
       return first
     },
-    wordsOf({ gate, why }) {
-      if (gate !== 'rate' && gate !== 'connections') return why
-      return loweredAt(of.sources, gate, clock.now()) ?? of.says[gate]
-    },
+    wordsOf: (held) => reasonNow(of, held, clock.now()),
     start(unit) {
       const site = takes
       if (site === undefined) throw new Error('Nothing may start')
@@ -155,19 +153,19 @@ export function openGroup(of: RehearsedSite, options: GroupOptions): Group {
       doneAt = now
       if (mostlyAt === null && ended >= 0.9 * all) mostlyAt = now
     },
-    waits(gate, why, now) {
-      stuck = { gate, why, at: now }
+    waits(gate, { why, plain }, now) {
+      stuck = { gate, why, plain, at: now }
     },
     goesOn(now) {
       if (stuck === undefined) return
-      const known = heldMs.get(stuck.gate)
-      heldMs.set(stuck.gate, { ms: (known?.ms ?? 0) + now - stuck.at, why: stuck.why })
+      const { gate, at, ...reason } = stuck
+      heldMs.set(gate, { ...reason, gate, ms: (heldMs.get(gate)?.ms ?? 0) + now - at })
       stuck = undefined
     },
     isDone: () => ended >= all,
     course(now) {
       group.goesOn(now)
-      const held = [...heldMs].map(([gate, one]) => ({ gate, ...one }))
+      const held = [...heldMs.values()]
       return {
         key: of.key,
         mails: of.mails,
@@ -227,6 +225,14 @@ const forEach = (learned: Learned, each: number): Learned => ({
     messagesPerMinute: one.messagesPerMinute === null ? null : one.messagesPerMinute / each,
   })),
 })
+
+/** Why it is held: what a receiver has lowered goes before the limits of the policy. */
+function reasonNow({ sources, says }: RehearsedSite, held: Held, now: number): WaitReason {
+  const { gate } = held
+  if (gate !== 'rate' && gate !== 'connections') return held
+  const why = loweredAt(sources, gate, now)
+  return why === undefined ? says[gate] : { why }
+}
 
 /** The lowest rate or number of connections that a receiver's words have left, in words. */
 function loweredAt(

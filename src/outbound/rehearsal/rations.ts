@@ -1,7 +1,13 @@
-import { shownCount } from '../../amounts/index.js'
 import { dayMs, dayNumber } from '../../clock/index.js'
 import type { WarmUp } from '../shaping/index.js'
-import { bulkLimit, rampInWords, rampLimit, type SourceState, today } from '../shaping/index.js'
+import {
+  bulkLimit,
+  rampLimit,
+  type SourceState,
+  today,
+  usedReason,
+  type WaitReason,
+} from '../shaping/index.js'
 
 /** The rations of all sources, as the days of the run go by. */
 export interface Rations {
@@ -19,17 +25,17 @@ export function makeRations(states: ReadonlyMap<string, SourceState | undefined>
   }
   return {
     of(source, each) {
-      let told = ''
+      let told: WaitReason = { why: '' }
       let seenAt = 0
       return {
         wait(_of, at) {
           seenAt = at
           const { state, limit } = limitAt(source, at)
           if (state.sent + each <= bulkLimit(limit)) return 0
-          told = `${rampInWords(state.rampDay)}, whose ${shownCount(limit)} mails are used (outbound.warm_up)`
+          told = usedReason(state.rampDay)
           return (dayNumber(at) + 1) * dayMs - at
         },
-        why: () => told,
+        reason: () => told,
         take() {
           const { state } = limitAt(source, seenAt)
           now.set(source, { ...state, sent: state.sent + each })

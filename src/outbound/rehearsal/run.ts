@@ -37,7 +37,9 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
   const freeAt = Array.from({ length: plan.threads }, () => plan.startsAt)
   const lines = freeAt.map(() => new Set<Group>())
   const isToWake = freeAt.map(() => false)
-  const ownPace = `this server sends ${counted(plan.perSecond * plan.threads, 'mail')} a second at most`
+  const ownPace = {
+    why: `this server sends ${counted(plan.perSecond * plan.threads, 'mail')} a second at most`,
+  }
   const waiting = new Set<Group>()
   let inFlight = 0
 
@@ -67,7 +69,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
       const next = group.next(now)
       if (next === undefined) return
       if ('waitsUntil' in next) {
-        group.waits(next.gate, next.why, now)
+        group.waits(next.gate, next, now)
         return wakeAt(group, next.waitsUntil)
       }
       const free = freeAt[group.thread] ?? now
@@ -76,7 +78,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
         return standAt(group)
       }
       if (inFlight >= mostBulk) {
-        group.waits('connections', `${plan.maxConnections} connections in all`, now)
+        group.waits('connections', { why: `${plan.maxConnections} connections in all` }, now)
         waiting.add(group)
         return
       }

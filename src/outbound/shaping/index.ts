@@ -43,10 +43,12 @@ export {
   nameUnnamed,
   readSource,
   saveSource,
+  usedReason,
 } from './sources.js'
 export { isHostName } from './table.js'
 export { addTally, noTally, type SiteBrake, type SiteTally } from './tally.js'
 export { keptFrom, makeThrottle, type Rate, reserveOf, type Throttle } from './throttle.js'
+export { reasonOf, type WaitReason } from './wait-reason.js'
 export {
   isWarmedUp,
   makeWarmUp,

@@ -7,6 +7,7 @@ import type { Policy } from './policy.js'
 import { type ActiveAction, firstWords, Reactions, type SiteAction } from './reactions.js'
 import { addTally, noTally, type SiteBrake, type SiteTally } from './tally.js'
 import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
+import type { WaitReason } from './wait-reason.js'
 import { noWarmUp, type TakenRation, type WarmUp } from './warm-up.js'
 
 /** What may keep a mail from starting at a site. */
@@ -16,10 +17,9 @@ export type SiteGate = 'suspended' | 'connections' | 'warm-up' | 'rate' | 'hold'
  * Why a mail may not start. `until`: when to ask again; null: when an attempt at the site has ended,
  * or `onRation` of the warm-up was called.
  */
-export interface Held {
+export interface Held extends WaitReason {
   readonly gate: SiteGate
   readonly until: number | null
-  readonly why: string
 }
 
 /** What a site needs beside its policy. */
@@ -134,7 +134,8 @@ export class Site {
     const nextDay = warmUp.wait(klass, now)
     if (nextDay === 'asking') return { gate: 'warm-up', until: null, why: 'Asking for a ration' }
     if (nextDay > 0) {
-      return { gate: 'warm-up', until: now + nextDay, why: warmUp.why() }
+      const { why, plain } = warmUp.reason()
+      return { gate: 'warm-up', until: now + nextDay, why, plain }
     }
     const perMinute = this.#messagesPerMinute(now)
     const wait = waitFor(rateOf(perMinute), this.#paidUntil, klass, now)

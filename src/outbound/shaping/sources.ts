@@ -1,6 +1,7 @@
 import { shownCount } from '../../amounts/index.js'
 import type { Read, Tx } from '../../store/index.js'
 import { grant, rampInWords, rampLimit, type SourceState } from './ramp.js'
+import { reasonOf, type WaitReason } from './wait-reason.js'
 import type { Ration, RationRequest } from './warm-up.js'
 
 /**
@@ -21,9 +22,15 @@ export async function claimRation(
   if (granted > 0 || isSetBack) await saveSource(tx, address, state)
   const { rampDay } = state
   const limit = rampLimit(rampDay)
-  const why = `${rampInWords(rampDay)}, whose ${shownCount(limit)} mails are used (outbound.warm_up)`
-  return { messages: granted, limited: Number.isFinite(limit), why }
+  return { messages: granted, limited: Number.isFinite(limit), reason: usedReason(rampDay) }
 }
+
+/** Why mail waits once a day's ration of the warm-up is used. */
+export const usedReason = (rampDay: number): WaitReason =>
+  reasonOf(
+    `${rampInWords(rampDay)}, whose ${shownCount(rampLimit(rampDay))} mails are used`,
+    'outbound.warm_up',
+  )
 
 /** How far an address's warm-up has come; undefined for one that has sent nothing yet. */
 export async function readSource(

@@ -2,13 +2,14 @@ import { onceATurn } from '../../bounded/index.js'
 import { type Clock, dayMs, dayNumber } from '../../clock/index.js'
 import type { Config } from '../../config/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
+import type { WaitReason } from './wait-reason.js'
 
 /** A source address's ration of the day, as one thread sees it. */
 export interface WarmUp {
   /** 0; the ms until the next day; `asking` until `onRation` is called. */
   wait(klass: QueueClass, now: number): number | 'asking'
   /** Why mail waits for the next day, for people. */
-  why(): string
+  reason(): WaitReason
   take(klass: QueueClass): TakenRation
   /** The mail did not leave: the connection failed. What was taken on another day is over. */
   giveBack(taken: TakenRation): void
@@ -36,7 +37,7 @@ export interface Ration {
   /** False past the ramp: as many as one likes, today. */
   limited: boolean
   /** What is told of mail that waits as nothing is left. */
-  why?: string
+  reason?: WaitReason
 }
 
 /** How rations are fetched, and who is told. */
@@ -62,17 +63,19 @@ export const isWarmedUp = ({ warmUp, route }: Pick<Config['outbound'], 'warmUp' 
 /** For source addresses that are not warmed up: in the sandbox, and with `outbound.warm_up = "off"`. */
 export const noWarmUp: WarmUp = {
   wait: () => 0,
-  why: () => '',
+  reason: () => noReason,
   take: () => ({ left: 0 }),
   giveBack() {},
 }
+
+const noReason: WaitReason = { why: '' }
 
 /** Fetches rations as they are needed and hands them out. */
 export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): WarmUp {
   let day = dayNumber(clock.now())
   let transactional = makePurse()
   let bulk = makePurse()
-  let told = "today's ration of the address is used"
+  let told: WaitReason = { why: "today's ration of the address is used" }
   // Not at once: what is given back may just have been taken in the look that would be begun again.
   const tellLeftOver = onceATurn(onRation)
 
@@ -92,8 +95,8 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
       onRation()
     }
     claim({ klass, share: share / threads, now: clock.now() }).then(
-      ({ messages, limited, why = told }) => {
-        told = why
+      ({ messages, limited, reason = told }) => {
+        told = reason
         purse.left += limited ? messages : Number.POSITIVE_INFINITY
         purse.spent = messages === 0
         answered()
@@ -119,7 +122,7 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
       ask(purse, klass)
       return 'asking'
     },
-    why: () => told,
+    reason: () => told,
     take(klass) {
       const purse = purseOf(klass)
       purse.left--

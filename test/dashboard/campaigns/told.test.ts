@@ -6,7 +6,6 @@ import { findBroadcast, whoNames } from '../../../src/broadcasts/index.js'
 import { packageFile } from '../../../src/config/index.js'
 import { weakWordsOf } from '../../../src/dashboard/campaigns/html-contrast.js'
 import { spamWords } from '../../../src/dashboard/campaigns/spam-words.js'
-import { plainReason } from '../../../src/dashboard/plain-reason.js'
 import { setSwitches } from '../../../src/tracking/index.js'
 import { insertCampaignRows } from '../../support/campaign-rows.js'
 import { logIn } from '../../support/log-in.js'
@@ -241,26 +240,12 @@ t.test('an audience is of the people behind a number of a report', async (t) => 
   await setSwitches({ store }, { accountId }, { opens: null })
 })
 
-t.test(
-  'people of an account read no files and settings, and numbers as people write them',
-  async (t) => {
-    t.equal(
-      plainReason(
-        '6,000 messages a minute from each address (/etc/posthorn/shaping.toml [default])',
-      ),
-      '6,000 messages a minute from each address',
-    )
-    t.equal(
-      plainReason('All 20 connections (outbound.max_connections) are in use'),
-      'All 20 connections are in use',
-    )
-    t.equal(plainReason('450 4.2.0 (try again) later'), '450 4.2.0 (try again) later')
-    const form = { from: content.from, subject: 'Hi', html: '<p>x</p>', lists: listId }
-    const fast = await owner.post(`${base}/campaigns/new`, { ...form, rate: '2000000' })
-    t.equal(fast.status, 422)
-    t.match(fast.text, /Write a number of mails from 1 to 1,000,000/)
-  },
-)
+t.test('numbers are told as people write them', async (t) => {
+  const form = { from: content.from, subject: 'Hi', html: '<p>x</p>', lists: listId }
+  const fast = await owner.post(`${base}/campaigns/new`, { ...form, rate: '2000000' })
+  t.equal(fast.status, 422)
+  t.match(fast.text, /Write a number of mails from 1 to 1,000,000/)
+})
 
 t.test('one for a time to come says when it leaves, and no names of the API', async (t) => {
   const at = new Date(Date.now() + 90 * 86_400_000).toISOString()

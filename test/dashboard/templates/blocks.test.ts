@@ -120,12 +120,12 @@ t.test('what is wrong is told beside its field, and what was typed stays', async
   const typed = { ...page, 'b.2.url': 'javascript:alert(1)', 'b.1.size': '900', 'b.0.text': 'Kept' }
   const { status, text } = await ann.post(`${at}/news`, typed)
   t.equal(status, 422)
-  t.match(text, /id="field-b\.2\.url-fault">Expected a link with https/)
-  t.match(text, /id="field-b\.1\.size-fault">Expected a whole number from 10 to 40/)
+  t.match(text, /id="field-b\.2\.url-fault">Write a link or a merge tag/)
+  t.match(text, /id="field-b\.1\.size-fault">Write a whole number from 10 to 40/)
   t.match(text, 'value="Kept"')
   t.equal((await stored('news')).version, 1)
   const look = await ann.post(`${at}/news/preview`, typed)
-  t.match(look.text, /id="field-b\.2\.url-fault">Expected a link with https/, 'in a preview too')
+  t.match(look.text, /id="field-b\.2\.url-fault">Write a link or a merge tag/, 'in a preview too')
 })
 
 t.test('blocks become HTML for good, and an older version brings them back', async (t) => {

@@ -94,8 +94,8 @@ t.test('what cannot be a webhook comes again with what was typed', async (t) => 
   for (const [form, words] of [
     [{ url: 'ftp://app.example.com', events: ['email.sent'] }, /not a URL for a webhook endpoint/],
     [{ url: 'https://10.0.0.1/hooks', events: ['email.sent'] }, /not at a public address/],
-    [{ url, events: [] }, /Expected an array of 1 to 8 items/],
-    [{ url, events: ['email.eaten'] }, /Expected email\.sent, .* or email\.received/],
+    [{ url, events: [] }, /Events to send: Choose at least one/],
+    [{ url, events: ['email.eaten'] }, /Number 1: Choose one of those that are offered/],
     [{ url: hostile, events: ['email.sent'] }, /not a URL for a webhook endpoint/],
   ] as const) {
     const { got } = await create({ url: form.url, events: [...form.events] })
