@@ -18,16 +18,13 @@ export interface RowWords {
   tooMuchKnown: string
 }
 
-const whetherLeft = (column: string, cell: string) =>
-  `${shown(column)} is ${shown(cell)}, which does not say whether somebody left: expected yes, no or a date`
-
 /** With the names that fields have in the API. */
 export const apiRowWords: RowWords = {
   noAddress: 'it has no email',
   notAddress: (given) => `email ${shown(given)} is not an email address`,
   longName: (field) => `${field} has over ${maxNameLength} characters, or a control character`,
   unclear: (column, cell) =>
-    `${whetherLeft(column, cell)}; rename the column to keep it as metadata`,
+    `${shown(column)} is ${shown(cell)}, which does not say whether somebody left: expected yes, no or a date; rename the column to keep it as metadata`,
   inexact: (own) => numberFault('metadata', own),
   tooMuch: `the cells that go into metadata have over ${maxMetadataBytes} bytes`,
   tooMuchKnown: `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`,
@@ -38,13 +35,17 @@ const names: Readonly<Record<NameField, string>> = {
   lastName: 'the last name',
 }
 
+// The quotes of JSON would be doubled in a file of comma-separated values.
+const inQuotes = (text: string) => `“${shown(text).slice(1, -1)}”`
+
 /** For people, who know columns and fields by what they read on pages. */
 export const pageRowWords: RowWords = {
   noAddress: 'it has no address',
-  notAddress: (given) => `${shown(given)} is no email address`,
+  notAddress: (given) => `${inQuotes(given)} is no email address`,
   longName: (field) =>
     `${names[field]} has over ${maxNameLength} characters, or some that cannot be seen`,
-  unclear: (column, cell) => `${whetherLeft(column, cell)}; or make the column a field of your own`,
+  unclear: (column, cell) =>
+    `${inQuotes(column)} is ${inQuotes(cell)}, which does not say whether somebody left: write yes, no or a date, or make the column a field of your own`,
   inexact: (own) =>
     numberFault('', own) === undefined
       ? undefined
