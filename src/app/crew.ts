@@ -18,8 +18,10 @@ export interface Crew extends OutboundThreads, ThreadWatch {
   reload(): void
   /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */
   complete(): Promise<void>
-  /** Starts the courier, once there is an endpoint that webhooks go to; ends it where that is another node's duty. */
+  /** Starts the courier, once there is an endpoint that webhooks go to; ends it where all of that is others' duty. */
   startWhatIsMissing(): Promise<void>
+  /** Resolves when no webhook is under way any more whose endpoint is another node's by now, after two seconds at most. */
+  letGoOfWebhooks(): Promise<void>
   /** Ends the checkpoint thread when nobody writes and its work is done, and starts it again when somebody does. */
   restOrWake(): Promise<void>
   readonly sandboxPort: number | undefined
@@ -39,7 +41,7 @@ export interface Crew extends OutboundThreads, ThreadWatch {
 export interface CrewOptions extends StartedThreadsOptions {
   /** Whether there is anything that the courier may have to do. */
   hasEndpoints: () => Promise<boolean>
-  /** Whether webhooks are this appliance's duty. */
+  /** Whether webhooks, or a part of them, are this appliance's duty. */
   isCourierHere: () => boolean
   /** Whether there is anything for the checkpoint thread to do. */
   hasCheckpointWork: () => Promise<boolean>
@@ -90,6 +92,9 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       for (const thread of threads.known('inbound')) thread.send({ kind: 'ring', due: [] })
     },
     recordHits: async (hits) => (await threads.known('checkpoint')[0]?.record(hits)) ?? false,
+    async letGoOfWebhooks() {
+      await threads.known('courier')[0]?.letGo()
+    },
     reload: threads.reload,
   }
 }

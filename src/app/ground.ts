@@ -19,7 +19,7 @@ import {
   fileHashes,
   type Holding,
   type NodeRecords,
-  othersBits,
+  othersThan,
   recordsOfOthers,
   releaseDatabase,
   takeDatabase,
@@ -124,6 +124,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     plans: hashOf(readFileSync(plansFile(dataDir), 'utf8')),
     files: fileHashes(comparedFiles(dataDir)),
     schema: await latestSchema(),
+    weight: config.node.weight,
   }
   const isOnServer = database.url !== undefined
   const { trustDurability: isTrusted } = config.store
@@ -134,7 +135,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   await rememberKey(store, ring, database)
   const key = await endRotation({ store, key: ring, database, clock, log, node: comer.name })
   // It has none before it was given one.
-  if (comer.joins && isOnServer) noteOthers(turns, othersBits([]))
+  if (comer.joins && isOnServer) noteOthers(turns, othersThan([]))
   const ownNode: Ground['ownNode'] = {
     held: taken ?? (await takeFile(store, turns, comer)),
     joins: comer.joins,

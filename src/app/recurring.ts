@@ -56,7 +56,9 @@ export function makeRecurring(
         calendar = undefined
         await kept?.close()
       }
-      if (name === 'courier') await work.crew.startWhatIsMissing()
+      if (kindOfDuty(name) !== 'courier') return
+      await work.crew.letGoOfWebhooks()
+      await work.crew.startWhatIsMissing()
     },
   }
   const chores = [

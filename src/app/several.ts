@@ -11,7 +11,7 @@ import {
   type LeavingNode,
   nodeNames,
   nodesThatLeave,
-  othersBits,
+  othersThan,
   recordsOfOthers,
   setFileHashes,
   shareDuties,
@@ -204,7 +204,7 @@ export function dutiesChore(
   const here = new Set<DutyName>()
   /** Those that end here, which the others may have once that is over. */
   const leaving = new Map<DutyName, Promise<void>>()
-  const tell = () => noteOthers(turns, othersBits([...here]))
+  const tell = () => noteOthers(turns, othersThan([...here]))
   const leave = (name: DutyName) => {
     here.delete(name)
     tell()

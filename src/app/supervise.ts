@@ -29,6 +29,8 @@ export interface Supervised {
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** Which sites and accounts it is busy with; undefined when it has none, or is down. */
   standing(): Promise<ThreadStanding | undefined>
+  /** Resolves when nothing is under way there of duties that are another node's by now, after two seconds at most. */
+  letGo(): Promise<void>
   /** Gives the thread opens and clicks to record; resolves with false when it died, or ends, without having them. */
   record(hits: string): Promise<boolean>
   /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
@@ -149,6 +151,9 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     send: (order) => worker?.postMessage(order),
     gateOf: async (stream) => (await ask<'gate'>(worker, clock, { kind: 'gate', stream }))?.gate,
     standing: async () => (await ask<'standing'>(worker, clock, { kind: 'standing' }))?.standing,
+    async letGo() {
+      await ask<'let-go'>(worker, clock, { kind: 'let-go' })
+    },
     record(hits) {
       const taking = worker
       if (taking === undefined || downSince !== undefined || stopping) return Promise.resolve(false)
@@ -180,7 +185,7 @@ let questions = 0
 const asking = new Map<number, (answer: ThreadReport) => void>()
 
 /** A question that a thread answers from its memory; undefined when it does not within two seconds. */
-function ask<K extends 'gate' | 'standing'>(
+function ask<K extends 'gate' | 'standing' | 'let-go'>(
   worker: Worker | undefined,
   clock: Clock,
   order: Omit<Extract<ThreadOrder, { kind: K }>, 'question'>,

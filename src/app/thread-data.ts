@@ -60,6 +60,8 @@ export type ThreadReport =
   /** The answer to the question of this number. */
   | { kind: 'gate'; question: number; gate: LiveGate | undefined }
   | { kind: 'standing'; question: number; standing: ThreadStanding | undefined }
+  /** Nothing is under way any more of duties that are another node's by now. */
+  | { kind: 'let-go'; question: number }
   /** It has the hits of the order with this number. */
   | { kind: 'hits'; question: number }
 
@@ -76,6 +78,8 @@ export type ThreadOrder =
   | { kind: 'standing'; question: number }
   /** The operator wants this tried now. */
   | { kind: 'retry'; lanes: RetriedLanes }
+  /** Duties have gone to another node. */
+  | { kind: 'let-go'; question: number }
   /** Opens and clicks are to be recorded (`tracking/hand-over.ts`). */
   | { kind: 'hits'; question: number; hits: string }
   | { kind: 'stop' }

@@ -43,6 +43,8 @@ export interface ThreadWork {
   standing?(): ThreadStanding
   retry?(lanes: RetriedLanes): Promise<void>
   record?(hits: string): void
+  /** Resolves when nothing is under way of duties that are another node's by now. */
+  letGo?(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -110,6 +112,11 @@ export async function runThread(
         return void work
           .retry?.(order.lanes)
           .catch((error) => log.error({ error }, 'A retry was not taken up; the next scan sees it'))
+      case 'let-go': {
+        const { question } = order
+        const answer = () => port.postMessage({ kind: 'let-go', question } satisfies ThreadReport)
+        return void (work.letGo?.() ?? Promise.resolve()).then(answer)
+      }
       case 'hits':
         work.record?.(order.hits)
         return port.postMessage({ kind: 'hits', question: order.question } satisfies ThreadReport)

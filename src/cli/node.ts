@@ -116,6 +116,7 @@ async function runShow(name: string, _options: unknown, command: Command): Promi
     ...(node.goneAt !== null && { Gone: shownTime(node.goneAt) }),
     Queue: shownQueued(node),
     Duties: dutiesOf(node),
+    ...(node.joins && { Weight: String(node.weight) }),
     'Beside others': node.joins ? 'yes (node.join)' : 'no',
     ...(node.silentMs !== null && { 'Its clock': shownClock(node) }),
     ...(node.takenOver > 0 && { 'Taken over of it': String(node.takenOver) }),

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { flag, text, type Values } from './settings.js'
+import { flag, integer, text, type Values } from './settings.js'
 
 /** `[node]`: this appliance as one of those over a PostgreSQL. */
 export const nodeSettings = {
@@ -8,6 +8,7 @@ export const nodeSettings = {
     expected: 'a name of small letters, digits, hyphens and dots, such as "mail1", or nothing',
   }),
   join: flag(false),
+  weight: integer(1, 1, 100),
   address: text('', {
     pattern: /^$|^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}$/,
     expected: 'an IP address of this machine with a port, such as "10.0.0.2:8027", or nothing',

@@ -1,15 +1,17 @@
 import { databaseClock, type OwnNode, type Store, type Tx } from '../store/index.js'
 import { areAlive, mostClockOffMs } from './lease.js'
 
-/** What is shared in parts, so that several nodes do it beside each other: campaigns each by itself, automations by account. */
-const parted = { expand: 8, automate: 8 } as const
+/**
+ * What is shared in parts, so that several nodes do it beside each other: campaigns each by itself, automations by account,
+ * webhooks by endpoint.
+ */
+const parted = { courier: 16, expand: 8, automate: 8 } as const
 type PartedDuty = keyof typeof parted
 
 const whole = [
   /** Sweeps, notices, tasks with contacts, erasures, what is left half done. */
   'chores',
   'calendar',
-  'courier',
   'segments',
   /** Roll-up of the figures, the index of recipients, the names of events. */
   'figures',
@@ -29,10 +31,15 @@ const partsOf = (kind: PartedDuty): DutyName[] =>
  */
 export const dutyNames: readonly DutyName[] = [
   ...whole,
-  ...partsOf('expand').flatMap((name, part): DutyName[] => [name, `automate:${part}`]),
+  ...partsOf('expand').flatMap((name, part): DutyName[] => [
+    `courier:${2 * part}`,
+    name,
+    `courier:${2 * part + 1}`,
+    `automate:${part}`,
+  ]),
 ]
 
-export const dutyKinds: readonly DutyKind[] = [...whole, 'expand', 'automate']
+export const dutyKinds: readonly DutyKind[] = [...whole, 'courier', 'expand', 'automate']
 
 export const kindOfDuty = (name: DutyName): DutyKind => name.replace(/:\d+$/, '') as DutyKind
 
@@ -54,6 +61,12 @@ export const holdsAll = (node: Pick<OwnNode, 'isOthers'>, kind: DutyKind): boole
 export const holdsPart = (node: Pick<OwnNode, 'isOthers'>, kind: PartedDuty, id: string): boolean =>
   isOurs(node, `${kind}:${hashOf(id) % parted[kind]}`)
 
+/** Which parts of it are this appliance's, as a text that is another one when they have moved. */
+export const partsHeld = (node: Pick<OwnNode, 'isOthers'>, kind: PartedDuty): string =>
+  partsOf(kind)
+    .filter((name) => isOurs(node, name))
+    .join()
+
 /** FNV-1a: ids that were made one after another differ in it. */
 function hashOf(id: string): number {
   let hash = 0x811c9dc5
@@ -69,9 +82,9 @@ export const dutiesInWords = (names: readonly DutyName[]): string[] =>
     return own === 0 ? [] : own === of.length ? [kind] : [`${kind} (${own} of ${of.length})`]
   })
 
-/** For `noteOthers`: a bit for each duty that is not among those. */
-export const othersBits = (own: readonly DutyName[]): number =>
-  dutyNames.reduce((bits, name, at) => (own.includes(name) ? bits : bits | (1 << at)), 0)
+/** For `noteOthers`: the numbers of all duties that are not among those. */
+export const othersThan = (own: readonly DutyName[]): number[] =>
+  dutyNames.flatMap((name, at) => (own.includes(name) ? [] : at))
 
 /** How the duties stand for a node: those that it has, and how many of them are more than its share. */
 export interface DutyShare {
@@ -85,7 +98,7 @@ export interface DutyShare {
 export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > mostClockOffMs
 
 /**
- * Takes, up to a fair share among the nodes of its own release, what no living node has. A taking counts where nobody else has taken it since it was looked
+ * Takes, up to a fair share among the nodes of its own release (by their weight), what no living node has. A taking counts where nobody else has taken it since it was looked
  * at. A node that drains takes nothing, and has all of its own too many; and so does one whose clock is off, unless
  * those of all are: then it is the database's that is.
  */
@@ -95,7 +108,7 @@ export async function shareDuties(
 ): Promise<DutyShare> {
   const living = await areAlive(read)
     .where('draining', '=', 0)
-    .select(['epoch', 'clock_ahead_ms', 'version', 'schema'])
+    .select(['epoch', 'clock_ahead_ms', 'version', 'schema', 'weight'])
     .execute()
   const right = living.filter((row) => !isClockOff(row.clock_ahead_ms))
   const able = right.length > 0 ? right : living
@@ -112,7 +125,8 @@ export async function shareDuties(
   const alike = able.filter(
     ({ version, schema }) => version === self.version && schema === self.schema,
   )
-  const fair = Math.ceil(dutyNames.length / alike.length)
+  const weights = alike.reduce((sum, { weight }) => sum + weight, 0)
+  const fair = Math.ceil((dutyNames.length * self.weight) / weights)
   const free = dutyNames.filter((name) => !epochs.has(ownerOf.get(name) ?? 0))
   // A transaction for nothing would have the others look for what it has changed.
   if (free.length > 0 && own.length < fair) {

@@ -30,7 +30,8 @@ export {
   holdsPart,
   isClockOff,
   kindOfDuty,
-  othersBits,
+  othersThan,
+  partsHeld,
   shareDuties,
 } from './duties.js'
 export { type FileHashes, fileHashes, setFileHashes } from './files.js'

@@ -68,6 +68,8 @@ export interface Comer {
   files?: FileHashes
   /** The last migration that its release knows. */
   schema?: string
+  /** How much of what is shared it takes, beside those of the others. */
+  weight?: number
 }
 
 /** Rows of nodes that are alive. */
@@ -101,6 +103,7 @@ export async function takeDatabase(
     plans = '',
     files = {},
     schema = '',
+    weight = 1,
     isFile = false,
   }: Comer & { isFile?: boolean },
 ): Promise<Holding | undefined> {
@@ -125,6 +128,7 @@ export async function takeDatabase(
       beat,
       version,
       schema,
+      weight,
       plans,
       files: JSON.stringify(files),
       held_until: 0,

@@ -25,6 +25,8 @@ export interface NodeStanding {
   /** Deliveries that wait at it, counted up to `mostCounted` and one more. */
   queued: number
   duties: DutyName[]
+  /** How much of the duties it takes, beside those of the others. */
+  weight: number
   clockAheadMs: number
   takenOver: number
   /** Rule files that the operator has for it, by their hashes. */
@@ -66,6 +68,7 @@ export async function listNodes(
         queued: counts ? await countQueued(read, row.number) : 0,
         // Who is alone has all of them, and no row says so.
         duties: row.joins === 1 ? dutyNames.filter((name) => own.includes(name)) : [...dutyNames],
+        weight: row.weight,
         clockAheadMs: row.clock_ahead_ms,
         takenOver: row.taken_over,
         files: readHashes(row.files),

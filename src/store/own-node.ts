@@ -1,4 +1,4 @@
-import { ownNodeAt } from './turns.js'
+import { dutyWords, ownNodeAt } from './turns.js'
 
 /** What every thread of an appliance knows of it as one of those that may share a database. */
 export interface OwnNode {
@@ -19,8 +19,9 @@ const epochLowAt = ownNodeAt + 1
 const epochHighAt = ownNodeAt + 2
 const aliveAt = ownNodeAt + 3
 const isWatchedAt = ownNodeAt + 4
-const othersAt = ownNodeAt + 5
-const othersCommitsAt = ownNodeAt + 6
+const othersCommitsAt = ownNodeAt + 5
+// A bit a duty, 32 a word.
+const othersAt = ownNodeAt + 6
 const low = 2 ** 24
 
 /** In the memory that `makeTurns` made. */
@@ -37,7 +38,7 @@ export function ownNodeIn(shared: SharedArrayBuffer): OwnNode {
       Atomics.load(words, isWatchedAt) === 0
         ? 0
         : (monotonicMs() - Atomics.load(words, aliveAt)) | 0,
-    isOthers: (duty) => ((Atomics.load(words, othersAt) >> duty) & 1) === 1,
+    isOthers: (duty) => ((Atomics.load(words, othersAt + (duty >> 5)) >> (duty & 31)) & 1) === 1,
     othersCommits: () => Atomics.load(words, othersCommitsAt),
   }
 }
@@ -65,10 +66,18 @@ export function noteOthersCommit(shared: SharedArrayBuffer): void {
   Atomics.add(new Int32Array(shared), othersCommitsAt, 1)
 }
 
-/** Which duties are others', a bit each; whoever rests looks again. */
-export function noteOthers(shared: SharedArrayBuffer, duties: number): void {
+/** Which duties are others', by their numbers; whoever rests looks again. */
+export function noteOthers(shared: SharedArrayBuffer, duties: readonly number[]): void {
   const words = new Int32Array(shared)
-  if (Atomics.exchange(words, othersAt, duties) !== duties) Atomics.add(words, othersCommitsAt, 1)
+  let haveMoved = false
+  for (let word = 0; word < dutyWords; word++) {
+    const bits = duties.reduce(
+      (all, duty) => (duty >> 5 === word ? all | (1 << (duty & 31)) : all),
+      0,
+    )
+    if (Atomics.exchange(words, othersAt + word, bits) !== bits) haveMoved = true
+  }
+  if (haveMoved) Atomics.add(words, othersCommitsAt, 1)
 }
 
 /** A time that all threads share and that no clock sets back: as a number of 32 bits, of which differences alone count. */

@@ -34,7 +34,9 @@ const transactionsAt = fileAt + 1
 const underWayAt = fileAt + 2
 /** Where the words of `own-node.ts` begin, and how many they are. */
 export const ownNodeAt = fileAt + 3
-export const ownNodeWords = 7
+/** Room for 32 duties of nodes each. */
+export const dutyWords = 2
+export const ownNodeWords = 6 + dutyWords
 const deathsAt = ownNodeAt + ownNodeWords
 const maxPassed = 3
 const clientsSlot = 0

@@ -10,5 +10,5 @@ await runThread('courier', async ({ data, store, clock, log, key, meter }) => {
   const resolver = openResolver(data.config.dns, clock)
   const { allow } = data.config.webhooks
   const courier = await openCourier({ store, clock, log, key, meter, resolver, allow })
-  return { stop: () => courier.close(graceMs) }
+  return { letGo: courier.letGo, stop: () => courier.close(graceMs) }
 })

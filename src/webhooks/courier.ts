@@ -3,7 +3,8 @@ import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { type Log, makeSeldom } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { eachApart, type Read, type Store, type Tx, wholeTo } from '../store/index.js'
+import { holdsAll, holdsPart, partsHeld } from '../nodes/index.js'
+import { eachApart, idsOf, type Read, type Store, type Tx, wholeTo } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
 import { type EndpointLane, makeLane } from './lane.js'
 import { makeResults } from './results.js'
@@ -23,6 +24,8 @@ export interface CourierDeps extends GuardDeps {
 
 /** The courier at work. */
 export interface Courier {
+  /** Resolves when nothing is under way for endpoints that are another node's by now. */
+  letGo(): Promise<void>
   /** Starts nothing more, gives what is under way `graceMs`, then lets go: the next start goes on. */
   close(graceMs: number): Promise<void>
 }
@@ -40,6 +43,7 @@ const keptMs = 10_000
 
 /** One endpoint's jobs and its connections. */
 interface Route {
+  endpointId: string
   lane: EndpointLane
   line: Delivering
   usedAt: number
@@ -47,8 +51,8 @@ interface Route {
 
 /**
  * Sends what waits in `webhook_jobs`, each endpoint by itself, and writes down what came of it.
- * There is one courier an appliance: what it has begun is known in memory alone, and a kill means
- * that it goes out again.
+ * There is one courier an appliance, and where there are several nodes each sends for some of the endpoints: what it has
+ * begun is known in memory alone, and a kill means that it goes out again.
  */
 export async function openCourier(deps: CourierDeps): Promise<Courier> {
   const { store, clock, log } = deps
@@ -64,13 +68,24 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   const takeNew = async () => {
     const last = await wholeTo(store.read, 'webhook_jobs')
     while (lastSeen < last) {
-      const jobs = await jobsAfter(store.read, { from: lastSeen, upTo: last, limit: rowsAtOnce })
+      const { jobs, through } = await ownJobsAfter(store, { from: lastSeen, upTo: last })
       for (const job of jobs) await routes.offer(job)
-      lastSeen = jobs.at(-1)?.id ?? last
+      lastSeen = through
     }
+  }
+  let parts = ''
+  /** Endpoints that came to this node with a part: what waits for them is read by their routes. */
+  const followParts = async () => {
+    const now = partsHeld(store.node, 'courier')
+    if (now === parts) return
+    // Deleted ones too: what waits for them is to go.
+    for (const { id } of await store.read.selectFrom('webhook_endpoints').select('id').execute())
+      if (holdsPart(store.node, 'courier', id)) await routes.open(id)
+    parts = now
   }
 
   const look = async () => {
+    await followParts()
     await takeNew()
     if (!isRecent(refreshedAt, clock.now(), refreshEveryMs)) {
       refreshedAt = clock.now()
@@ -92,12 +107,10 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
     }
   }
 
-  // Deleted ones too: what waits for them is to go.
-  for (const { id } of await store.read.selectFrom('webhook_endpoints').select('id').execute()) {
-    await routes.open(id)
-  }
+  await followParts()
   const running = run()
   return {
+    letGo: routes.letGo,
     async close(graceMs) {
       stopping.abort()
       await running
@@ -117,7 +130,8 @@ function makeRoutes(
   const { store, clock, log } = deps
   const routes = new Map<string, Route>()
   const writeResult = makeResults(store)
-  const underWay = new Set<Promise<unknown>>()
+  /** With the endpoint of each. */
+  const underWay = new Map<Promise<unknown>, string>()
   /** Endpoints that met a fault of their own; each is told once, not every second. */
   const faulty = new Set<string>()
 
@@ -129,25 +143,33 @@ function makeRoutes(
     const lane = makeLane({
       async deliver(job) {
         const delivery = line.deliver(job)
-        underWay.add(delivery)
+        underWay.set(delivery, endpointId)
         const left = await delivery
         underWay.delete(delivery)
         return left
       },
       ended: () => start(route),
     })
-    const route: Route = { lane, line, usedAt: clock.now() }
+    const route: Route = { endpointId, lane, line, usedAt: clock.now() }
     routes.set(endpointId, route)
     return route
   }
 
-  const start = ({ lane, line }: Route) => {
-    if (!stopping.aborted && line.open) lane.start(clock.now())
+  const isOurs = (endpointId: string) => holdsPart(store.node, 'courier', endpointId)
+  const start = ({ endpointId, lane, line }: Route) => {
+    if (!stopping.aborted && line.open && isOurs(endpointId)) lane.start(clock.now())
   }
 
   /** Takes up what was changed of an endpoint; lets go of one that has nothing to do. */
   const refreshOne = async ([id, { lane, line, usedAt }]: [string, Route]) => {
     await line.refresh()
+    if (!isOurs(id)) {
+      // Another node has read what waits; where it comes back it is read again.
+      lane.clear()
+      if (lane.busy) return
+      routes.delete(id)
+      return line.close()
+    }
     let hasWork = !lane.idle
     if (!line.open) {
       lane.clear()
@@ -208,7 +230,10 @@ function makeRoutes(
         start(route)
       }
     },
-    underWay: () => Promise.all(underWay),
+    underWay: () => Promise.all(underWay.keys()),
+    async letGo() {
+      await Promise.all([...underWay].flatMap(([delivery, id]) => (isOurs(id) ? [] : delivery)))
+    },
     close() {
       for (const { line } of routes.values()) line.close()
     },
@@ -224,6 +249,38 @@ const isOpen = async (read: Read, id: string) =>
     .where('enabled', '=', 1)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()) !== undefined
+
+/** The next new jobs that are this node's to send; `through`: so far all were looked at. */
+async function ownJobsAfter(
+  { read, node }: Pick<Store, 'read' | 'node'>,
+  span: { from: number; upTo: number },
+): Promise<{ jobs: Job[]; through: number }> {
+  const limit = rowsAtOnce
+  if (holdsAll(node, 'courier')) {
+    const jobs = await jobsAfter(read, { ...span, limit })
+    return { jobs, through: jobs.at(-1)?.id ?? span.upTo }
+  }
+  // Each node looks at all of them, and reads what its own ones say.
+  const found = await read
+    .selectFrom('webhook_jobs')
+    .select(['id', 'endpoint_id'])
+    .where('id', '>', span.from)
+    .where('id', '<=', span.upTo)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const own = found.filter(({ endpoint_id }) => holdsPart(node, 'courier', endpoint_id))
+  const through = found.at(-1)?.id ?? span.upTo
+  if (own.length === 0) return { jobs: [], through }
+  const ids = JSON.stringify(own.map(({ id }) => id))
+  const jobs = await read
+    .selectFrom('webhook_jobs')
+    .selectAll()
+    .where('id', 'in', idsOf(ids, 'integer'))
+    .orderBy('id')
+    .execute()
+  return { jobs, through }
+}
 
 /** The jobs after one id and up to another, the oldest first; of all endpoints, or of one. */
 const jobsAfter = (

@@ -75,7 +75,9 @@ const putOff = prepared<{ json: string }, UpdateResult>((db, { json }) =>
       cause: cell<WebhookCause | null>(6, 'text'),
       tried_at: cell(7, 'integer'),
     })
-    .where('webhook_jobs.id', '=', cell(0, 'integer')),
+    .where('webhook_jobs.id', '=', cell(0, 'integer'))
+    // Another node may have tried it too, while it had the duty.
+    .where(({ eb, ref }) => eb(ref('webhook_jobs.attempts'), '<', cell<number>(1, 'integer'))),
 )
 
 /** Moves jobs to the log; resolves with those that were there, as others were deleted with their endpoint. */

@@ -5,7 +5,7 @@ import { orphansChore } from '../../src/app/several.js'
 import { dayMs } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
 import { tellBlocklists, tellCertificates } from '../../src/doctor/index.js'
-import { othersBits, takeDatabase } from '../../src/nodes/index.js'
+import { othersThan, takeDatabase } from '../../src/nodes/index.js'
 import { notice, openNotices, pastNotices } from '../../src/notices/index.js'
 import { makeTurns, noteOthers } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -107,7 +107,7 @@ t.test('of several nodes each settles its own certificates alone', async (t) => 
   const turns = makeTurns()
   const store = await openTestStore(t, { clock, turns })
   const lookAt = (name: string, files: Partial<typeof valid> = {}) => {
-    noteOthers(turns, othersBits(name === 'one' ? ['calendar', 'chores'] : []))
+    noteOthers(turns, othersThan(name === 'one' ? ['calendar', 'chores'] : []))
     const env = {
       POSTHORN_STORE_URL: 'postgres://db.test/mail',
       POSTHORN_NODE_JOIN: 'true',

@@ -15,7 +15,8 @@ import {
   holdsAll,
   holdsPart,
   listNodes,
-  othersBits,
+  othersThan,
+  partsHeld,
   shareDuties,
   takeDatabase,
 } from '../../src/nodes/index.js'
@@ -25,8 +26,8 @@ import { openTestStore } from '../support/store.js'
 const fair = Math.ceil(dutyNames.length / 2)
 const few = dutyNames.length - fair
 
-async function join(store: Store, name: string) {
-  const held = await takeDatabase(store, { name, joins: true })
+async function join(store: Store, name: string, weight = 1) {
+  const held = await takeDatabase(store, { name, joins: true, weight })
   if (held === undefined) throw new Error('somebody has it')
   return held
 }
@@ -90,6 +91,20 @@ t.test('a duty that two look at is taken by one of them', async (t) => {
   const shares = await Promise.all(nodes.map((node) => shareDuties(store, node)))
   const taken = shares.flatMap(({ own }) => own)
   t.same([...taken].sort(), [...dutyNames].sort())
+})
+
+t.test('shares go by the weights of those that are there', async (t) => {
+  const store = await openTestStore(t)
+  const large = await join(store, 'large', 3)
+  await shareDuties(store, large)
+  const small = await join(store, 'small')
+  const { own, tooMany } = await shareDuties(store, large)
+  t.equal(tooMany, dutyNames.length / 4)
+  for (const name of own.slice(0, tooMany)) await giveBackDuty(store, large, name)
+  t.equal((await shareDuties(store, small)).own.length, dutyNames.length / 4)
+  t.match(await listNodes(store.read, { isFile: false }), [{ weight: 3 }, { weight: 1 }])
+  await store.write((tx) => changeNode(tx, 'drain', 'large'))
+  t.equal((await shareDuties(store, large)).tooMany, dutyNames.length - tooMany)
 })
 
 t.test('who drains gives up its duties, and who is fenced has none', async (t) => {
@@ -163,12 +178,15 @@ t.test('threads see whose a duty is', (t) => {
     'who is alone has all',
   )
   const before = node().othersCommits()
-  noteOthers(turns, othersBits(['courier', 'chores', 'expand:2']))
+  noteOthers(turns, othersThan(['courier:15', 'chores', 'expand:2']))
   t.same(
     dutyKinds.filter((kind) => holds(node(), kind)),
     ['chores', 'courier', 'expand'],
   )
   t.notOk(holdsAll(node(), 'expand'))
+  t.equal(partsHeld(node(), 'courier'), 'courier:15')
+  const others = dutyNames.filter((_, at) => node().isOthers(at))
+  t.equal(others.length, dutyNames.length - 3, 'each duty has a bit of its own')
   t.not(node().othersCommits(), before, 'whoever rests looks again')
   becomeNode(turns, { number: 31, epoch: 2 ** 40 + 5 })
   t.match(node(), { number: 31, epoch: 2 ** 40 + 5 })
@@ -188,7 +206,7 @@ t.test('each campaign is one part, and the parts have about as many', (t) => {
   }
   t.equal(found.size, parts.length)
   t.ok(Math.min(...found.values()) > 50 && Math.max(...found.values()) < 160)
-  t.same(dutiesInWords(['courier', 'expand:0', 'expand:7']), ['courier', 'expand (2 of 8)'])
+  t.same(dutiesInWords(['calendar', 'expand:0', 'expand:7']), ['calendar', 'expand (2 of 8)'])
   t.same(dutiesInWords(dutyNames), dutyKinds)
   t.end()
 })

@@ -61,7 +61,7 @@ t.test('two nodes', { skip: noPostgres ?? false }, async (t) => {
         rows.length === found.length && rows.filter(({ node }) => node === 'mail1').length <= fair,
       40_000,
     )
-    for (const kind of ['expand', 'automate'])
+    for (const kind of ['expand', 'automate', 'courier'])
       t.equal(
         new Set(shared.filter(({ name }) => name.startsWith(kind)).map(({ node }) => node)).size,
         2,

@@ -82,7 +82,7 @@ export async function openChaos(
     becomes(
       async () => there.get(name),
       (serving) => serving !== undefined,
-      60_000,
+      180_000,
     )
   const strikes: Record<Fault, (name: string) => Promise<void>> = {
     async kill(name) {

@@ -110,7 +110,7 @@ export async function webhookRig(t: Test, options: { clock?: Clock; store?: Stor
       let closed: Promise<void> | undefined
       const close = () => (closed ??= courier.close(0))
       t.teardown(close)
-      return { close }
+      return { close, letGo: courier.letGo }
     },
     /** Waits for the log of an endpoint to hold so many. */
     async logged(endpointId: string, count: number) {

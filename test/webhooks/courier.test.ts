@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { setPlan } from '../../src/billing/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { type DutyName, dutyNames, holdsPart, othersThan } from '../../src/nodes/index.js'
+import { makeTurns, noteOthers } from '../../src/store/index.js'
 import { mostAsideBytes } from '../../src/webhooks/enqueue.js'
 import {
   announceDisabled,
@@ -16,9 +18,11 @@ import {
 } from '../../src/webhooks/index.js'
 import { setAside } from '../../src/webhooks/settle.js'
 import { FakeClock } from '../support/clock.js'
+import { eventually } from '../support/eventually.js'
 import { poison } from '../support/poison.js'
 import { aboutSqlite } from '../support/postgres.js'
 import { openReceiver } from '../support/receiver.js'
+import { openTestStore } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
 import { key, plans, webhookRig } from '../support/webhooks.js'
 
@@ -238,6 +242,68 @@ t.test('dead and slow endpoints hold up nobody; those of one mail keep their ord
     t.same(names, [...sent, 'email.delivered'])
   }
   t.ok(new Set(healthy.received.map(({ port }) => port)).size < 40, 'connections are used again')
+})
+
+t.test('of several nodes each sends for its endpoints, and what moves goes on there', async (t) => {
+  const turns = makeTurns()
+  const store = await openTestStore(t, { turns })
+  const rig = await webhookRig(t, { store })
+  const [atOne, atTwo] = [await openReceiver(t), await openReceiver(t)]
+  const partOf = (id: string) => {
+    const has = (name: DutyName) => ({ isOthers: (at: number) => dutyNames[at] !== name })
+    const found = dutyNames.find((name) => holdsPart(has(name), 'courier', id))
+    if (found === undefined) throw new Error('It is in no part')
+    return found
+  }
+  const one = await rig.endpoint(atOne.url)
+  let two = await rig.endpoint(atTwo.url)
+  // One that is in the same part is of no use.
+  while (partOf(two.id) === partOf(one.id)) {
+    await deleteEndpoint({ store, clock: rig.clock }, rig.accountId, two.id)
+    two = await rig.endpoint(atTwo.url)
+  }
+  const waiting = async (id: string) =>
+    (await rig.deliveries(id)).filter(({ outcome }) => outcome === 'waiting').length
+  noteOthers(turns, othersThan([partOf(one.id)]))
+  const courier = await rig.courier()
+  const mail = await rig.mail()
+  await rig.land(mail, 'sent')
+  await rig.logged(one.id, 1)
+  t.equal(await waiting(two.id), 1, 'what is another node’s stays')
+  t.equal(atTwo.received.length, 0)
+
+  noteOthers(turns, othersThan([partOf(one.id), partOf(two.id)]))
+  await rig.land(mail, 'delivered')
+  await rig.logged(two.id, 2)
+  await rig.logged(one.id, 2)
+  t.same(
+    atTwo.received.map(({ json }) => json.event),
+    ['email.sent', 'email.delivered'],
+    'what waited, in its order',
+  )
+
+  // One is under way while its part goes: the other node may have it once that is over.
+  let answer = () => {}
+  atOne.script = () =>
+    new Promise((resolve) => {
+      answer = () => resolve(200)
+    })
+  await rig.land(await rig.mail(), 'sent')
+  await eventually(async () => atOne.received.length === 3, 10_000)
+  noteOthers(turns, othersThan([partOf(two.id)]))
+  let hasLetGo = false
+  const letting = courier.letGo().then(() => {
+    hasLetGo = true
+  })
+  await rig.logged(two.id, 3)
+  t.notOk(hasLetGo)
+  answer()
+  await letting
+  await rig.logged(one.id, 3)
+  await rig.land(await rig.mail(), 'sent')
+  await rig.logged(two.id, 4)
+  t.equal(await waiting(one.id), 1, 'nothing more of it is sent here')
+  t.same([atOne.received.length, atTwo.received.length], [3, 4], 'each once')
 })
 
 t.test('a lane that empties while its jobs are read passes over none', async (t) => {

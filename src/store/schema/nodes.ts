@@ -37,6 +37,8 @@ const nodes = table('nodes', {
   wakes: integer().default(0),
   /** JSON of what it wants in the DNS of each domain; empty: it has not said. */
   records: text().default(''),
+  /** How much of the duties it takes, beside those of the others. */
+  weight: integer().default(1),
 })
 
 export interface NodeRow extends RowOf<typeof nodes> {}
