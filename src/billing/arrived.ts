@@ -1,39 +1,64 @@
 import { sql } from 'kysely'
-import { dayMs } from '../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
+import { addMails } from './handed-in.js'
+import type { EmailPlan } from './plan.js'
 
-/** Counts mails that came in for an account, in the write that stores them. */
+/** What a plan lets come in. */
+export type ArrivalLimits = Pick<EmailPlan, 'receivedPerDay' | 'receivedPerHour'>
+
+/** How many more mails may come in, and whose end that is. */
+export interface ArrivalsLeft {
+  mails: number
+  within: 'hour' | 'day'
+}
+
+/** Counts mails that came in for an account, in the write that stores them: of its day (UTC) and its hour. */
 export const countArrived = (tx: Tx, accountId: string, mails: number, now: number) =>
-  add(tx, { holder: holderOf(accountId), at: dayAt(now), mails })
+  addMails(
+    tx,
+    [dayMs, hourMs].map((span) => [holderOf(accountId), span, beginOf(span, now), mails]),
+  )
 
-/** How many have come in since the day began (UTC). */
-export async function arrivedToday(read: Read, accountId: string, now: number): Promise<number> {
-  const [row] = await countOf(read, { holder: holderOf(accountId), at: dayAt(now) })
-  return row?.mails ?? 0
+/** How many more may come in at this moment; undefined: any number, for which nothing is asked. */
+export async function arrivalsLeft(
+  read: Read,
+  accountId: string,
+  { receivedPerDay, receivedPerHour }: ArrivalLimits,
+  now: number,
+): Promise<ArrivalsLeft | undefined> {
+  if (receivedPerDay === null && receivedPerHour === null) return undefined
+  const counts = await countsOf(read, {
+    holder: holderOf(accountId),
+    day: beginOf(dayMs, now),
+    hour: beginOf(hourMs, now),
+  })
+  const left = (span: number, limit: number | null) =>
+    limit === null
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, limit - (counts.find((one) => one.span === span)?.mails ?? 0))
+  const ofHour = left(hourMs, receivedPerHour)
+  const ofDay = left(dayMs, receivedPerDay)
+  return ofDay <= ofHour ? { mails: ofDay, within: 'day' } : { mails: ofHour, within: 'hour' }
 }
 
 // Beside what accounts and keys hand in, whose holders are bare ids.
 const holderOf = (accountId: string) => `received ${accountId}`
-const dayAt = (now: number) => now - (now % dayMs)
-
-const add = prepared<{ holder: string; at: number; mails: number }, unknown>(
-  (db, { holder, at, mails }) =>
-    db
-      .insertInto('handed_in')
-      .values({ holder, span: sql.lit(dayMs), at, mails })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['holder', 'span', 'at'])
-          .doUpdateSet({ mails: sql`handed_in.mails + excluded.mails` }),
-      ),
-)
+const beginOf = (span: number, now: number) => now - (now % span)
 
 /** By the primary key: each RCPT asks. */
-const countOf = prepared<{ holder: string; at: number }, { mails: number }>((db, { holder, at }) =>
+const countsOf = prepared<
+  { holder: string; day: number; hour: number },
+  { span: number; mails: number }
+>((db, { holder, day, hour }) =>
   db
     .selectFrom('handed_in')
-    .select('mails')
+    .select(['span', 'mails'])
     .where('holder', '=', holder)
-    .where('span', '=', sql.lit(dayMs))
-    .where('at', '=', at),
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('span', '=', sql.lit(dayMs)), eb('at', '=', day)]),
+        eb.and([eb('span', '=', sql.lit(hourMs)), eb('at', '=', hour)]),
+      ]),
+    ),
 )

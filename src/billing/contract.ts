@@ -15,6 +15,11 @@ const plan = {
     count('How many mails may be handed in within a clock minute; null: any number'),
   ),
   receivedPerDay: orNull(count('How many mails may come in within a day (UTC); null: any number')),
+  receivedPerHour: orNull(
+    count(
+      'How many mails may come in within a clock hour, half of them from one network; null: any number',
+    ),
+  ),
   receivedMib: count('How large a mail that comes in may be, in MiB'),
   priceNaira: {
     type: 'number',
@@ -53,6 +58,7 @@ export const listPlans = operation('GET /v1/billing/plans', {
               perHour: null,
               perMinute: null,
               receivedPerDay: 100,
+              receivedPerHour: null,
               receivedMib: 20,
               priceNaira: 0,
               paymentProviderPlanCode: null,
@@ -67,6 +73,7 @@ export const listPlans = operation('GET /v1/billing/plans', {
               perHour: null,
               perMinute: null,
               receivedPerDay: null,
+              receivedPerHour: null,
               receivedMib: 20,
               priceNaira: 0,
               paymentProviderPlanCode: null,

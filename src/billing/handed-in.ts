@@ -147,7 +147,7 @@ function spansFor({ billing, now, by }: HandingIn): Span[] {
  * One upsert of holder, span, time and mails for all of them, which answers with the new sums: no second look is needed, and a
  * key's limits cost a mail that comes alone no statement more.
  */
-const addMails = preparedOver<{
+export const addMails = preparedOver<{
   holder: string
   span: number
   at: number

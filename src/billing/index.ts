@@ -5,7 +5,7 @@
  * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
  */
 
-export { arrivedToday, countArrived } from './arrived.js'
+export { type ArrivalLimits, arrivalsLeft, countArrived } from './arrived.js'
 export {
   type AccountBilling,
   type BillingState,

@@ -21,8 +21,9 @@ export interface EmailPlan extends AnyPlan {
   /** Mails handed in within a clock hour, and within a clock minute. */
   perHour: number | null
   perMinute: number | null
-  /** Mails that may come in within a day (UTC), and how large each may be. */
+  /** Mails that may come in within a day (UTC) and a clock hour, and how large each may be. */
   receivedPerDay: number | null
+  receivedPerHour: number | null
   receivedMib: number
   retentionDays: number
   domains: number | null

@@ -85,6 +85,7 @@ const emailSettings = (usualMib: number) =>
     perHour: orNothing(limit(1), null),
     perMinute: orNothing(limit(1), null),
     receivedPerDay: orNothing(limit(1), null),
+    receivedPerHour: orNothing(limit(1), null),
     // As much as the listener takes (`inbound/transaction.ts`).
     receivedMib: orNothing(integer(20, 1, 20), 20),
     storedMib: orNothing(limit(1), usualMib),

@@ -19,6 +19,7 @@ const shown = (plan: EmailPlan) => ({
   perHour: plan.perHour,
   perMinute: plan.perMinute,
   receivedPerDay: plan.receivedPerDay,
+  receivedPerHour: plan.receivedPerHour,
   receivedMib: plan.receivedMib,
   priceNaira: plan.priceNaira,
   paymentProviderPlanCode: plan.paymentProviderPlanCode,

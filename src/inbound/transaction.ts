@@ -3,6 +3,7 @@ import { type Clock, hourMs } from '../clock/index.js'
 import {
   type ReceivedArrival,
   type Receiving,
+  type TakenFor,
   whyNotTaken,
   withEmptyLine,
 } from '../receiving/index.js'
@@ -39,6 +40,9 @@ const operatorBytesPerHour = 40 * 1024 * 1024
 // A 4yz, as the reports come again later and none is lost.
 const tooLarge = '552 5.3.4 The message is larger than the mailbox takes'
 const noRoomForMail = '452 4.3.1 Mail from there is still being read, try again later'
+// Others were faster, or it has more recipients than are left of the hour or day.
+const tooMany = '452 4.2.2 A mailbox takes no more mail for now, try again later'
+const tooManyFromThere = '450 4.7.1 Too much mail for the mailbox from there, try again in an hour'
 const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 
 /** What a session has been told so far. */
@@ -58,6 +62,8 @@ export function makeTransactions(deps: InboundTransactionDeps) {
   const room = makeRoom(maxHeldBytes)
   const windowMs = hourMs
   const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs })
+  // Of what comes in for an account, where its plan has a limit by the hour: others have the rest.
+  const shares = makeQuota(clock, { most: 0, windowMs })
   const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const courses = new WeakMap<SMTPServerSession, Course>()
   const courseOf = (session: SMTPServerSession): Course => {
@@ -100,8 +106,12 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       if (decision.kind === 'operator' && !quota.take(networkOf(session.remoteAddress))) {
         throw new Refusal('450 4.7.1 Too much mail for the operator, try again in an hour')
       }
-      if (decision.kind === 'received' && course.declaredBytes > decision.taken.maxBytes) {
-        throw new Refusal(tooLarge)
+      if (decision.kind === 'received' && !course.recipients.has(address)) {
+        refuseBeyondBounds(decision.taken, course)
+        const { accountId, limits } = decision.taken
+        const share = limits.receivedPerHour === null ? null : Math.ceil(limits.receivedPerHour / 2)
+        const source = `${accountId} ${networkOf(session.remoteAddress)}`
+        if (share !== null && !shares.take(source, 1, share)) throw new Refusal(tooManyFromThere)
       }
       course.recipients.set(address, decision)
       gate.advanced(session)
@@ -161,6 +171,18 @@ export function makeTransactions(deps: InboundTransactionDeps) {
   }
 }
 
+/** A mail that is too large for an account, or has more of its addresses than it takes mails now: those are tried again. */
+function refuseBeyondBounds(
+  { accountId, maxBytes, left }: TakenFor,
+  { declaredBytes, recipients }: Course,
+): void {
+  if (declaredBytes > maxBytes) throw new Refusal(tooLarge)
+  const taken = [...recipients.values()].filter(
+    (other) => other.kind === 'received' && other.taken.accountId === accountId,
+  )
+  if (taken.length >= left) throw new Refusal(tooMany)
+}
+
 /** Keeps a mail for accounts, unless the spam filter has it refused: here, and never afterwards. */
 async function takeForAccounts(
   receiving: InboundTransactionDeps['receiving'],
@@ -171,7 +193,9 @@ async function takeForAccounts(
   if (mark?.action === 'reject') throw new Refusal('550 5.7.1 The message looks like spam')
   if (mark?.action === 'soft reject') throw new Refusal('451 4.7.1 Try again later')
   const spam = mark === undefined ? null : JSON.stringify(mark)
-  if (!(await receiving.keep({ ...mail, spam }))) throw new Refusal(noRoomForMail)
+  const kept = await receiving.keep({ ...mail, spam })
+  if (kept === 'reader full') throw new Refusal(noRoomForMail)
+  if (kept === 'mailbox full') throw new Refusal(tooMany)
 }
 
 /** The addresses of accounts, each once. */

@@ -1,4 +1,4 @@
-import { countArrived } from '../billing/index.js'
+import { arrivalsLeft, countArrived } from '../billing/index.js'
 import { makeContent, type NewContent, putContents } from '../contents/index.js'
 import { glimpseHeader } from '../mime/index.js'
 import {
@@ -33,9 +33,12 @@ export interface ArrivedMail {
 // Bytes that are written in about the time of a small mail.
 const bytesAWeight = 16_384
 
-/** Makes the function that writes mails down: those that come at once share a transaction. */
+/**
+ * Makes the function that writes mails down: those that come at once share a transaction. Resolves with false where an
+ * account takes no more of them this hour or day, and nothing of the mail was written.
+ */
 export function makeWriteReceived({ gather, ids }: Pick<Store, 'gather' | 'ids'>) {
-  return gather<NewReceived, undefined>(
+  return gather<NewReceived, boolean>(
     (tx, arrivals) => writeReceived(tx, ids, arrivals),
     ({ arrival: { raw } }) => 1 + raw.length / bytesAWeight,
   )
@@ -52,13 +55,15 @@ async function writeReceived(
   tx: Tx,
   ids: Store['ids'],
   arrivals: readonly NewReceived[],
-): Promise<undefined[]> {
+): Promise<boolean[]> {
   const accounts = new Set(
     arrivals.flatMap(({ arrival }) => arrival.taken.map(({ accountId }) => accountId)),
   )
   await aloneWith(tx, accounts)
+  const within = await arrivalsWithin(tx, arrivals)
   for (const accountId of [...accounts].sort()) {
-    const theirs = arrivals.flatMap((one) => rowsFor(one, accountId))
+    const theirs = [...within].flatMap((one) => rowsFor(one, accountId))
+    if (theirs.length === 0) continue
     const contentIds = await putContents(
       tx,
       { ids },
@@ -75,7 +80,31 @@ async function writeReceived(
     )
     await countArrived(tx, accountId, theirs.length, theirs[0]?.row.received_at ?? 0)
   }
-  return arrivals.map(() => undefined)
+  return arrivals.map((one) => within.has(one))
+}
+
+/**
+ * Those that are within what their accounts' plans allow: RCPT was answered before the mails of other sessions were written,
+ * and once for each address of the same mail.
+ */
+async function arrivalsWithin(tx: Tx, arrivals: readonly NewReceived[]) {
+  const left = new Map<string, number>()
+  const within = new Set<NewReceived>()
+  for (const one of arrivals) {
+    const wanted = new Map<string, number>()
+    for (const { accountId, limits } of one.arrival.taken) {
+      wanted.set(accountId, (wanted.get(accountId) ?? 0) + 1)
+      if (left.has(accountId)) continue
+      const room = await arrivalsLeft(tx, accountId, limits, one.now)
+      left.set(accountId, room?.mails ?? Number.POSITIVE_INFINITY)
+    }
+    if ([...wanted].some(([accountId, mails]) => mails > (left.get(accountId) ?? 0))) continue
+    within.add(one)
+    for (const [accountId, mails] of wanted) {
+      left.set(accountId, (left.get(accountId) ?? 0) - mails)
+    }
+  }
+  return within
 }
 
 interface AccountsMail {

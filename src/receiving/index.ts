@@ -61,8 +61,8 @@ export interface Receiving {
   decide(local: string, host: string): Promise<Taking | undefined>
   /** What the spam filter says; undefined: there is none, or it has not answered in time. */
   judge(mail: JudgedMail): Promise<SpamMark | undefined>
-  /** Resolves once it is on disk; false: there is no room for it, and nothing was kept. */
-  keep(arrival: ReceivedArrival): Promise<boolean>
+  /** Resolves once it is on disk, or with what is full, and nothing was kept. */
+  keep(arrival: ReceivedArrival): Promise<'kept' | 'reader full' | 'mailbox full'>
   /** Mails of another appliance were taken over. */
   readAnew(): void
   close(): Promise<void>
@@ -80,18 +80,21 @@ export async function openReceiving(deps: ReceivingDeps): Promise<Receiving> {
     decide: makeTaking(deps),
     async keep(arrival) {
       const { taken, remoteAddress, raw } = arrival
-      if (!desk.hasRoom(remoteAddress, raw.length * taken.length)) return false
+      if (!desk.hasRoom(remoteAddress, raw.length * taken.length)) return 'reader full'
       const ids = taken.map(() => store.ids.uuid())
       const mails = ids.map((id) => ({ id, remoteAddress, bytes: raw.length }))
       desk.expect(mails)
       try {
-        await write({ arrival, ids, now: clock.now() })
+        if (!(await write({ arrival, ids, now: clock.now() }))) {
+          desk.lost(mails)
+          return 'mailbox full'
+        }
       } catch (error) {
         desk.lost(mails)
         throw error
       }
       desk.arrived(mails)
-      return true
+      return 'kept'
     },
     readAnew: () =>
       void desk

@@ -1,5 +1,6 @@
 import {
-  arrivedToday,
+  type ArrivalLimits,
+  arrivalsLeft,
   checkOpen,
   type Plans,
   readBilling,
@@ -27,6 +28,15 @@ export interface TakenFor {
   forwardTo: string | null
   /** How large it may be. */
   maxBytes: number
+  /** How many may come in, which is asked again when it is written, and how many more may now. */
+  limits: ArrivalLimits
+  left: number
+}
+
+// RFC 3463 §3.3: the mailbox is full, for the moment.
+const fullFor = {
+  hour: '452 4.2.2 The mailbox takes no more mail this hour, try again later',
+  day: '452 4.2.2 The mailbox takes no more mail today, try again tomorrow',
 }
 
 /** What RCPT is answered about an address at a host where some account receives. */
@@ -64,21 +74,18 @@ export function makeTaking(deps: TakingDeps) {
     const { accountId, domainId } = receiver
     const billing = await readBilling(store.read, plans, accountId)
     const { plan, paused } = billing
-    const reply =
+    const closed =
       (await whyClosed(store.read, billing)) ??
-      (paused === null ? undefined : '450 4.2.1 The mailbox is paused, try again later') ??
-      (plan.receivedPerDay !== null &&
-      (await arrivedToday(store.read, accountId, clock.now())) >= plan.receivedPerDay
-        ? '452 4.2.2 The mailbox takes no more mail today, try again tomorrow'
-        : undefined)
-    if (reply !== undefined) return { kind: 'refused', reply }
+      (paused === null ? undefined : '450 4.2.1 The mailbox is paused, try again later')
+    if (closed !== undefined) return { kind: 'refused', reply: closed }
+    const left = await arrivalsLeft(store.read, accountId, plan, clock.now())
+    if (left?.mails === 0) return { kind: 'refused', reply: fullFor[left.within] }
     const { id: ruleId, action, forward_to: forwardTo } = rule
     const address = `${local}@${host}`
     const maxBytes = plan.receivedMib * 2 ** 20
-    return {
-      kind: 'taken',
-      taken: { address, accountId, domainId, ruleId, action, forwardTo, maxBytes },
-    }
+    const of = { accountId, domainId, ruleId, action, forwardTo, maxBytes }
+    const bounds = { limits: plan, left: left?.mails ?? Number.POSITIVE_INFINITY }
+    return { kind: 'taken', taken: { address, ...of, ...bounds } }
   }
 }
 

@@ -31,17 +31,17 @@ export function makeQuota(
     /** Whether so much is left of the source's own. */
     has: (source: string, wanted: number) =>
       (current(source)?.taken ?? 0) + ofOthers(source) + wanted <= most,
-    /** False: the source has had all of its own, or so much is not left of it. */
-    take(source: string, wanted = 1): boolean {
+    /** False: the source has had all of its own, or so much is not left of it; `mostOfIt` where each has another share. */
+    take(source: string, wanted = 1, mostOfIt = most): boolean {
       let window = current(source)
       if (window === undefined) {
         window = { began: begin(clock.now()), taken: 0 }
         keepNewest(windows, source, window, maxSources)
       }
-      if (window.taken + ofOthers(source) + wanted > most) return false
+      if (window.taken + ofOthers(source) + wanted > mostOfIt) return false
       window.taken += wanted
       const { began, taken } = window
-      together?.note({ key: source, endsAt: began + windowMs, count: taken }, most)
+      together?.note({ key: source, endsAt: began + windowMs, count: taken }, mostOfIt)
       return true
     },
   }

@@ -83,6 +83,7 @@ t.test('GET /v1/billing/plans answers anybody with the email plans', async (t) =
     perHour: null,
     perMinute: null,
     receivedPerDay: 100,
+    receivedPerHour: null,
     receivedMib: 20,
     priceNaira: 0,
     paymentProviderPlanCode: null,

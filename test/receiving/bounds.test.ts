@@ -1,9 +1,11 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { findPlan, loadPlans, suspend, unsuspend } from '../../src/billing/index.js'
 import { systemClock as clock } from '../../src/clock/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
+import { Talk } from '../sandbox/talk.js'
 import { initSandbox, serve } from '../support/process.js'
 import { addRule, giveMail, startReceiving, when, whenRead } from '../support/receiving.js'
 import { databaseIn, makeTempDir } from '../support/store.js'
@@ -43,6 +45,65 @@ t.test('what is not taken is refused before it is sent, or at its dot', async (t
   t.match(await give(hello), /^452 4\.2\.2 .*today/)
   t.equal((await whenRead(posthorn)).length, 1, 'nothing of what was refused is there')
 })
+
+t.test(
+  'an hour has its limit, of which one network has half, and no two have the last',
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    const plan = `[[email]]
+id = "019a9b10-0000-7000-8000-0000000000fe"
+name = "Narrow"
+monthly_mails = 3_000
+daily_cap = false
+received_per_hour = 4
+price_naira = 0
+retention_days = 7
+domains = 1
+webhooks = true
+features = []
+`
+    const usual = readFileSync('config/plans.toml', 'utf8')
+    writeFileSync(join(dataDir, 'plans.toml'), `${usual}\n${plan}`)
+    // Counts begin anew with each clock hour.
+    const leftMs = 3_600_000 - (Date.now() % 3_600_000)
+    if (leftMs < 60_000) await new Promise((resolve) => setTimeout(resolve, leftMs))
+    const posthorn = await startReceiving(t, { dataDir })
+    const { store, accountId } = posthorn
+    const port = posthorn.appliance.inboundSmtpPort ?? 0
+    await addRule(posthorn, { pattern: '*@in.sender.test', action: 'store' })
+    await store.write((tx) =>
+      tx
+        .updateTable('subscriptions')
+        .set({ plan_id: '019a9b10-0000-7000-8000-0000000000fe' })
+        .where('account_id', '=', accountId)
+        .execute(),
+    )
+    const give = (address: string, to: string | string[] = 'a@in.sender.test') =>
+      giveMail(t, port, to, hello, { address })
+    t.match(await give('127.0.0.1'), /^250 /)
+    t.match(await give('127.0.0.2'), /^250 /)
+    t.match(await give('127.0.0.3'), /^450 4\.7\.1 .*from there/)
+    t.match(await give('127.0.1.1'), /^250 /)
+    const two = ['a@in.sender.test', 'b@in.sender.test']
+    t.match(await give('127.0.1.1', two), /^452 4\.2\.2 .*for now/, 'the second address')
+    const begun = ['127.0.2.1', '127.0.3.1'].map(async (address) => {
+      const { talk } = await Talk.greeted(t, port, address)
+      await talk.say('EHLO client.test')
+      await talk.say('MAIL FROM:<ann@example.test>')
+      t.match(await talk.say('RCPT TO:<a@in.sender.test>'), /^250 /)
+      return talk
+    })
+    const replies = []
+    for (const talk of await Promise.all(begun)) {
+      await talk.say('DATA')
+      talk.write(hello.replaceAll('\n', '\r\n'))
+      replies.push(await talk.say('\r\n.'))
+    }
+    t.match(replies, [/^250 /, /^452 4\.2\.2 .*for now/])
+    t.match(await give('127.0.4.1'), /^452 4\.2\.2 .*this hour/)
+    t.equal((await whenRead(posthorn, 4)).length, 4)
+  },
+)
 
 t.test('a mail that hurts its reader is kept, and holds up no other', async (t) => {
   const posthorn = await startReceiving(t)

@@ -152,6 +152,7 @@ export async function openMailLog(
     accept,
     deliver,
     usePlan,
+    plans,
     rollUp: async () => {
       while (await rollUp(store)) {}
     },
@@ -180,6 +181,7 @@ export async function openMailLog(
         | 'body_uses'
         | 'received'
         | 'received_headers'
+        | 'received_texts'
         | 'retention_waiting',
     ) =>
       Number(

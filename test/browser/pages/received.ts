@@ -38,7 +38,14 @@ export const place: PlacePages = {
       .where('account_id', '=', accountId)
       .executeTakeFirstOrThrow()
     const taken = { address: recipient, accountId, domainId, ruleId: 'none' } as const
-    const to = { ...taken, action: 'store', forwardTo: null, maxBytes: 1_000_000 } as const
+    const to = {
+      ...taken,
+      action: 'store',
+      forwardTo: null,
+      maxBytes: 1_000_000,
+      limits: { receivedPerDay: null, receivedPerHour: null },
+      left: 1,
+    } as const
     const id = store.ids.uuid()
     const from = { remoteAddress: '192.0.2.1', helo: 'client.test', mailFrom: 'a@example.test' }
     const raw = Buffer.from(source)
