@@ -31,8 +31,9 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
     shownRule(await changeRule(deps, account.accountId, params.id, body)),
   )
 
-  serve(api, operations.deleteReceivingRule, async ({ account, params: { id } }) => {
-    await deleteRule(deps, account.accountId, id)
+  serve(api, operations.deleteReceivingRule, async ({ account, params: { id }, note }) => {
+    const { pattern } = await deleteRule(deps, account.accountId, id)
+    note({ detail: { name: pattern } })
     return { id, deleted: true, message: 'Rule deleted; what came in by it stays' }
   })
 
@@ -57,8 +58,8 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
     receivedSourceAnswer(read, account.accountId, params.id),
   )
 
-  serve(api, operations.deleteReceived, async ({ account, params: { id } }) => {
-    await deleteReceived(deps, account.accountId, id)
+  serve(api, operations.deleteReceived, async ({ account, params: { id }, note }) => {
+    note({ detail: await deleteReceived(deps, account.accountId, id) })
     return { id, deleted: true, message: 'Mail deleted, with its files' }
   })
 }

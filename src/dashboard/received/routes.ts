@@ -105,8 +105,8 @@ export function receivedPages(pages: AccountPages, { store }: { store: Store }):
   pages.post('/received/:id/delete', { action: 'domains.write' }, async (visit) => {
     const { account, base, params } = visit
     const id = params.id ?? ''
-    await deleteReceived({ store }, account.id, id)
-    const audit = auditOf(operations.deleteReceived, { target: id })
+    const detail = await deleteReceived({ store }, account.id, id)
+    const audit = auditOf(operations.deleteReceived, { target: id, detail })
     return redirect(`${base}/received`, { flash: 'The mail is deleted', audit })
   })
 }
