@@ -1,5 +1,5 @@
 import { answer, confirmation, operation, refusal, shape } from '../contract/index.js'
-import { count, maybe, orNull, table, text, time, whole, words } from '../fields/index.js'
+import { count, flag, maybe, orNull, table, text, time, whole, words } from '../fields/index.js'
 import { automation, dryRun, exampleTime, wasDry } from './contract-parts.js'
 
 /** Which live runs are meant; all that is given holds. */
@@ -32,7 +32,16 @@ const example = {
   endedAt: null,
 }
 const told = (when: string, status = 200) => answer(when, 'RunsCancelled', fields, example, status)
-const cancelled = Object.assign({ dryRun }, meantRuns)
+const everybody = maybe(
+  flag(
+    'All live runs of the automation; without it at least one of the others says which are meant',
+  ),
+)
+const cancelled = Object.assign({ dryRun, everybody }, meantRuns)
+
+/** What a request is told that does not say whom it means. */
+export const nobodySaid =
+  'Say which runs are meant by `step`, `version` or `waiting`, or all of them by `everybody: true`'
 
 const never = () =>
   refusal(
@@ -50,10 +59,10 @@ export const cancelRuns = operation('POST /v1/automations/:id/cancel', {
   says: () => ({
     summary: 'Stop all live runs of an automation that fit',
     description:
-      'The appliance does it, some thousands a second, and goes on after a restart. Runs that begin later stay.',
+      'The appliance does it, some thousands a second, and goes on after a restart. Runs that begin later stay. An empty body is refused, so that nothing cancels everybody by a slip; with `dryRun` it counts them.',
     examples: {
       'Who waits at a step': { step: 'paid' },
-      Everybody: {},
+      Everybody: { everybody: true },
       'What would happen': { step: 'paid', dryRun: true },
     },
     answers: [
@@ -72,6 +81,9 @@ export const cancelRuns = operation('POST /v1/automations/:id/cancel', {
         'The automation has no step "welcom" that was ever enabled',
         { status: 422 },
       ),
+      refusal('validation_error', 'Nobody is said, or everybody and some', nobodySaid, {
+        status: 422,
+      }),
       refusal(
         'conflict',
         'Ten of these are under way',

@@ -62,6 +62,24 @@ export async function wouldTakeOut(read: Read, found: Automation, filter: RunsFi
   return { dryRun: true, total, message: `Nothing was cancelled: ${fit}` }
 }
 
+/** Whom a request took out, as the page of that work says it. */
+export const takenOutWords = ({
+  step,
+  version,
+  waiting,
+}: {
+  step?: string | undefined
+  version?: number | undefined
+  waiting?: string | undefined
+}): string => {
+  const parts = [
+    step === undefined ? '' : `at the step ${step}`,
+    version === undefined ? '' : `in version ${version}`,
+    waiting === undefined ? '' : waiting === 'held' ? 'held' : 'waiting for what stops them',
+  ].filter((one) => one !== '')
+  return `${parts.length === 0 ? 'Everybody who is in it' : parts.join(', ')}, by the API`
+}
+
 // What somebody waits for; the appliance does the rest by itself.
 const patienceMs = 2_000
 

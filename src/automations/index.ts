@@ -135,6 +135,7 @@ export {
   type BegunDay,
   begunByDay,
   countHeld,
+  countLive,
   drawnEnds,
   type EndKind,
   endingWords,
@@ -166,7 +167,7 @@ export {
   stepsOfVersion,
   type Waits,
 } from './runs/index.js'
-export { liveAsked, ofPerson, runsFilterOf } from './runs-asked.js'
+export { liveAsked, meantRunsIn, ofPerson, runsFilterOf } from './runs-asked.js'
 export {
   type AutomationPreview,
   type DateSurvey,

@@ -28,6 +28,7 @@ import {
   standingAnswer,
   startAnswer,
   startFor,
+  takenOutWords,
   wouldPause,
   wouldTakeOut,
 } from './course-answers.js'
@@ -48,7 +49,7 @@ import { draftAnswer, dropDraft, enableWritten, writeDraft } from './draft-answe
 import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun } from './runs/index.js'
-import { liveAsked, ofPerson, runsFilterOf } from './runs-asked.js'
+import { meantRunsIn, ofPerson, runsFilterOf } from './runs-asked.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
 import {
   lastTakeOut,
@@ -186,9 +187,9 @@ function takeOutRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
 
   serve(api, operations.cancelRuns, async ({ account, params: { id }, body, remember }) => {
     const found = await findAutomation(read, account.accountId, id)
-    const filter = await liveAsked(read, found.id, body)
+    const filter = await meantRunsIn(read, found.id, body)
     if (body.dryRun) return reply(200, await wouldTakeOut(read, found, filter))
-    const says = `By the API${body.step === undefined ? '' : `: at ${body.step}`}`
+    const says = takenOutWords(body)
     const order = { filter, says, startedBy: account.keyId }
     const begun = await deps.takeOuts.begin(found, order, (tx, task) =>
       remember(tx, shownTakeOut(task), 202),

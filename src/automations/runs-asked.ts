@@ -1,6 +1,7 @@
 import { findContact } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
+import { nobodySaid } from './contract-cancel.js'
 import { blockedReasons } from './definition/index.js'
 import { type RunsFilter, statusesIn, stepIdsOf } from './runs/index.js'
 import { endStatuses, liveStatuses } from './runs/status.js'
@@ -63,6 +64,25 @@ export async function liveAsked(
   asked: Pick<RunsAskedFor, 'step' | 'version' | 'waiting'>,
 ): Promise<RunsFilter> {
   return { ...(await runsFilterOf(read, automationId, asked)), statuses: liveStatuses }
+}
+
+/** The same of a request that may mean everybody, which it has to say. Throws a 422 where it says nobody, or everybody and some. */
+export async function meantRunsIn(
+  read: Read,
+  automationId: string,
+  {
+    everybody,
+    dryRun,
+    ...asked
+  }: Parameters<typeof liveAsked>[2] & {
+    everybody?: boolean | undefined
+    dryRun?: boolean | undefined
+  },
+): Promise<RunsFilter> {
+  const isSome = Object.values(asked).some((one) => one !== undefined)
+  const isSaid = everybody === true ? !isSome : isSome || dryRun === true
+  if (!isSaid) throw refused(nobodySaid)
+  return await liveAsked(read, automationId, asked)
 }
 
 async function stepsAsked(

@@ -2,11 +2,13 @@ import { Option } from 'commander'
 import * as operations from '../automations/contract.js'
 import {
   type Automation,
+  countLive,
   findAnyAutomation,
-  liveAsked,
+  meantRunsIn,
   orderTakeOut,
   shownTakeOut,
 } from '../automations/index.js'
+import { OperatorError } from '../errors/index.js'
 import { answering, type CommandDeps } from './answering.js'
 import { runs } from './automation-change.js'
 import type { CommandRow } from './command-row.js'
@@ -44,10 +46,15 @@ export const cancelAutomationRow: CommandRow = {
   usage: 'cancel <automation>',
   does: operations.cancelRuns,
   about: 'stop all live runs of an automation, or those that fit',
-  options: [...askOptions(), ...meantOptions()],
+  options: [
+    ...askOptions(),
+    ...meantOptions(),
+    new Option('--everybody', 'all live runs, where no other option says which'),
+  ],
   help: `Examples:
   $ posthorn automation cancel Welcome --step paid
   $ posthorn automation cancel Welcome --waiting quota --yes
+  $ posthorn automation cancel Welcome --everybody
 
 A running appliance does it, within seconds or minutes, and goes on after a restart. Runs that begin later stay.`,
   run: answering(cancel),
@@ -56,12 +63,22 @@ A running appliance does it, within seconds or minutes, and goes on after a rest
 async function cancel(
   { store, clock, place }: CommandDeps,
   named: string,
-  options: MeantOptions & AskOptions,
+  { everybody, ...options }: MeantOptions & AskOptions & { everybody?: boolean },
 ) {
   const found = await findAnyAutomation(store.read, named)
   const meant = givenTo(operations.cancelRuns, meantBy(options))
-  const filter = await liveAsked(store.read, found.id, meant)
-  if (!(await confirmed(place, options, intentOf(found)))) return
+  if (everybody !== true && options.dryRun !== true && Object.keys(meant).length === 0) {
+    throw new OperatorError('Nothing says whose runs are meant', {
+      advice: 'name them by --step, --from or --waiting, or give --everybody for all of them',
+    })
+  }
+  const filter = await meantRunsIn(store.read, found.id, {
+    ...meant,
+    everybody,
+    dryRun: options.dryRun,
+  })
+  const fitting = await countLive(store.read, found, filter)
+  if (!(await confirmed(place, options, intentOf(found, fitting)))) return
   const says = Object.entries(meant).map(([name, value]) => `${name} ${value}`)
   const order = { filter, says: says.join(', ') || 'Everybody who is in it', startedBy: 'cli' }
   const task = await orderTakeOut({ store, clock }, found, order)
@@ -71,9 +88,9 @@ async function cancel(
   }
 }
 
-const intentOf = ({ id, name, running, waiting }: Automation): Intent => ({
-  to: `stop runs of "${name}"`,
+const intentOf = ({ id, name, running, waiting }: Automation, fitting: number): Intent => ({
+  to: `stop ${runs(fitting)} of "${name}"`,
   facts: [`It has ${runs(running + waiting)} under way`, 'What they would have sent is not sent'],
-  counts: { id, runs: running + waiting },
+  counts: { id, runs: fitting },
   how: 'moderate',
 })

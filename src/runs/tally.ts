@@ -12,6 +12,7 @@ const runColumns = [
 const stepColumns = [
   ...(['entered', 'done', 'skipped', 'failed', 'met', 'not_met', 'received'] as const),
   ...(['timed_out', 'mails', 'delivered', 'bounced', 'opened', 'clicked', 'unsubscribed'] as const),
+  ...(['moved_away', 'moved_here'] as const),
 ] as const satisfies readonly (keyof AutomationStepCounts)[]
 
 /** A counter of an automation. */

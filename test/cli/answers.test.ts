@@ -550,7 +550,7 @@ t.test('automations', async (t) => {
     alike(await made(`${drafted}/enable`, {})),
   )
   t.same(
-    Object.keys(await answerOf('automation cancel', one, '--yes')),
+    Object.keys(await answerOf('automation cancel', one, '--everybody', '--yes')),
     Object.keys(await asked('GET', `/v1/automations/${one}/cancel`)),
   )
   await both('disable')

@@ -238,7 +238,8 @@ async function automations(t: Test, { automations, contacts, events }: Posthorn)
   t.match(await automations.move(id, { dryRun: true }), { version: 1, left: 0 })
   t.ok((await automations.standing(id)).steps.length)
   t.match(await automations.cancelRuns(id, { dryRun: true }), { dryRun: true })
-  await automations.cancelRuns(id, {})
+  await t.rejects(automations.cancelRuns(id, {}), { code: 'validation_error', status: 422 })
+  await automations.cancelRuns(id, { everybody: true })
   const isDone = async () => (await automations.getRunsCancelled(id)).state === 'done'
   await eventually(isDone, 15_000)
   // A few are taken out before anybody could stop it.

@@ -1124,7 +1124,8 @@ t.test('what is done with an automation while people are in it', async (t) => {
         .execute()
     }
   })
-  await answers(t, `POST ${at}/cancel`, { body: {} }, 409, 'conflict')
+  await answers(t, `POST ${at}/cancel`, { body: {} }, 422, 'validation_error')
+  await answers(t, `POST ${at}/cancel`, { body: { everybody: true } }, 409, 'conflict')
   await write((tx) => tx.deleteFrom('tasks').where('started_by', '=', 'test').execute())
 })
 

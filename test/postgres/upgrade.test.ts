@@ -25,7 +25,8 @@ const undo = `
   alter table api_keys drop column per_hour, drop column per_minute;
   alter table subscriptions drop column surge_id, drop column unbraked_until;
   alter table dkim_keys drop column stage, drop column may_go_at;
-  alter table automations drop column reached, drop column by_step, drop column by_event, drop column by_goal;
+  alter table automations drop column reached, drop column by_step, drop column by_event, drop column by_goal, drop column usual_from;
+  alter table automation_steps drop column moved_away, drop column moved_here;
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left, drop column provider;
   alter table queue drop column node;

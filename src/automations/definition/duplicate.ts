@@ -3,6 +3,7 @@ import {
   type Automation,
   type AutomationDeps,
   findAutomation,
+  nothing,
   readDefinition,
   type WrittenAlongside,
 } from './automation.js'
@@ -17,14 +18,18 @@ export async function duplicateAutomation(
   deps: AutomationDeps & { plans?: Pick<Plans, 'ceilings'> },
   billing: AccountBilling,
   id: string,
-  alongside?: WrittenAlongside,
+  alongside: WrittenAlongside = nothing,
 ): Promise<Automation> {
   const { read } = deps.store
   const found = await findAutomation(read, billing.accountId, id)
   const { definition } = await readDefinition(read, found.id, found.version)
   const { steps, connections, settings } = definition
   const copy = { name: copyName(found.name), steps, connections, settings }
-  return await createAutomation(deps, billing, copy, alongside)
+  return await createAutomation(deps, billing, copy, async (tx, made) => {
+    const { usual_from } = found
+    await tx.updateTable('automations').set({ usual_from }).where('id', '=', made.id).execute()
+    await alongside(tx, made)
+  })
 }
 
 const ending = ' (copy)'

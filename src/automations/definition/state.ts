@@ -168,6 +168,8 @@ async function freeze(
     opened: 0,
     clicked: 0,
     unsubscribed: 0,
+    moved_away: 0,
+    moved_here: 0,
   }
   for (const { key, type } of steps) {
     await tx

@@ -60,7 +60,9 @@ export async function beginAutomation(
     connections,
     settings,
   }
-  return await createAutomation(deps, billing, made)
+  return await createAutomation(deps, billing, made, async (tx, { id }) => {
+    await tx.updateTable('automations').set({ usual_from: from }).where('id', '=', id).execute()
+  })
 }
 
 /** Refuses an address on none of the account's verified domains; where it has none yet, any may be written. */

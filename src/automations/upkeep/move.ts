@@ -136,6 +136,8 @@ export async function moveRuns(
         changes.push([row.id, to.id, history, row.contact_id])
         // Whoever stands at a step has come to it: figures of a version are of its own people.
         tally.step(to.id, 'entered')
+        tally.step(to.id, 'moved_here')
+        tally.step(row.step_id, 'moved_away')
         if (!isAnew) continue
         anew.push(row.id)
         if (row.status === 'running') continue

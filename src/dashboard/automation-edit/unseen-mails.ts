@@ -12,14 +12,14 @@ export interface UnseenDeps {
   tracking: Switches | undefined
 }
 
-export type Deed = keyof UnseenOf
+export type MailDeed = keyof UnseenOf
 export type SendingStep = Extract<StepDefinition, { type: 'send_email' }>
-export type Definition = Pick<AutomationDefinition, 'steps' | 'settings'>
+export type AskingDefinition = Pick<AutomationDefinition, 'steps' | 'settings'>
 
 /** Why nobody sees what becomes of a step's mail, and the domain that it is from. */
 export type UnseenMail = UnseenOf & { domain: string }
 
-export const sendsIn = ({ steps }: Definition): SendingStep[] =>
+export const sendsIn = ({ steps }: AskingDefinition): SendingStep[] =>
   steps.flatMap((step) => (step.type === 'send_email' ? [step] : []))
 
 /** What nobody sees of some steps' mails, by their keys; of those of which all is seen there is nothing. */
@@ -46,7 +46,7 @@ export async function unseenAmong(
 export async function unseenEverywhere(
   { store: { read }, tracking }: UnseenDeps,
   accountId: string,
-  deed: Deed,
+  deed: MailDeed,
 ): Promise<{ why: WhyUnseen; domain: string } | undefined> {
   let first: { why: WhyUnseen; domain: string } | undefined
   for (const domain of await verifiedDomains(read, accountId)) {
@@ -61,7 +61,7 @@ export async function unseenEverywhere(
 
 /** Which mails a trial must not see opened, or clicked in. */
 export function unseenIn(unseen: ReadonlyMap<string, UnseenMail>): UnseenMails {
-  const keysOf = (deed: Deed) =>
+  const keysOf = (deed: MailDeed) =>
     new Set([...unseen].flatMap(([key, of]) => (of[deed] === undefined ? [] : [key])))
   return { opened: keysOf('opened'), clicked: keysOf('clicked') }
 }

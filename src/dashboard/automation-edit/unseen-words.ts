@@ -4,8 +4,8 @@ import { shortName } from '../automations/step-names.js'
 import { stepTitle, type WordBook } from '../automations/words.js'
 import { inQuotes } from '../shell/names.js'
 import {
-  type Deed,
-  type Definition,
+  type AskingDefinition,
+  type MailDeed,
   type SendingStep,
   sendsIn,
   type UnseenDeps,
@@ -19,7 +19,7 @@ const whatOf = { opened: 'opens', clicked: 'clicks' } as const
 const anyMail = { opened: '$email.opened', clicked: '$email.clicked' } as const
 
 /** Why it is not seen, as the rest of a sentence. */
-function causeOf(why: WhyUnseen, deed: Deed, domain: string): string {
+function causeOf(why: WhyUnseen, deed: MailDeed, domain: string): string {
   const what = whatOf[deed]
   switch (why) {
     case 'unreachable':
@@ -38,7 +38,7 @@ function causeOf(why: WhyUnseen, deed: Deed, domain: string): string {
 }
 
 /** What to do about it, as a sentence. */
-function cureOf(mail: UnseenMail, deed: Deed): string {
+function cureOf(mail: UnseenMail, deed: MailDeed): string {
   const cures: Readonly<Record<WhyUnseen, string>> = {
     unreachable: 'Ask the operator of this server for one',
     domain: 'Turn it on at the page of that domain',
@@ -53,7 +53,7 @@ function cureOf(mail: UnseenMail, deed: Deed): string {
 }
 
 /** The mails of which something asks whether they were opened or clicked in, by their keys. */
-function askedIn(part: unknown): { key: string; deed: Deed }[] {
+function askedIn(part: unknown): { key: string; deed: MailDeed }[] {
   const text = JSON.stringify(part) ?? ''
   return deeds.flatMap((deed) => {
     const fields = new RegExp(`"field":"email\\.([^".]+)\\.${deed}"`, 'g')
@@ -85,7 +85,7 @@ export async function unseenWords(
 export async function unseenAsked(
   deps: UnseenDeps,
   accountId: string,
-  definition: Definition,
+  definition: AskingDefinition,
 ): Promise<StepFault[]> {
   const asking = [
     ...definition.steps.map(({ key, config }) => ({ key, asked: askedIn(config) })),
@@ -109,7 +109,7 @@ export async function unseenAsked(
 
 /** What somebody does in a trial and nobody sees, a sentence each. */
 export const unseenInTrial = (
-  done: Readonly<Record<Deed, readonly string[]>>,
+  done: Readonly<Record<MailDeed, readonly string[]>>,
   unseen: ReadonlyMap<string, UnseenMail>,
   called: (key: string) => string,
 ): string[] =>
@@ -123,13 +123,13 @@ export const unseenInTrial = (
     }),
   )
 
-const subjectOf = (name: string, deed: Deed) =>
+const subjectOf = (name: string, deed: MailDeed) =>
   deed === 'opened' ? `Opens of ${name}` : `Clicks in ${name}`
 
-const countsAs = (deed: Deed) =>
+const countsAs = (deed: MailDeed) =>
   `So ${deed === 'opened' ? '“was opened”' : '“was clicked in”'} is “no” for everybody.`
 
-function sendsOf(definition: Definition, asked: readonly { key: string }[]): SendingStep[] {
+function sendsOf(definition: AskingDefinition, asked: readonly { key: string }[]): SendingStep[] {
   const keys = new Set(asked.map(({ key }) => key))
   return sendsIn(definition).filter(({ key }) => keys.has(key))
 }
@@ -138,7 +138,7 @@ function sendsOf(definition: Definition, asked: readonly { key: string }[]): Sen
 async function unheard(
   deps: UnseenDeps,
   accountId: string,
-  definition: Definition,
+  definition: AskingDefinition,
 ): Promise<StepFault[]> {
   const told: StepFault[] = []
   for (const deed of deeds) {
@@ -166,8 +166,8 @@ const hears = ({ type, config }: StepDefinition, name: string) =>
 async function unseenOwn(
   deps: UnseenDeps,
   accountId: string,
-  definition: Definition,
-  deed: Deed,
+  definition: AskingDefinition,
+  deed: MailDeed,
 ): Promise<string | undefined> {
   const causes = new Set<string>()
   for (const step of sendsIn(definition)) {

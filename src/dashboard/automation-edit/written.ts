@@ -36,7 +36,10 @@ export async function typedOrKept(
   automation: Automation,
 ): Promise<TypedAutomation & { revision: string; isDraft: boolean }> {
   const kept = await keptOf(read, automation)
-  const typed = typedIn(fields, await senderOf(read, account, stepsInOrder(kept.outline)))
+  const typed = typedIn(
+    fields,
+    await senderOf(read, automation, { account, steps: stepsInOrder(kept.outline) }),
+  )
   if (typed === undefined) return { ...kept, open: query.get('open') ?? '' }
   const revision = fields.get('over') ? kept.revision : (fields.get('revision') ?? '')
   return { ...typed, revision, isDraft: kept.isDraft }
@@ -56,14 +59,14 @@ export async function keptOf(
 const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>
   steps.flatMap((step) => soundStep(step) ?? [])
 
-/** What a new mail is from: what the others are from, else what campaigns are. */
+/** What a new mail is from: what the others are from, else what was said when it was begun, else what campaigns are. */
 async function senderOf(
   read: Read,
-  account: { id: string; name: string },
-  steps: readonly StepDefinition[],
+  { usual_from }: Automation,
+  { account, steps }: { account: { id: string; name: string }; steps: readonly StepDefinition[] },
 ): Promise<string> {
   for (const { type, config } of steps) if (type === 'send_email') return config.from
-  return await usualSender(read, account)
+  return usual_from ?? (await usualSender(read, account))
 }
 
 /** The sender of the last campaign; without one an address of the first domain. */

@@ -26,6 +26,7 @@ export function endFigures(one: Counters): { label: string; value: string }[] {
     { label: 'Came to the end', value: shownCount(one.completed) },
     { label: endLabels.step, value: shownCount(one.by_step) },
     ...(one.by_event === 0 ? [] : [{ label: endLabels.event, value: shownCount(one.by_event) }]),
+    ...(one.by_goal === 0 ? [] : [{ label: endLabels.goal, value: shownCount(one.by_goal) }]),
     { label: endLabels.left, value: shownCount(left) },
     { label: 'Of these failed', value: shownCount(one.failed) },
     { label: 'Of these taken out', value: shownCount(one.cancelled) },

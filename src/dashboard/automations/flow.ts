@@ -60,7 +60,7 @@ export async function flowView(
   const steps = graph.steps.map((step, at): OutlinedStep => {
     const { key, type } = step
     const stands = standing.get(key)
-    const { present, counts, ways: taken, left } = countsOf(stands, period)
+    const { present, counts, ways: taken, left, moved } = countsOf(stands, period)
     const isMore = period === undefined && stands?.isMore === true
     const ways = graph.ways.filter(({ from }) => from === at)
     return {
@@ -72,9 +72,8 @@ export async function flowView(
         step.name === undefined ? undefined : stepWords(step, book, definition),
         counts === null || type === 'trigger' ? undefined : `${shown(counts.entered)} came here`,
         counts === null || type !== 'send_email' ? undefined : mailWords(counts, taken),
-        left === 0 || isMore
-          ? undefined
-          : `${shown(left)} left here, or ${left === 1 ? 'was' : 'were'} moved`,
+        left === 0 || isMore ? undefined : `${shown(left)} left here`,
+        moved === 0 ? undefined : `${shown(moved)} moved to another version`,
         endOf(type, ways.length),
       ].filter((one) => one !== undefined),
       ways: ways.map((way) => ({
@@ -112,21 +111,22 @@ interface StepCounts {
   /** Of a period: by which ways they left. */
   ways: ReadonlyMap<string, number> | undefined
   left: number
+  moved: number
 }
 
 /** What has happened at a step: since its version was turned on, or to those who began in a period. */
 function countsOf(stands: StepStanding | undefined, period: PeriodSteps | undefined): StepCounts {
   const { type = 'trigger', counts = null, present = 0 } = stands ?? {}
   if (period === undefined || counts === null) {
-    const { left = 0 } = leftStep({ type, counts, present }) ?? {}
-    return { present, counts, ways: undefined, left }
+    const { left = 0, moved = 0 } = leftStep({ type, counts, present }) ?? {}
+    return { present, counts, ways: undefined, left, moved }
   }
   const found = period.steps.get(counts.id)
   const ways = found?.ways ?? new Map<string, number>()
   const on = [...ways.values()].reduce((sum, count) => sum + count, 0)
   const { entered = 0, mails = 0, present: here = 0 } = found ?? {}
   const left = type === 'trigger' ? 0 : Math.max(0, entered - here - on)
-  return { present: here, counts: { ...counts, entered, mails }, ways, left }
+  return { present: here, counts: { ...counts, entered, mails }, ways, left, moved: 0 }
 }
 
 /** How many left a step by a way; undefined where the counters do not tell it. */

@@ -29,6 +29,7 @@ import { crowdIn, lookedMark, showStart } from './start.js'
 import { wordBook } from './word-book.js'
 
 const ResumeForm = type({ overdue: optional(string()) })
+const TakeOutForm = type({ everybody: optional(string()) })
 const MoveForm = type({ version: string(), step: array(string()), begins: array(string()) })
 const StartForm = type({
   whom: optional(string()),
@@ -62,11 +63,13 @@ function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
 
   const again = (visit: Visit, faults: Faults) => showRuns(deps, visit, faults)
   pages.get('/automations/:id/runs', 'automations.read', (visit) => again(visit, noFaults))
-  const all = { action: 'automations.write', again } as const
+  const all = { action: 'automations.write', form: TakeOutForm, again } as const
   pages.post('/automations/:id/runs/cancel', all, async (visit) => {
-    const { base, query, person } = visit
+    const { base, form, query, person } = visit
     const found = await named(deps, visit)
-    const { filter } = await chosenLive(read, found, query)
+    const { only, filter } = await chosenLive(read, found, query)
+    // The button of the page says so: an address that has lost what was chosen takes out nobody.
+    if (only === undefined && form.everybody === undefined) throw notChosen()
     const { definition } = await readDefinition(read, found.id, found.version)
     const book = await wordBook(read, found.account_id, [definition])
     const { asked } = await chosenOf(read, found, query)
@@ -132,6 +135,13 @@ function resumePages(pages: AccountPages, deps: AutomationPageDeps): void {
     })
   })
 }
+
+const notChosen = () =>
+  new ApiError(
+    'validation_error',
+    'Nobody was taken out: choose who is meant, or press “Take everybody out” below',
+    { status: 422 },
+  )
 
 const notLookedAt = (looked: string | undefined) =>
   new ApiError(

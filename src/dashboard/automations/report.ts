@@ -52,13 +52,14 @@ export async function showAutomationReport(
     const rows = flowGraph(of.definition).steps.flatMap((step) => {
       const counts = standing.get(step.key)
       if (step.type !== 'send_email' || !counts) return []
-      const { mails, delivered, bounced, opened, clicked, unsubscribed } = counts
+      const { mails, skipped, delivered, bounced, opened, clicked, unsubscribed } = counts
       const share = (count: number) => withShare(count, delivered)
       return [
         {
           step: called(step.key),
           cells: [
             shown(mails),
+            shown(skipped),
             shown(delivered),
             share(opened),
             share(clicked),
@@ -72,10 +73,9 @@ export async function showAutomationReport(
       const stand = stands.find(({ key }) => key === step.key)
       const left = stand && leftStep(stand)
       if (stand?.counts == null || left === undefined) return []
-      const { entered } = stand.counts
-      // Nobody goes on from where it ends.
-      const on = step.type === 'exit' ? '–' : shown(left.on)
-      const cells = [shown(entered), shown(stand.present), on, shown(left.left)]
+      const { entered, moved_here: here } = stand.counts
+      const came = `${shown(entered)}${here === 0 ? '' : `, ${shown(here)} of them moved here`}`
+      const cells = [came, ...[stand.present, left.on, left.left, left.moved].map(shown)]
       return [{ step: called(step.key), cells }]
     })
     versions.push({ name: `Version ${version}`, rows, steps })

@@ -12,6 +12,7 @@ import {
   stepIdsOf,
   versionsShown,
 } from '../../automations/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
 import { inQuotes } from '../shell/names.js'
 import { endLabels } from './end-figures.js'
@@ -55,7 +56,7 @@ export interface ChosenRuns {
   isOfLive: boolean
 }
 
-/** What a query chooses; what is none of the choices chooses nothing. */
+/** What a query chooses; what is none of the choices chooses nobody, and is told so. */
 export async function chosenOf(
   read: Read,
   { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
@@ -64,7 +65,7 @@ export async function chosenOf(
   const asked = askedIn(query)
   const { who, show, step, why, version } = asked
   const stepIds =
-    step === '' && version === ''
+    (step === '' && version === '') || !isNumber(version)
       ? undefined
       : await stepIdsOf(read, id, {
           key: step === '' ? undefined : step,
@@ -76,7 +77,8 @@ export async function chosenOf(
   const places = { stepIds, ...(await endAsked(read, id, show)) }
   // Who waits has left for no reason, and who has come to the end for none by which others leave.
   const isNobody =
-    status !== undefined && (wait !== undefined || !statuses.some((one) => one === status))
+    !isKnown(asked) ||
+    (status !== undefined && (wait !== undefined || !statuses.some((one) => one === status)))
   const among: RunsFilter = isNobody
     ? { stepIds: [] }
     : status !== undefined
@@ -94,13 +96,27 @@ export async function chosenOf(
       why: said(why),
       version: said(version),
     },
-    // One person is taken out on the page about them.
-    isOfLive:
-      who === '' &&
-      status === undefined &&
-      (wait !== undefined || statuses.some((one) => one === 'waiting')),
+    isOfLive: isOfLive(asked),
   }
 }
+
+/** Whether some of those who are asked for can be in it still; one person is taken out on the page about them. */
+function isOfLive({ who, show, why, version }: Asked): boolean {
+  const [, , statuses] = states.find(([one]) => one === show) ?? states[0]
+  const isWait = show.startsWith('wait.')
+  const isOfAll = who === '' && why === '' && isKnown({ show, why, version })
+  return isOfAll && (isWait || statuses.some((one) => one === 'waiting'))
+}
+
+const waits = ['held', ...blockedReasons].map((reason) => `wait.${reason}`)
+
+/** Whether all of it is something that the page offers; an address may say anything. */
+const isKnown = ({ show, why, version }: Pick<Asked, 'show' | 'why' | 'version'>): boolean =>
+  (waits.includes(show) || states.some(([one]) => one === show)) &&
+  (why === '' || ends.some((one) => why.startsWith(`${one}.`))) &&
+  isNumber(version)
+
+const isNumber = (version: string) => version === '' || /^\d{1,9}$/.test(version)
 
 const kinds: Readonly<Record<string, EndKind>> = {
   ended: 'step',
@@ -122,20 +138,19 @@ async function endAsked(
 
 function askedIn(query: URLSearchParams): Asked {
   const said = (name: string) => (query.get(name) ?? '').slice(0, 200)
-  const version = /^\d{1,9}$/.test(said('version')) ? said('version') : ''
-  const why = ends.some((one) => said('why').startsWith(`${one}.`)) ? said('why') : ''
-  const isWait = ['held', ...blockedReasons].some((one) => said('show') === `wait.${one}`)
-  const isKnown = isWait || states.some(([one]) => one === said('show'))
   return {
     who: said('who').trim(),
-    show: isKnown ? said('show') : 'all',
+    show: said('show') || 'all',
     step: said('step'),
-    why,
-    version,
+    why: said('why'),
+    version: said('version'),
   }
 }
 
-/** The live ones of what is chosen, for something that is done with them; undefined for all. */
+/**
+ * The live ones of what is chosen, for something that is done with them; undefined for all. Throws a 422 where the address asks
+ * for what cannot be in it: it must not do with all what was meant for some.
+ */
 export async function chosenLive(
   read: Read,
   automation: Pick<Automation, 'id'>,
@@ -144,7 +159,9 @@ export async function chosenLive(
   only: { step?: string; version?: number; waiting?: string } | undefined
   filter: RunsFilter
 }> {
-  const { show, step, version } = askedIn(query)
+  const asked = askedIn(query)
+  if (!isOfLive(asked)) throw notOfLive()
+  const { show, step, version } = asked
   const wait = /^wait\.(.+)$/.exec(show)?.[1]
   const only = {
     ...(step !== '' && { step }),
@@ -154,6 +171,13 @@ export async function chosenLive(
   const isAny = Object.keys(only).length > 0
   return { only: isAny ? only : undefined, filter: await liveAsked(read, automation.id, only) }
 }
+
+const notOfLive = () =>
+  new ApiError(
+    'validation_error',
+    'Nobody of those whom this address asks for can be in it. Go to “People”, and choose there whom you mean',
+    { status: 422 },
+  )
 
 interface Choice {
   value: string
@@ -176,7 +200,7 @@ export async function runChoices(
 ): Promise<RunChoices> {
   const reasons = await endReasons(read, automation.id)
   const versions = await versionsShown(read, automation)
-  const show = [
+  const offered = [
     ...states.map(([value, label]) => ({ value, label })),
     { value: 'wait.held', label: 'Held' },
     ...blockedReasons.map((reason) => ({
@@ -184,6 +208,7 @@ export async function runChoices(
       label: `Waiting: ${blockWords(reason)}`,
     })),
   ]
+  const show = withChosen(offered, asked.show, 'Where nobody can be')
   const called = titlesApart(definition, book)
   const steps = flowGraph(definition).steps.map(({ key }) => ({ value: key, label: called(key) }))
   const step = [

@@ -30,7 +30,7 @@ interface RunsView extends AutomationFrame, BesidePages {
   chosen: string | undefined
   runs: { page: string; who: string; says: string; version: string; began: Moment }[]
   /** How many of those who fit are in it still, at most, where they can be taken out or moved. */
-  live: { most: number; people: string } | undefined
+  live: { most: number; people: string; isAll: boolean } | undefined
   /** Work that takes people out, under way. */
   takingOut: { says: string; page: string }[]
   /** Where all that fit are taken out. */
@@ -62,7 +62,7 @@ export async function showRuns(
     const { runs, next } = await findRuns(read, found.id, filter, { limit: perPage, before })
     return { page: runs, nextCursor: next ?? null }
   })
-  const most = isOfLive ? await countFitting(deps, found, visit) : 0
+  const live = isOfLive && frame.mayWrite ? await countFitting(deps, found, visit) : undefined
   const choices = await runChoices(read, found, { definition, book, asked })
   const tasks = await takeOutsUnderWay(read, found)
   const zone = person.timeZone ?? 'UTC'
@@ -81,8 +81,7 @@ export async function showRuns(
       version: String(run.version),
       began: moment(run.startedAt, now),
     })),
-    live:
-      frame.mayWrite && most > 0 ? { most, people: counted(most, 'person', 'people') } : undefined,
+    live,
     takingOut: tasks.map(({ id, says }) => ({ says, page: `${frame.base}/tasks/${id}` })),
     cancel: linkTo(`${path}/cancel`, filters),
     move: linkTo(`${frame.page}/move`, filters),
@@ -109,9 +108,11 @@ async function countFitting(
   { store: { read } }: AutomationPageDeps,
   found: Automation,
   { query, now }: Visit,
-): Promise<number> {
-  const { filter } = await chosenLive(read, found, query)
-  return await latelyCountLive(read, found, filter, now)
+): Promise<RunsView['live']> {
+  const { only, filter } = await chosenLive(read, found, query)
+  const most = await latelyCountLive(read, found, filter, now)
+  if (most === 0) return undefined
+  return { most, people: counted(most, 'person', 'people'), isAll: only === undefined }
 }
 
 /** A sentence for each of some runs, in the words of their own versions. */

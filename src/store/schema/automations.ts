@@ -33,6 +33,8 @@ const automations = table(
     releasing: text<'shift' | 'now' | 'skip'>().orNull(),
     /** When some last were. */
     releasing_at: integer().orNull(),
+    /** What a new mail is from where no other step sends yet; null: what the account writes from. */
+    usual_from: text().orNull(),
   },
   {
     indexes: {
@@ -100,6 +102,9 @@ const automationStepCounts = {
   opened: integer(),
   clicked: integer(),
   unsubscribed: integer(),
+  /** Runs that a move took to another version, and those that one has brought here, which have entered, too. */
+  moved_away: integer().default(0),
+  moved_here: integer().default(0),
 }
 
 export interface AutomationStepCounts extends ValuesOf<typeof automationStepCounts> {}

@@ -74,6 +74,10 @@ t.test(
     t.match(it.html(), /Somebody joins a list|somebody joins a list/)
     await it.press('add:0.0', { 'kind.0.0': 'send_email' })
     t.match(it.html(), /Choose a template\./, 'what is not right stands at the step')
+    const sender = /name="s\.from"[^>]*value="Shop &lt;news@sender\.test&gt;"/
+    t.match(it.html(), sender, 'the sender that was chosen is that of its mails')
+    const copy = await editor((await owner.post(path.replace(/edit$/, 'duplicate'), {})).to)
+    t.match(await copy.press('add:0.0', { 'kind.0.0': 'send_email' }), sender, 'of a copy, too')
     await it.press('show:', { 's.template': 'welcome-1', 's.from': from, 's.name': 'Hello' })
     t.match(it.html(), /<iframe class="mail"/)
     await it.press('add:0.1', { 'kind.0.1': 'condition', name: 'Renamed' })

@@ -85,6 +85,7 @@ async function agree(t: Test, { page, store: { read } }: Pages, id: string, when
       )
     }
   }
+  addsUp(t, report, when)
   for (const { version, key, count } of mails) {
     const of = report
       .split(`<h2 id="version-`)
@@ -95,6 +96,36 @@ async function agree(t: Test, { page, store: { read } }: Pages, id: string, when
       `${when}: mails of ${key}`,
     )
   }
+}
+
+/** Whoever began is in it or has ended, and whoever came to a step is there, went on, left there or was moved away. */
+function addsUp(t: Test, report: string, when: string) {
+  const number = (text = '') => Number(text.replaceAll(',', ''))
+  const figures = new Map(
+    [...report.matchAll(/<dt>([^<]+)<\/dt> <dd>([\d,]+)/g)].map(([, label = '', count]) => [
+      label,
+      number(count),
+    ]),
+  )
+  const whole = ['In it now', 'Came to the end', 'Ended by a step', 'Ended by an event']
+  const ended = [...whole, 'Ended at the goal', 'Left on the way']
+  const sum = ended.reduce((all, label) => all + (figures.get(label) ?? 0), 0)
+  t.equal(sum, figures.get('Times it began'), `${when}: the figures add up`)
+  let steps = 0
+  for (const [, people = ''] of report.matchAll(/step by step<\/caption>([\s\S]*?)<\/table>/g)) {
+    for (const [row] of people.matchAll(/<tr>(?:(?!<\/tr>)[\s\S])*<\/td>(?:(?!<\/tr>)[\s\S])*/g)) {
+      const cells = [...row.matchAll(/<t[dh][^>]*>([\d,]+)(?:, [^<]*)?<\/t[dh]>/g)]
+      const [came, ...became] = cells.map(([, count]) => number(count))
+      t.equal(became.length, 4, row)
+      t.equal(
+        became.reduce((all, one) => all + one, 0),
+        came,
+        `${when}: ${row}`,
+      )
+      steps += 1
+    }
+  }
+  t.ok(steps > 0)
 }
 
 t.test('the numbers on the pages are those of the rows', async (t) => {
@@ -125,6 +156,10 @@ t.test('the numbers on the pages are those of the rows', async (t) => {
   await press(`/${id}/move`, { version: '2' })
   t.match(await page(`/${id}/move`), 'Nobody would move')
   await agree(t, rig, id, 'moved')
+  const moved = await page(`/${id}/report`)
+  t.match(moved, new RegExp(`>${shown(people)}, ${shown(people)} of them moved here<`))
+  t.match(moved, new RegExp(`>0</td><td[^>]*>0</td><td[^>]*>0</td><td[^>]*>${shown(people)}</td>`))
+  t.match(await page(`/${id}?version=1`), `${shown(people)} moved to another version`)
 
   await clock.advance(dayMs)
   await press(`/${id}/pause`)
@@ -188,10 +223,12 @@ t.test('whom a step, an event or the goal has ended is told apart from who has l
       'Ended by a step 4',
       'Ended by an event 1',
       'Reached the goal 1',
+      'Ended at the goal 1',
       'Left on the way 1',
     ])
       t.ok(figures.includes(wanted), `${path}: ${wanted} of ${figures.join('; ')}`)
   }
+  addsUp(t, await page(`/${id}/report`), 'ended')
   t.match(await page(''), /<td[^>]*>0<\/td><td[^>]*>4<\/td><td[^>]*>1</)
   for (const [show, who] of Object.entries({
     ended: [0, 1, 5, 6],

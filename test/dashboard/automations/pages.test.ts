@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.js'
 import { logIn } from '../../support/log-in.js'
 
 const pages = await openAutomationPages(t)
-const { posthorn, store, accountId, base, owner, call } = pages
+const { posthorn, store, accountId, base, owner, ask, call } = pages
 const viewer = await pages.as('viewer')
 const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers & <friends>' })
 const { id: other } = await call('POST', '/v1/contacts/lists', { name: 'Others' })
@@ -296,6 +296,50 @@ t.test('who is at a step that is gone is told of, and begins another one', async
   t.match(flow, /<strong>1 here now<\/strong> <span class="quiet">1 came here/)
 })
 
+t.test(
+  'an address that asks for what is not there shows nobody, and does nothing with all',
+  async (t) => {
+    for (const [asked, says] of [
+      ['show=nonsense', 'Where nobody can be'],
+      ['show=wait.nonsense', 'Where nobody can be'],
+      ['why=nonsense', 'A reason that nobody has'],
+      ['version=first', 'Version first'],
+    ] as const) {
+      const html = (await owner.get(`${page}/runs?${asked}`)).text
+      t.match(html, /Nobody fits what is chosen above/, asked)
+      t.match(html, new RegExp(`<option value="[^"]*" selected>${says}<`), 'it stands in its field')
+      t.notMatch(html, /Take everybody out|Take out all/)
+    }
+    const before = (await call('GET', `/v1/automations/${id}`)).runs
+    t.ok(before.waiting > 0)
+    for (const asked of [
+      '',
+      '?show=nonsense',
+      '?who=eve@x.test',
+      '?why=exited.silent',
+      '?version=x',
+    ]) {
+      const refused = await owner.post(`${page}/runs/cancel${asked}`, {})
+      t.equal(refused.status, 422, asked)
+      t.match(refused.text, /Nobody was taken out|Nobody of those whom this address asks for/)
+    }
+    const both = { everybody: true, step: 'later' }
+    for (const body of [{}, { everybody: false }, { dryRun: false }, both]) {
+      const refused = await ask('POST', `/v1/automations/${id}/cancel`, body)
+      t.match(refused, { status: 422, json: { error: /or all of them by `everybody: true`/ } })
+    }
+    t.match(await call('POST', `/v1/automations/${id}/cancel`, { dryRun: true }), {
+      total: before.waiting,
+    })
+    t.match((await call('GET', `/v1/automations/${id}`)).runs, before)
+    t.match((await owner.get(`${page}/runs`)).text, /name="everybody" value="on"/)
+    t.match(
+      (await owner.get(`${page}/runs?show=live`)).text,
+      /Everybody who is in it, 1 person, leaves/,
+    )
+  },
+)
+
 t.test('all that fit leave; the log says who did what', async (t) => {
   const begun = await owner.post(`${page}/runs/cancel?step=later`, {})
   t.equal(begun.status, 303, begun.text.slice(0, 300))
@@ -388,7 +432,7 @@ t.test(
     await call('POST', '/v1/events/send', { event: 'short', email: 'ann@x.test' })
     await call('POST', '/v1/events/send', { event: 'short', email: 'bob@x.test' })
     t.match((await owner.get(runs)).text, /Everybody who is in it, 2 people, leave it/)
-    await call('POST', `${at}/cancel`, {})
+    await call('POST', `${at}/cancel`, { everybody: true })
     await eventually(async () => (await call('GET', `${at}/cancel`)).state === 'done', 20_000)
     const report = (await viewer.get(`${base}/automations/${made.id}/report`)).text
     const figure = (label: string, value: string) =>
