@@ -58,7 +58,7 @@ import { restOfVersions } from './migrations/0260-rest-of-versions.js'
 import { meantEnds } from './migrations/0262-meant-ends.js'
 import { receiving } from './migrations/0268-receiving.js'
 import { movedCounts } from './migrations/0272-moved-counts.js'
-import { weightOfNodes } from './migrations/0276-weight-of-nodes.js'
+import { sharedByNodes } from './migrations/0276-shared-by-nodes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -132,7 +132,7 @@ const migrations: Record<string, Migration> = {
   '0262-meant-ends': meantEnds,
   '0268-receiving': receiving,
   '0272-moved-counts': movedCounts,
-  '0276-weight-of-nodes': weightOfNodes,
+  '0276-shared-by-nodes': sharedByNodes,
 }
 
 /**

@@ -245,6 +245,10 @@ t.test('numbers are told as people write them', async (t) => {
   const fast = await owner.post(`${base}/campaigns/new`, { ...form, rate: '2000000' })
   t.equal(fast.status, 422)
   t.match(fast.text, /Write a number of mails from 1 to 1,000,000/)
+  const unsent = (await owner.post(`${base}/campaigns/new`, { ...form, from: 'nobody' })).text
+  t.match(unsent, 'id="field-from-fault">Write an address such as Shop &lt;hello@example.com&gt;<')
+  t.match(unsent, 'href="#field-from">From: Write an address')
+  t.notMatch(unsent, /from is not a sender/)
 })
 
 t.test('one for a time to come says when it leaves, and no names of the API', async (t) => {
