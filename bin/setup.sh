@@ -149,6 +149,7 @@ build_if_older() {
   if [ -f $mark ] && [ -z "$(find src bin tsconfig.json $lock -newer $mark ! -path src/client/types.ts ! -path src/dashboard/shell/commands.ts -print -quit)" ]; then return 0; fi
   step 'Building'
   if [ "$modules_built" = yes ]; then script=build:packed; else mkdir -p dist && touch dist/.building; fi
-  npm run --silent $script >/dev/null && mv dist/.building $mark
+  # The compiler writes its errors to where the bundler says what it has made.
+  { npm run --silent $script >$results/build.log && mv dist/.building $mark; } || { cat $results/build.log; false; }
   done_with $? || give_up 'the build failed.'
 }

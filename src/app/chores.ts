@@ -46,7 +46,7 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
   const { backlog, crew, loop, health, overview, ring, jobs } = work
   const { meter } = metrics
   return [
-    ...severalChores(ground, work, duties),
+    ...severalChores(ground, { ...work, imports: tools.imports }, duties),
     ...sweeps(ground, work, tools),
     {
       name: 'campaigns that wait',

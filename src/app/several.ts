@@ -23,7 +23,7 @@ import { comparedFiles } from './files.js'
 import type { Ground } from './ground.js'
 import type { Chore } from './housekeeping.js'
 import { rateChores } from './rates.js'
-import type { Work } from './work.js'
+import type { Tools, Work } from './work.js'
 
 // Others' mail leaves within the lease of who is gone, and two seconds.
 const lookEveryMs = 1_000
@@ -40,7 +40,7 @@ export interface DutyHooks {
 /** What an appliance does for others over the same database; nothing where that is a file. */
 export function severalChores(
   ground: Ground,
-  work: Pick<Work, 'crew' | 'backlog' | 'ring'>,
+  work: Pick<Work, 'crew' | 'backlog' | 'ring'> & Pick<Tools, 'imports'>,
   hooks: DutyHooks,
 ): Chore[] {
   if (!ground.ownNode.isOnServer) return []
@@ -142,7 +142,12 @@ function filesChore({ store, dataDir, ownNode }: Ground): Chore {
 
 async function takeOver(
   { store, clock, log, land, config, ownNode }: Ground,
-  { crew, backlog, ring }: Pick<Work, 'crew' | 'backlog' | 'ring'>,
+  {
+    crew,
+    backlog,
+    ring,
+    imports,
+  }: Pick<Work, 'crew' | 'backlog' | 'ring'> & Pick<Tools, 'imports'>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   for (const name of await endSilent(store, ownNode.held))
@@ -168,6 +173,7 @@ async function takeOver(
         0
     )
       crew.readSpoolAnew()
+    if (node.hasImports) await imports.adopt(node.number)
     if (deliveries === 0) return
     await countTakenOver(store, node, deliveries)
     log.warn({ node: node.name, deliveries }, 'Mail of another node was taken over')

@@ -132,7 +132,14 @@ export function openTools(
   }
   const { defaultCountry } = config.contacts
   const followed = jobs.automateIfDue
-  const imports = makeImportTasks({ ...ground, importer, defaultCountry, followed, checkRoom })
+  const imports = makeImportTasks({
+    ...ground,
+    sharesFiles: ground.ownNode.joins && ground.ownNode.isOnServer,
+    importer,
+    defaultCountry,
+    followed,
+    checkRoom,
+  })
   back.add(() => imports.close())
   const versions = makeVersions()
   const liveLimit = makeLiveLimit(maxLiveRuns)

@@ -11,6 +11,8 @@ export interface LeavingNode {
   isDraining: boolean
   hasQueue: boolean
   hasSpool: boolean
+  /** Imports that can go on elsewhere. */
+  hasImports: boolean
 }
 
 // Longer than the lease by so much: a sign of life may be on its way.
@@ -71,6 +73,20 @@ export async function nodesThatLeave({ read, node }: Pick<Store, 'read' | 'node'
           .where('due_at', 'is not', null)
           .limit(1),
       ).as('hasUnread'),
+      exists(
+        selectFrom('tasks')
+          .select('tasks.id')
+          .whereRef('tasks.node', '=', 'nodes.number')
+          .where('kind', '=', 'import')
+          .where('ended_at', 'is', null)
+          .where(({ or, eb, exists, selectFrom }) =>
+            or([
+              eb('state', 'in', ['arriving', 'undoing']),
+              exists(selectFrom('import_pieces').select('at').whereRef('task_id', '=', 'tasks.id')),
+            ]),
+          )
+          .limit(1),
+      ).as('hasImports'),
     ])
     .where('number', '<>', node.number)
     .where(({ or, eb }) => or([eb('gone_at', 'is not', null), eb('draining', '=', 1)]))
@@ -79,13 +95,14 @@ export async function nodesThatLeave({ read, node }: Pick<Store, 'read' | 'node'
   const numbers = living.map(({ number }) => number).sort((a, b) => a - b)
   return {
     leaving: rows
-      .map(({ draining, gone_at, hasQueue, hasSpool, hasUnread, ...row }) => ({
+      .map(({ draining, gone_at, hasQueue, hasSpool, hasUnread, hasImports, ...row }) => ({
         ...row,
         isDraining: draining === 1 && gone_at === null,
         hasQueue: Boolean(hasQueue),
         hasSpool: (Boolean(hasSpool) || Boolean(hasUnread)) && gone_at !== null,
+        hasImports: Boolean(hasImports) && gone_at !== null,
       }))
-      .filter(({ hasQueue, hasSpool }) => hasQueue || hasSpool),
+      .filter(({ hasQueue, hasSpool, hasImports }) => hasQueue || hasSpool || hasImports),
     rank: Math.max(0, numbers.indexOf(node.number)),
     of: Math.max(1, numbers.length),
   }

@@ -22,6 +22,7 @@ import {
   refusedCsv,
 } from '../../src/contacts/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { becomeNode, makeTurns } from '../../src/store/index.js'
 import { suppressionsOf } from '../../src/suppression/index.js'
 import { createTask, listTasks } from '../../src/tasks/index.js'
 import { createTopic, optOut } from '../../src/topics/index.js'
@@ -32,8 +33,9 @@ async function open(t: Test) {
   const store = await openTestStore(t, { dataDir })
   const { id: accountId } = await createAccount({ store, clock }, 'One')
   const list = await createList({ store, clock }, accountId, 'Readers')
-  const start = () =>
+  const start = (more: Partial<Parameters<typeof makeImportTasks>[0]> = {}) =>
     makeImportTasks({
+      sharesFiles: false,
       store,
       clock,
       dataDir,
@@ -45,6 +47,7 @@ async function open(t: Test) {
         run: (account, file, options) => importContacts({ store, clock }, account, file, options),
         close: async () => {},
       },
+      ...more,
     })
   const task = (id: number) => findImport(store.read, accountId, id)
   return {
@@ -97,7 +100,69 @@ async function* inPieces(text: string | Buffer) {
 
 const never = new AbortController().signal
 
+const createIn = (
+  { store, accountId }: Awaited<ReturnType<typeof open>>,
+  state: 'arriving',
+): Promise<number> =>
+  store.write((tx) =>
+    createTask(
+      tx,
+      { accountId, kind: 'import', state, total: 0, detail: { bytes: 0 }, startedBy: 'u' },
+      clock.now(),
+    ),
+  )
+
 const isOver = ({ state }: ImportTask) => ['done', 'failed', 'undone'].includes(state)
+
+t.test('of several nodes another one goes on with the import of one that is gone', async (t) => {
+  const site = await open(t)
+  const lines = Array.from({ length: 200_000 }, (_, n) => `p${n}@x.test\n`)
+  const other = makeTempDir(t)
+  const turns = makeTurns()
+  becomeNode(turns, { number: 2, epoch: 0 })
+  const store = await openTestStore(t, { dataDir: site.dataDir, turns })
+  const pieces = async () =>
+    (await site.store.read.selectFrom('import_pieces').select('task_id').execute()).length
+  const first = site.start({
+    sharesFiles: true,
+    // Killed, once it has begun.
+    importer: { run: () => new Promise(() => {}), close: async () => {} },
+  })
+  let came = 0
+  const second = site.start({
+    sharesFiles: true,
+    store,
+    dataDir: other,
+    importer: {
+      async run(account, file, { task, listId }) {
+        for await (const piece of file) came += piece.length
+        t.match([account, task, listId], [site.accountId, { id, after: 0 }, site.list.id])
+        return { imported: 0, skipped: 0, invalid: 0, suppressed: 0, refused: [], columns: [] }
+      },
+      close: async () => {},
+    },
+  })
+  const id = await site.keep(first, `email\n${lines.join('')}`)
+  t.ok((await pieces()) > 1)
+  const { rows } = await second.glance(await site.task(id))
+  t.same(rows.slice(0, 2), [['email'], ['p0@x.test']], 'its columns are chosen at any node')
+  await site.order(first, id)
+  await second.resume(never)
+  t.match(await site.task(id), { state: 'running', node: 1 }, 'who lives goes on itself')
+  await second.adopt(1)
+  t.match(await site.until(id, isOver), { state: 'done', node: 2 })
+  t.equal(came, 6 + lines.join('').length)
+  // Behind its end.
+  while ((await pieces()) + (await filesKept(other)).length > 0) await pause(clock, 5)
+  await site.start().resume(never)
+  t.same(await filesKept(site.dataDir), [], 'who was gone finds that nobody wants its file')
+
+  const cutOff = await createIn(site, 'arriving')
+  await second.adopt(1)
+  await second.resume(never)
+  await t.rejects(site.task(cutOff), /no task with this number/, 'what never came')
+  await second.close()
+})
 
 t.test('a file of a spreadsheet of old is guessed, imported and undone', async (t) => {
   const site = await open(t)

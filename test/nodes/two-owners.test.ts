@@ -7,9 +7,9 @@ import { dutyNames } from '../../src/nodes/index.js'
 import { becomes, nodesRig } from '../support/nodes.js'
 import { noPostgres } from '../support/postgres.js'
 
-t.setTimeout(300_000)
-const people = 120
-const shoppers = 30
+t.setTimeout(900_000)
+const people = 60
+const shoppers = 12
 
 /** Whoever asks for the duties finds all of them to be its own, and nobody's share is too large. */
 const allAreMine = `
@@ -137,7 +137,7 @@ t.test('two owners of each duty, for good', { skip: noPostgres ?? false }, async
   )
 
   // The same jobs of the calendar at both, at once.
-  const jobs = ['retention', 'rollover', 'weekly-report', 'operator-mail', 'tls-reports']
+  const jobs = ['retention', 'weekly-report', 'operator-mail']
   for (const job of jobs) {
     const runs = await Promise.all(
       ['mail1', 'mail2'].map((name) => rig.run(name, ['job', 'run', job, '--json'])),

@@ -26,7 +26,8 @@ const lineEnd = 0x0a
 const carriageReturn = 0x0d
 
 const folderOf = (dataDir: string) => join(dataDir, 'imports')
-const fileOf = (dataDir: string, id: number) => join(folderOf(dataDir), `${id}.csv`)
+/** Where the file of an import lies. */
+export const fileOf = (dataDir: string, id: number) => join(folderOf(dataDir), `${id}.csv`)
 
 /**
  * Writes the file of an import to the data directory while it arrives. Throws a 413 where it is too long, a 503 where
@@ -115,8 +116,8 @@ function isText(decoder: TextDecoder, piece: Uint8Array): boolean {
 }
 
 /** The file, piece by piece. */
-export const readFile = (dataDir: string, id: number): ReadStream =>
-  createReadStream(fileOf(dataDir, id))
+export const readFile = (dataDir: string, id: number, highWaterMark?: number): ReadStream =>
+  createReadStream(fileOf(dataDir, id), highWaterMark === undefined ? {} : { highWaterMark })
 
 /** Takes it away, if it is there. */
 export async function dropFile(dataDir: string, id: number): Promise<void> {

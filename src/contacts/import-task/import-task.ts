@@ -16,6 +16,8 @@ export interface ImportTaskDeps extends ContactDeps {
   plans: Plans
   importer: Importer
   dataDir: string
+  /** Several nodes work together: the file of an import is kept in the database too. */
+  sharesFiles: boolean
   /** The country of phone numbers without an international prefix; ISO 3166. */
   defaultCountry: string
   log: Log

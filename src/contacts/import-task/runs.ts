@@ -6,8 +6,9 @@ import { isPassing } from '../../store/index.js'
 import { type AccountTask, changeState, findTask } from '../../tasks/index.js'
 import type { ContactImportOptions } from '../import.js'
 import { isThreadDeath } from '../importer.js'
-import { dropFile, readFile } from './files.js'
+import { readFile } from './files.js'
 import { findImport, type ImportTask, type ImportTaskDeps } from './import-task.js'
+import { bringFile, dropShared } from './shared.js'
 import { undoSlice } from './undo.js'
 
 const againMs = 10_000
@@ -16,7 +17,7 @@ const mostDeaths = 3
 
 /** Works at tasks, each once, until they have ended or are not wanted at present. */
 export function makeRuns(deps: ImportTaskDeps) {
-  const { store, clock, dataDir, log } = deps
+  const { store, clock, log } = deps
   const closing = new AbortController()
   const running = new Map<number, Promise<void>>()
   const deaths = new Map<number, { done: number; times: number }>()
@@ -44,7 +45,7 @@ export function makeRuns(deps: ImportTaskDeps) {
     if (closing.signal.aborted) return
     const task = await findImport(store.read, accountId, id)
     if (task.state === 'running' || task.state === 'undoing') work(task)
-    if (task.state === 'stopped') await dropFile(dataDir, id)
+    if (task.state === 'stopped') await dropShared(deps, id)
   }
 
   /** Whether the thread has died of it some times, at one place. */
@@ -105,6 +106,7 @@ async function runImport(
     agreed,
     task: { id, after: done },
   }
+  await bringFile(deps, id)
   const bytes = readFile(dataDir, id)
   try {
     const pieces = whileWanted(bytes, signal, trigger ? checkRoom : undefined)
@@ -135,11 +137,12 @@ async function* whileWanted(
 
 /** Ends a task that is still in the state of its run; of one that was paused or stopped meanwhile that stays. */
 async function end(
-  { store, clock, dataDir }: ImportTaskDeps,
+  deps: ImportTaskDeps,
   { id, accountId, state: before }: Pick<AccountTask, 'id' | 'accountId' | 'state'>,
   to: 'done' | 'failed',
   reason?: string,
 ): Promise<void> {
+  const { store, clock } = deps
   const isOver = await store.write(async (tx) => {
     const { state, total, result } = await findTask(tx, accountId, id)
     if (state !== before) return state === 'stopped'
@@ -153,7 +156,7 @@ async function end(
       await tx.updateTable('tasks').set({ done: total }).where('id', '=', id).execute()
     return true
   })
-  if (isOver) await dropFile(dataDir, id)
+  if (isOver) await dropShared(deps, id)
 }
 
 /** Takes off the list whom an import brought, some at a time. */

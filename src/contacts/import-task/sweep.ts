@@ -3,6 +3,7 @@ import type { Tx } from '../../store/index.js'
 import { changeState, liveTasks, removeTask, tasksBeyond, tasksEndedBy } from '../../tasks/index.js'
 import { dropFile, filesKept } from './files.js'
 import type { ImportTaskDeps } from './import-task.js'
+import { dropPieces, dropShared, sharedFiles } from './shared.js'
 
 const draftMs = dayMs
 const pausedMs = 7 * dayMs
@@ -15,12 +16,12 @@ const restMs = 20
 
 /** Takes away drafts that are old, and of an account that brings another file its old imports. */
 export async function dropDrafts(deps: ImportTaskDeps, accountId?: string): Promise<void> {
-  const { store, clock, dataDir } = deps
+  const { store, clock } = deps
   const drafts = (await liveTasks(store.read, 'import')).filter(({ state }) => state === 'draft')
   const old = drafts.filter(({ begunAt }) => !isRecent(begunAt, clock.now(), draftMs))
   for (const { id } of old) {
     // Somebody may have begun it meanwhile.
-    if (await store.write((tx) => removeTask(tx, id, 'draft'))) await dropFile(dataDir, id)
+    if (await store.write((tx) => removeTask(tx, id, 'draft'))) await dropShared(deps, id)
   }
   if (accountId === undefined) return
   await dropEnded(deps, await tasksBeyond(store.read, accountId, mostEnded))
@@ -35,6 +36,7 @@ export async function sweep(
   await dropDrafts(deps)
   // In this order: a file that is there has its task already.
   const files = await filesKept(dataDir)
+  const shared = await sharedFiles(store.read)
   const wanted = new Set<number>()
   for (const { id, accountId, state, begunAt, node } of await liveTasks(store.read, 'import')) {
     // Of others nobody here knows what arrives.
@@ -44,9 +46,10 @@ export async function sweep(
     if (state !== 'paused' || isRecent(begunAt, clock.now(), pausedMs)) continue
     const change = { from: ['paused'], to: 'stopped', endedAt: clock.now() } as const
     await store.write((tx) => changeState(tx, { id, accountId }, change))
-    await dropFile(dataDir, id)
+    await dropShared(deps, id)
   }
   for (const id of files) if (!wanted.has(id)) await dropFile(dataDir, id)
+  for (const id of shared) if (!wanted.has(id)) await dropPieces(deps, id)
   await dropEnded(deps, await tasksEndedBy(store.read, clock.now() - endedMs, perSweep), stop)
 }
 

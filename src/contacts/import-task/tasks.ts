@@ -1,6 +1,7 @@
 import { checkAdding, readBilling } from '../../billing/index.js'
 import { lastConsentId } from '../../consent/index.js'
 import { ApiError } from '../../errors/index.js'
+import { nodeNames } from '../../nodes/index.js'
 import type { Read } from '../../store/index.js'
 import {
   type AccountTask,
@@ -12,7 +13,7 @@ import {
 } from '../../tasks/index.js'
 import { requireList } from '../list.js'
 import { columnsOf, type Mapping } from '../mapping.js'
-import { dropFile, type Glance, glanceAt, keepFile } from './files.js'
+import { type Glance, glanceAt, keepFile } from './files.js'
 import {
   type ImportDetail,
   type ImportOrder,
@@ -21,6 +22,7 @@ import {
   isUndoable,
 } from './import-task.js'
 import { makeRuns } from './runs.js'
+import { adoptImports, bringFile, dropShared, shareFile } from './shared.js'
 import { dropDrafts, sweep } from './sweep.js'
 
 /** Imports of files that people upload: they go on after a restart, and can be paused, stopped and undone. */
@@ -43,6 +45,8 @@ export interface ImportTasks {
   undo(accountId: string, id: number): Promise<void>
   /** Takes up what a stop or a kill has left, and takes away what is too old. */
   resume(stop: AbortSignal): Promise<boolean>
+  /** Takes over those of a node that is gone, whose files are in the database. */
+  adopt(node: number): Promise<void>
   /** Resolves when nothing is under way; call it after the importer has been told to close. */
   close(): Promise<void>
 }
@@ -55,7 +59,7 @@ const mostWaitingBytes = 512 * 1024 * 1024
 export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
   const { store, clock, dataDir } = deps
   const runs = makeRuns(deps)
-  // The file lies with the appliance that took it; its own look finds what others have changed.
+  // The appliance that took it works at it; its own look finds what others have changed.
   const takeUp = async (task: Pick<AccountTask, 'id' | 'accountId' | 'node'>) => {
     if (task.node === store.node.number) await runs.takeUp(task)
   }
@@ -76,6 +80,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       arriving.add(id)
       try {
         const kept = await keepFile(dataDir, id, pieces)
+        if (deps.sharesFiles) await shareFile(deps, id, kept)
         const change = { from: ['arriving'], to: 'draft', total: kept.lines } as const
         const whole = { filename, ...kept }
         await store.write((tx) => changeState(tx, { id, accountId }, { ...change, detail: whole }))
@@ -88,7 +93,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       }
     },
     async glance({ id, detail, node }, as) {
-      if (node !== store.node.number) throw isElsewhere(node)
+      if (!(await bringFile(deps, id))) throw await isElsewhere(store.read, node)
       return await glanceAt(dataDir, id, detail, as)
     },
     async check(accountId, id, mapping) {
@@ -131,7 +136,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       const task = await store.write((tx) =>
         changeState(tx, { id, accountId }, { from, to, endedAt }),
       )
-      if (to === 'stopped' && !runs.isUnderWay(id)) await dropFile(dataDir, id)
+      if (to === 'stopped' && !runs.isUnderWay(id)) await dropShared(deps, id)
       if (to === 'running') await takeUp(task)
     },
     async undo(accountId, id) {
@@ -150,15 +155,21 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       for (const task of live) await takeUp(task)
       return live.length > 0
     },
+    async adopt(node) {
+      if ((await adoptImports(store, node)) === 0) return
+      for (const task of await liveTasks(store.read, 'import')) await takeUp(task)
+    },
     close: runs.close,
   }
 }
 
-const isElsewhere = (node: number) =>
-  new ApiError(
+async function isElsewhere(read: Read, number: number): Promise<ApiError> {
+  const name = (await nodeNames(read)).get(number) ?? `node ${number}`
+  return new ApiError(
     'conflict',
-    `The file lies on node ${node}, where it was taken in: open this page there, or upload it once more`,
+    `The file is so long that it lies on ${name} alone, where it was taken in: open this page there, or upload it in smaller pieces`,
   )
+}
 
 /** One import of an account runs at a time. */
 async function refuseSecond(read: Read, accountId: string): Promise<void> {

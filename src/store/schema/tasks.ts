@@ -1,4 +1,4 @@
-import { integer, type RowOf, table, text } from './table.js'
+import { blob, integer, type RowOf, table, text } from './table.js'
 
 /** Work of an account's that takes longer than a request: it goes on after a restart, and tells how far it is. */
 const tasks = table(
@@ -28,7 +28,7 @@ const tasks = table(
     result: text().orNull(),
     /** The user's id. */
     started_by: text(),
-    /** The appliance that has its file, where it has one. */
+    /** The appliance that works at it, and has its file, where it has one. */
     node: integer().ofOwnNode(),
     begun_at: integer(),
     ended_at: integer().orNull(),
@@ -58,6 +58,21 @@ const importRefusals = table(
 
 export interface ImportRefusalRow extends RowOf<typeof importRefusals> {}
 
+/** Files of imports, so that any node may go on with one (`contacts/import-task/shared.ts`); none where one is alone. */
+const importPieces = table(
+  'import_pieces',
+  {
+    task_id: integer().references('tasks', 'cascade'),
+    /** From 0 on. */
+    at: integer(),
+    /** RFC 1951. */
+    bytes: blob(),
+  },
+  { primaryKey: ['task_id', 'at'], isClustered: true },
+)
+
+export interface ImportPieceRow extends RowOf<typeof importPieces> {}
+
 /** Mails that an erasure comes back to: they wait for others, whom their `To` still has to name the address. */
 const erasureMails = table(
   'erasure_mails',
@@ -65,4 +80,4 @@ const erasureMails = table(
   { primaryKey: ['task_id', 'email_id'], isClustered: true },
 )
 
-export const tasksTables = [tasks, importRefusals, erasureMails] as const
+export const tasksTables = [tasks, importRefusals, importPieces, erasureMails] as const
