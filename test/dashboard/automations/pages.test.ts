@@ -380,6 +380,10 @@ t.test('a draft is seen, and what begins with a deleted list is in the way', asy
   })
   const here = `${base}/automations/${made.id}`
   t.notMatch((await owner.get(`${here}/enable`)).text, /list is deleted/)
+  // The drawing of one that was never on leads there too.
+  const nobody = await owner.get(`${here}/runs?show=live&step=later&version=1`)
+  t.equal(nobody.status, 200)
+  t.match(nobody.text, /Nobody fits/)
   await call('POST', `/v1/automations/${made.id}/enable`)
   t.notMatch((await owner.get(here)).text, /There is a draft/)
   await keepDraft(made.id)
