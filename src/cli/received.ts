@@ -145,7 +145,8 @@ async function raw(id: string, { account }: { account?: string }, command: Comma
   await withStore(placeOf(command), async ({ store: { read } }) => {
     const { id: accountId } = await chosenAccount(read, account)
     await withHints(unknown, async () => {
-      for await (const piece of receivedSource(read, accountId, id.toLowerCase())) {
+      const { pieces } = await receivedSource(read, accountId, id.toLowerCase())
+      for await (const piece of pieces) {
         process.stdout.write(piece)
       }
     })

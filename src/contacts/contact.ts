@@ -102,6 +102,12 @@ export async function addContact(
   )
 }
 
+/** A 400: what is given as the address of somebody is none. */
+export const noEmail = () =>
+  new ApiError('validation_error', 'email is not an email address', {
+    slips: [{ field: 'email', says: 'Write an address such as ann@example.org' }],
+  })
+
 /** Adds a contact as a part of another write; `id` is the contact's if the account does not know the address. */
 export async function addContactIn(
   tx: Tx,
@@ -111,7 +117,7 @@ export async function addContactIn(
   { listId, ceiling = null, checkNew, by = 'api', note, alongside, follow }: AddOptions = {},
 ): Promise<AddedContact> {
   const mailbox = parseMailbox(given.email)
-  if (mailbox === undefined) throw new ApiError('validation_error', 'email is not an email address')
+  if (mailbox === undefined) throw noEmail()
   const { address: email } = mailbox
   if (listId !== undefined) await requireList(tx, accountId, listId)
   const known = await findContact(tx, accountId, email)

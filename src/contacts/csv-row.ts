@@ -1,12 +1,12 @@
 import { typedValue, wantedOf } from '../contact-fields/index.js'
-import { numberFault } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { withoutApostrophe } from '../suppression/index.js'
 import { type Columns, type OtherColumn, shown } from './columns.js'
 import type { NewContact } from './contact.js'
-import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
+import { isName, mergedMetadata } from './fields.js'
 import { type LeftMark, readMark, yesOrNo } from './left-marks.js'
 import { toE164 } from './phone.js'
+import type { RowWords } from './row-words.js'
 
 /** What a row says of somebody. */
 export interface RowContact extends NewContact {
@@ -23,7 +23,7 @@ export interface RowContact extends NewContact {
 export function readRow(
   columns: Columns,
   cells: readonly string[],
-  defaultCountry: string,
+  { defaultCountry, words }: { defaultCountry: string; words: RowWords },
 ): RowContact | string {
   if (cells.some((cell) => cell.includes('\0'))) return 'it has a NUL character'
   // Whatever has slipped, it may have slipped into the wrong column.
@@ -35,7 +35,7 @@ export function readRow(
   const [given = ''] = withoutApostrophe(cell(columns.email)).split(' ::: ')
   const mailbox = parseMailbox(given)
   if (mailbox === undefined) {
-    return given === '' ? 'it has no email' : `email ${shown(given)} is not an email address`
+    return given === '' ? words.noAddress : words.notAddress(given)
   }
   const left: (LeftMark & { note: string })[] = []
   let unclear: string | undefined
@@ -43,11 +43,11 @@ export function readRow(
     const said = readMark(kind, cell(at))
     if (typeof said !== 'string') left.push({ ...said, note: `${name}: ${cell(at)}` })
     else if (said === 'unclear') {
-      unclear ??= `${shown(name)} is ${shown(cell(at))}, which does not say whether somebody left: expected yes, no or a date; rename the column to keep it as metadata`
+      unclear ??= words.unclear(name, cell(at))
     }
   }
   const contact: RowContact = { email: mailbox.address, ...(left.length > 0 && { left }) }
-  const refused = unclear ?? fillIn(contact, columns, { cell, defaultCountry })
+  const refused = unclear ?? fillIn(contact, columns, { cell, defaultCountry, words })
   if (refused === undefined) return contact
   if (left.length === 0) return refused
   return { email: contact.email, left, refused: `${refused}; that they left is kept` }
@@ -57,7 +57,11 @@ export function readRow(
 function fillIn(
   contact: RowContact,
   columns: Columns,
-  { cell, defaultCountry }: { cell: (at: number | undefined) => string; defaultCountry: string },
+  {
+    cell,
+    defaultCountry,
+    words,
+  }: { cell: (at: number | undefined) => string; defaultCountry: string; words: RowWords },
 ): string | undefined {
   const [first, last] = halvesOf(withoutApostrophe(cell(columns.name)))
   const names = {
@@ -66,9 +70,7 @@ function fillIn(
   }
   for (const field of ['firstName', 'lastName'] as const) {
     const name = names[field]
-    if (!isName(name)) {
-      return `${field} has over ${maxNameLength} characters, or a control character`
-    }
+    if (!isName(name)) return words.longName(field)
     if (name !== '') contact[field] = name
   }
   const own = jsonObject(cell(columns.metadata))
@@ -92,10 +94,10 @@ function fillIn(
   const metadata = { ...Object.fromEntries(fields), ...own }
   if (Object.keys(metadata).length === 0) return undefined
   contact.metadata = metadata
-  const inexact = own && numberFault('metadata', own)
+  const inexact = own && words.inexact(own)
   if (inexact !== undefined) return inexact
   if (mergedMetadata({}, metadata) !== undefined) return undefined
-  return `the cells that go into metadata have over ${maxMetadataBytes} bytes`
+  return words.tooMuch
 }
 
 /** A cell as a field of its type; undefined for what is none. */

@@ -7,7 +7,6 @@ import { type Columns, type ColumnUse, type DescribedField, readHeader } from '.
 import type { ContactEffect } from './contact.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { readRow } from './csv-row.js'
-import { maxMetadataBytes } from './fields.js'
 import {
   type ImportResult,
   keepProgress,
@@ -20,6 +19,7 @@ import {
 import type { ContactDeps } from './list.js'
 import { requireList } from './list.js'
 import { columnsOf, type Mapping } from './mapping.js'
+import { apiRowWords, pageRowWords } from './row-words.js'
 import { ceilingReached } from './total.js'
 
 /** What became of the rows of a file, so far. */
@@ -90,6 +90,8 @@ export async function importContacts(
   const { listId, ceiling, file: name, defaultCountry, trigger } = options
   const { maxRows = maxImportRows, mapping, described, known, agreed, task } = options
   const follow = trigger ? effect : undefined
+  // What a task refuses is read in the file that its page gives.
+  const words = task === undefined ? apiRowWords : pageRowWords
   const size = makeBatchSize(follow === undefined ? perWrite : perTriggeringWrite)
   const counts = noCounts()
   let unwritten = noneRead(0)
@@ -147,7 +149,9 @@ export async function importContacts(
       counts.imported += done?.imported ?? 0
       counts.skipped += done?.skipped ?? 0
       counts.suppressed += done?.suppressed ?? 0
-      for (const line of done?.invalid ?? []) refuseLine(counts, { line, reason: tooMuchKnown })
+      for (const line of done?.invalid ?? []) {
+        refuseLine(counts, { line, reason: words.tooMuchKnown })
+      }
       if (done?.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
     }
   }
@@ -177,7 +181,7 @@ export async function importContacts(
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
       if (task !== undefined && line <= task.after) continue
       unwritten.line = line
-      const contact = readRow(columns, cells, defaultCountry)
+      const contact = readRow(columns, cells, { defaultCountry, words })
       const kept = task === undefined ? '' : keptCells(cells)
       if (typeof contact === 'string') refuseRow({ line, reason: contact, cells: kept })
       else if (contact.refused !== undefined) {
@@ -234,7 +238,8 @@ const takenOf = ({ imported, skipped, invalid }: BatchCounts) => imported + skip
 function progressOf(before: ImportResult, done: BatchCounts, read: ReadRows) {
   const { rows, refused, line } = read
   const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
-  const lost = tooLarge.map(({ line, cells = '[]' }) => ({ line, reason: tooMuchKnown, cells }))
+  const reason = pageRowWords.tooMuchKnown
+  const lost = tooLarge.map(({ line, cells = '[]' }) => ({ line, reason, cells }))
   return {
     line: done.full ? rows[takenOf(done) - 1]?.line : line,
     refused: [...refused, ...lost],
@@ -271,7 +276,6 @@ function watched(file: AsyncIterable<Uint8Array>) {
 
 const brokenOff = () =>
   new ApiError('service_unavailable', 'The import goes on where its last batch was written')
-const tooMuchKnown = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`
 
 /** The refusal, with what is on the list in spite of it. */
 function withCounts(

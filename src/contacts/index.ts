@@ -42,6 +42,7 @@ export {
   type ContactNews,
   findContact,
   type NewContact,
+  noEmail,
 } from './contact.js'
 export { type ContactEngagement, engagementOf } from './engagement.js'
 export { isName, nameKeys } from './fields.js'

@@ -181,7 +181,9 @@ async function checkTopic(
   if (type === 'marketing') await findTopic(store.read, accountId, topicId)
   else {
     const message = 'topicId is only for mail of type "marketing"'
-    throw new ApiError('validation_error', message, { status: 422 })
+    const says = 'Only marketing mail has a topic'
+    const slips = [{ field: 'topicId', says }]
+    throw new ApiError('validation_error', message, { status: 422, slips })
   }
 }
 

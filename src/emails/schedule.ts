@@ -24,17 +24,21 @@ export function parseScheduledAt(
   if (at === undefined) {
     const message =
       'scheduledAt is not a date and time: expected ISO 8601, e.g. 2026-12-24T18:00:00Z'
-    throw new ApiError('validation_error', message)
+    throw wrongTime(message, 'Write a day and a time, such as 2026-12-24 18:00')
   }
   if (at <= now) {
-    throw new ApiError('validation_error', 'scheduledAt is in the past: expected a future time')
+    const message = 'scheduledAt is in the past: expected a future time'
+    throw wrongTime(message, 'This time is over: choose one to come')
   }
   if (at > now + aheadMs) {
     const message = 'scheduledAt is too far ahead: expected a time within the next 90 days'
-    throw new ApiError('validation_error', message)
+    throw wrongTime(message, 'Choose a time within the next 90 days')
   }
   return at
 }
+
+const wrongTime = (message: string, says: string) =>
+  new ApiError('validation_error', message, { slips: [{ field: 'scheduledAt', says }] })
 
 /** ISO 8601 with date and time, in ms; undefined for anything else. */
 export function parseTime(text: string): number | undefined {

@@ -37,7 +37,9 @@ export async function verifiedSender(
   const mailbox = parseMailbox(from)
   if (mailbox === undefined) {
     const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
-    throw new ApiError('validation_error', message, { fields: { domain: '' } })
+    const says = 'Write an address such as Shop <hello@example.com>'
+    const slips = [{ field: 'from', says }]
+    throw new ApiError('validation_error', message, { fields: { domain: '' }, slips })
   }
   return { mailbox, domainId: await verifiedDomainId(read, accountId, mailbox.domain, senders) }
 }

@@ -5,7 +5,7 @@
  */
 export { downloadAnswer, downloadOf } from './download.js'
 export { countWaiting } from './pieces.js'
-export { stays } from './stays.js'
+export { type Staying, stays, staysInPages } from './stays.js'
 export {
   type Erasures,
   type ErasureTask,

@@ -2,7 +2,7 @@
  * What an erasure leaves, and until when: told with each of them, so that whoever asked for it gets a true answer. What
  * is not here is replaced or deleted.
  */
-export const stays: readonly { what: string; until: string }[] = [
+const left: readonly { what: string; until: string; inPages?: string }[] = [
   {
     what: 'A keyed hash of the address, so that nobody mails it again',
     until:
@@ -11,10 +11,12 @@ export const stays: readonly { what: string; until: string }[] = [
   {
     what: 'Contents of mails, and a name that stands in a subject',
     until: 'the mails’ bodies and the mails go ([retention] bodies, and the plan)',
+    inPages: 'the mails go from the log, as your plan says',
   },
   {
     what: 'Mails to the operator (postmaster, abuse) and returned mails that nobody could read',
     until: '[retention] inbound is over',
+    inPages: 'the time for which this server keeps such mail is over',
   },
   {
     what: 'To whom mails went that the log has deleted already, for late bounces and complaints',
@@ -32,7 +34,23 @@ export const stays: readonly { what: string; until: string }[] = [
   {
     what: 'The inbox of a sandbox',
     until: 'newer mails have taken its place (sandbox.keep_messages)',
+    inPages: 'newer mails have taken its place',
   },
   { what: 'What other people’s fields and other mails say of them', until: 'you change those' },
   { what: 'Backups that were made before', until: 'you delete them' },
 ]
+
+/** As the API and commands tell it, with the operator's settings. */
+export const stays: readonly Staying[] = left.map(({ what, until }) => ({ what, until }))
+
+/** The same for people of an account, who have no settings. */
+export const staysInPages: readonly Staying[] = left.map(({ what, until, inPages }) => ({
+  what,
+  until: inPages ?? until,
+}))
+
+/** What an erasure leaves, and until when. */
+export interface Staying {
+  what: string
+  until: string
+}

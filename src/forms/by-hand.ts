@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { accountFace, brandOf, languageOf, senderOf } from '../accounts/index.js'
-import { type AskedContact, type AskedId, findContact, whyNotAsked } from '../contacts/index.js'
+import {
+  type AskedContact,
+  type AskedId,
+  findContact,
+  noEmail,
+  whyNotAsked,
+} from '../contacts/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
@@ -27,7 +33,7 @@ export async function askByHand(
 ): Promise<AskedId> {
   const { store, clock, tallies } = deps
   const mailbox = parseMailbox(given.email)
-  if (mailbox === undefined) throw new ApiError('validation_error', 'email is not an email address')
+  if (mailbox === undefined) throw noEmail()
   const form = await openHandForm(deps, accountId)
   tallies.sentIn(form.id)
   const now = clock.now()

@@ -10,7 +10,7 @@ import { noBytes } from './incoming-body.js'
 import { parseJsonObject, requireJsonType } from './json-body.js'
 import { type RateLimiter, type RateStanding, refuseExcess, standingHeaders } from './rate-limit.js'
 import { checkedKey, jsonFingerprint, type Remember, type Repeats } from './repeats.js'
-import { ApiReply, noHeaders, reply } from './reply.js'
+import { ApiReply, jsonPieces, LongReply, noHeaders, reply } from './reply.js'
 import { decodeParams, decodeQuery, type Endpoint, paramNames, type RouteTable } from './routes.js'
 import { openDigestedUpload, type Upload } from './upload.js'
 
@@ -282,7 +282,8 @@ function makeEndpoint<P, Params, Query, Body>(
         const say = (said: NotedChange) => {
           noted = said
         }
-        const { status, body, headers: own } = await answer(exchange, raw, admission.account, say)
+        const told = await answer(exchange, raw, admission.account, say)
+        const { status, body, headers: own } = told
         // A repeat changes nothing again.
         if (note !== undefined && status < 300 && !own['Idempotency-Replay']) {
           const params = decodeParams(names, raw) ?? {}
@@ -290,7 +291,10 @@ function makeEndpoint<P, Params, Query, Body>(
           const change = { principal, route, params, answer: body, noted }
           await note({ ...change, clientAddressKey: from ?? '' })
         }
-        return jsonResponse(status, body, own === noHeaders ? headers : { ...own, ...headers })
+        const all = own === noHeaders ? headers : { ...own, ...headers }
+        const response = jsonResponse(status, body, all)
+        if (told instanceof LongReply) response.stream = jsonPieces(told)
+        return response
       } catch (error) {
         logUnexpected(log, exchange.requestId, path, error)
         return errorResponse(error, headers)

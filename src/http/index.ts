@@ -32,6 +32,6 @@ export {
 } from './pages.js'
 export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
 export { type AnsweredOnce, jsonFingerprint, type Remember, type Repeats } from './repeats.js'
-export { ApiReply, reply } from './reply.js'
+export { ApiReply, LongReply, reply } from './reply.js'
 export { type HttpServer, type HttpServerOptions, openHttpServer, probePort } from './server.js'
 export type { Upload } from './upload.js'

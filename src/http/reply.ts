@@ -43,6 +43,26 @@ export function reply(status: number, body: unknown, headers?: Record<string, st
   return new ApiReply(status, body, headers)
 }
 
+/** A 200 whose last field is a long text, which is sent as its pieces come. */
+export class LongReply extends ApiReply {
+  constructor(
+    body: Readonly<Record<string, unknown>>,
+    readonly field: string,
+    /** None has a character that JSON escapes, as base64 has none. */
+    readonly pieces: AsyncIterable<string>,
+  ) {
+    super(200, body)
+  }
+}
+
+/** The JSON of such an answer; it never stands in memory as a whole. */
+export async function* jsonPieces({ body, field, pieces }: LongReply): AsyncGenerator<string> {
+  const before = JSON.stringify(body).slice(0, -1)
+  yield `${before}${before === '{' ? '' : ','}${JSON.stringify(field)}:"`
+  yield* pieces
+  yield '"}'
+}
+
 /** `200 OK` for 200; a status without a name still gets a line that parses. */
 export function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? 'Unknown'}`

@@ -3,14 +3,16 @@ import { idsIn, type Store, storedJson, type Tx } from '../store/index.js'
 import type { KeptAttachment } from './kept.js'
 import { findReceived } from './mails.js'
 
-/** Deletes a mail that came in, with its files. Throws a 404. */
+/** Deletes a mail that came in, with its files; resolves with what it may be called afterwards. Throws a 404. */
 export async function deleteReceived(
   { store }: { store: Store },
   accountId: string,
   id: string,
-): Promise<void> {
-  await findReceived(store.read, accountId, id)
+): Promise<{ name: string }> {
+  const { row } = await findReceived(store.read, accountId, id)
   await store.write((tx) => removeReceived(tx, [id]))
+  // Nothing of its sender's, who may ask for an erasure; nor is the log of changes a copy of what was deleted.
+  return { name: `for ${row.recipient}` }
 }
 
 /** Deletes mails that came in; what their contents take is given back. Those that are gone already are passed over. */

@@ -1,10 +1,10 @@
 import type { Principal } from '../accounts/index.js'
 import { serve, usualPage } from '../contract/index.js'
-import { type Api, reply } from '../http/index.js'
+import { type Api, LongReply, reply } from '../http/index.js'
 import { receivedAnswer, receivedMailAnswer, shownRule, whereAnswer } from './answers.js'
-import { receivedFileAnswer, receivedSourceAnswer } from './bytes.js'
 import * as operations from './contract.js'
 import { deleteReceived } from './delete.js'
+import { type AnswerWithContent, receivedFileAnswer, receivedSourceAnswer } from './file-answers.js'
 import { addressIn } from './rule.js'
 import { addRule, changeRule, deleteRule, findRule, listRules, type RuleDeps } from './rules.js'
 
@@ -31,8 +31,9 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
     shownRule(await changeRule(deps, account.accountId, params.id, body)),
   )
 
-  serve(api, operations.deleteReceivingRule, async ({ account, params: { id } }) => {
-    await deleteRule(deps, account.accountId, id)
+  serve(api, operations.deleteReceivingRule, async ({ account, params: { id }, note }) => {
+    const { pattern } = await deleteRule(deps, account.accountId, id)
+    note({ detail: { name: pattern } })
     return { id, deleted: true, message: 'Rule deleted; what came in by it stays' }
   })
 
@@ -49,16 +50,27 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
     receivedMailAnswer(read, account.accountId, params.id),
   )
 
-  serve(api, operations.getReceivedFile, ({ account, params: { id, number } }) =>
-    receivedFileAnswer(read, account.accountId, id, number),
+  serve(api, operations.getReceivedFile, async ({ account, params: { id, number } }) =>
+    withContent(await receivedFileAnswer(read, account.accountId, id, number)),
   )
 
-  serve(api, operations.getReceivedSource, ({ account, params }) =>
-    receivedSourceAnswer(read, account.accountId, params.id),
+  serve(api, operations.getReceivedSource, async ({ account, params }) =>
+    withContent(await receivedSourceAnswer(read, account.accountId, params.id)),
   )
 
-  serve(api, operations.deleteReceived, async ({ account, params: { id } }) => {
-    await deleteReceived(deps, account.accountId, id)
+  serve(api, operations.deleteReceived, async ({ account, params: { id }, note }) => {
+    note({ detail: await deleteReceived(deps, account.accountId, id) })
     return { id, deleted: true, message: 'Mail deleted, with its files' }
   })
+}
+
+// Up to this an answer is made at once: that is a millisecond, and tells its length.
+const mostAtOnce = 256 * 1024
+
+/** 27 MB of base64 as one JSON text hold up everybody for 0.2 s (30 Nov 2026), so that a long one is sent in pieces. */
+async function withContent({ told, content, sizeBytes }: AnswerWithContent) {
+  if (sizeBytes > mostAtOnce) return new LongReply(told, 'content', content)
+  const texts: string[] = []
+  for await (const text of content) texts.push(text)
+  return { ...told, content: texts.join('') }
 }

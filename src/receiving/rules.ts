@@ -93,20 +93,17 @@ export async function changeRule(
   })
 }
 
-/** Throws a 404. */
+/** Resolves with what it was. Throws a 404. */
 export async function deleteRule(
   { store }: Pick<RuleDeps, 'store'>,
   accountId: string,
   id: string,
-): Promise<void> {
-  const { numDeletedRows } = await store.write((tx) =>
-    tx
-      .deleteFrom('receiving_rules')
-      .where('id', '=', id)
-      .where('account_id', '=', accountId)
-      .executeTakeFirstOrThrow(),
-  )
-  if (numDeletedRows === 0n) throw noRule()
+): Promise<ReceivingRule> {
+  return await store.write(async (tx) => {
+    const rule = await findRule(tx, accountId, id)
+    await tx.deleteFrom('receiving_rules').where('id', '=', id).execute()
+    return rule
+  })
 }
 
 const noRule = () => new ApiError('not_found', 'The account has no receiving rule with this id')

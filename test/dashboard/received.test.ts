@@ -54,6 +54,7 @@ t.test('a page shows what came in, with nothing of it that runs', async (t) => {
   const viewer = await logIn(posthorn, accountId, 'viewer')
   t.equal((await viewer.post(`${base}/received/${one.id}/delete`, {})).status, 403)
   t.equal((await owner.post(`${base}/received/${one.id}/delete`, {})).status, 303)
+  t.match((await owner.get(`${base}/audit`)).text, 'Received mail “for a@in.sender.test” deleted')
 })
 
 t.test(
@@ -74,7 +75,16 @@ t.test(
     await owner.post(`${base}/receiving/${second.id}/down`, {})
     t.same(await inOrder(), [first.id, second.id])
     await owner.post(`${base}/receiving/${first.id}/off`, {})
+    const log = await owner.get(`${base}/audit`)
+    t.match(log.text, /Rule for incoming mail “a@in\.sender\.test” changed/, 'by its pattern')
     await owner.post(`${base}/receiving/${second.id}/delete`, {})
+    await posthorn.call(
+      'DELETE',
+      `/v1/receiving/rules/${(await addRule(posthorn, { pattern: 'b*@in.sender.test', action: 'store' })).id}`,
+    )
+    const deleted = (await owner.get(`${base}/audit`)).text
+    t.match(deleted, 'Rule for incoming mail “*@in.sender.test” deleted', 'by a page')
+    t.match(deleted, 'Rule for incoming mail “b*@in.sender.test” deleted', 'by the API')
     const { rules } = (await posthorn.call('GET', '/v1/receiving/rules')).json
     t.match(rules, [{ id: first.id, enabled: false }])
     const wrong = await owner.post(`${base}/domains/sender.test/receiving`, {

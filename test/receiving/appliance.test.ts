@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { idOf, startSubmission, submit } from '../submission/start.js'
 import { openReceiver } from '../support/receiver.js'
@@ -131,3 +132,27 @@ t.test(
     t.equal(await give(`In-Reply-To: ${own}`), null)
   },
 )
+
+t.test('a large mail and its file come whole, in pieces that hold up nobody', async (t) => {
+  const posthorn = await startReceiving(t)
+  await addRule(posthorn, { pattern: '*@in.sender.test', action: 'store' })
+  // Lengths that no three octets make.
+  const file = randomBytes(1_000_001)
+  const raw = Buffer.from(
+    `Subject: Large\r\nContent-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n${file
+      .toString('base64')
+      .replace(/.{76}/g, '$&\r\n')}\r\n`,
+  )
+  const { inboundSmtpPort: port } = posthorn.appliance
+  t.match(await giveMail(t, port, 'a@in.sender.test', raw), /^250 /)
+  const [mail] = await whenRead(posthorn)
+  const path = `/v1/received/${mail.id}`
+  const source = await posthorn.call('GET', `${path}/raw`)
+  t.equal(source.headers.get('content-length'), null, 'no answer of that length is held')
+  t.ok(Buffer.from(source.json.content, 'base64').equals(Buffer.concat([raw, Buffer.from('\r\n')])))
+  t.equal(source.json.id, mail.id)
+  const one = (await posthorn.call('GET', `${path}/attachments/1`)).json
+  t.match(one, { filename: 'a.pdf', size: 1_000_001, sha256: mail.attachments[0].sha256 })
+  t.ok(Buffer.from(one.content, 'base64').equals(file))
+  t.equal((await posthorn.call('GET', `${path}/attachments/2`)).status, 404)
+})

@@ -1,4 +1,5 @@
 import type { LoggedChange } from '../../audit/index.js'
+import { listRules } from '../../receiving/index.js'
 import type { Read } from '../../store/index.js'
 import { changeInWords } from './words.js'
 
@@ -123,6 +124,14 @@ const lookUp: Record<string, LookUp> = {
         .execute(),
       ({ id }) => `/emails/${id}`,
     ),
+  receiving: async (read, ids, accounts) => {
+    const rules = await Promise.all(accounts.map((account) => listRules(read, account)))
+    return rules
+      .flat()
+      .flatMap(({ id, accountId, pattern }) =>
+        ids.includes(id) ? [{ id, account_id: accountId, name: pattern, path: '/receiving' }] : [],
+      )
+  },
   template: async (read, slugs, accounts) =>
     withPath(
       await read

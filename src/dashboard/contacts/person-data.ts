@@ -2,7 +2,7 @@ import { string, type } from 'superstruct'
 import { noteAudit } from '../../audit/index.js'
 import { auditOf } from '../../contract/index.js'
 import * as operations from '../../erasure/contract.js'
-import { downloadOf, stays, wholeAddress } from '../../erasure/index.js'
+import { downloadOf, type Staying, staysInPages, wholeAddress } from '../../erasure/index.js'
 import { ApiError } from '../../errors/index.js'
 import { addressKey, parseMailbox } from '../../mime/index.js'
 import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -23,7 +23,7 @@ interface PersonDataView {
   /** What was typed and is no address. */
   typed: string
   zip: string
-  stays: readonly { what: string; until: string }[]
+  stays: readonly Staying[]
   faults: Faults
   same: SameBy
 }
@@ -78,7 +78,7 @@ function showPersonData({ base, account, query, fields }: Visit, faults: Faults)
     email,
     typed: typed.slice(0, 320),
     zip: `${base}/contacts/data/everything.zip?${new URLSearchParams({ email })}`,
-    stays,
+    stays: staysInPages,
     faults,
     same: {
       api: [

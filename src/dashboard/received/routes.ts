@@ -88,9 +88,9 @@ export function receivedPages(pages: AccountPages, { store }: { store: Store }):
   )
 
   pages.get('/received/:id/source', 'emails.read', async ({ account, params }) => {
-    const { row } = await findReceived(read, account.id, params.id ?? '')
-    const source = receivedSource(read, account.id, row.id)
-    return file(source, 'message/rfc822', { saveAs: `${row.id}.eml` })
+    const id = params.id ?? ''
+    const { pieces } = await receivedSource(read, account.id, id)
+    return file(pieces, 'message/rfc822', { saveAs: `${id}.eml` })
   })
 
   pages.get('/received/:id/files/:number', 'emails.read', async ({ account, params }) => {
@@ -105,8 +105,8 @@ export function receivedPages(pages: AccountPages, { store }: { store: Store }):
   pages.post('/received/:id/delete', { action: 'domains.write' }, async (visit) => {
     const { account, base, params } = visit
     const id = params.id ?? ''
-    await deleteReceived({ store }, account.id, id)
-    const audit = auditOf(operations.deleteReceived, { target: id })
+    const detail = await deleteReceived({ store }, account.id, id)
+    const audit = auditOf(operations.deleteReceived, { target: id, detail })
     return redirect(`${base}/received`, { flash: 'The mail is deleted', audit })
   })
 }

@@ -120,8 +120,8 @@ export function rulePages(
 
   pages.post('/receiving/:id/delete', changing, async ({ account, base, params }) => {
     const id = params.id ?? ''
-    await deleteRule(deps, account.id, id)
-    const audit = auditOf(operations.deleteReceivingRule, { target: id })
+    const { pattern: name } = await deleteRule(deps, account.id, id)
+    const audit = auditOf(operations.deleteReceivingRule, { target: id, detail: { name } })
     return redirect(`${base}/receiving`, { flash: 'The rule is deleted', audit })
   })
 }

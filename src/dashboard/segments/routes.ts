@@ -127,5 +127,6 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
 function nameOf(given: string | undefined): string {
   const name = given?.trim() ?? ''
   if (operations.segmentName.struct.is(name)) return name
-  throw new ApiError('validation_error', 'name: Expected 1 to 100 characters')
+  const says = 'Write a name of 1 to 100 characters'
+  throw new ApiError('validation_error', says, { fields: { field: 'name' } })
 }

@@ -84,7 +84,7 @@ function placedIn(error: unknown): readonly PlacedFault[] | undefined {
   return error.slips.map(({ field, says }) => ({
     path: field.split('.'),
     says,
-    isNameless: false,
+    isNameless: true,
   }))
 }
 

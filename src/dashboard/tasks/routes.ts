@@ -1,6 +1,12 @@
 import { findTakeOut } from '../../automations/index.js'
 import { findBulk } from '../../contacts/index.js'
-import { countWaiting, type ErasureTask, findErasure, stays } from '../../erasure/index.js'
+import {
+  countWaiting,
+  type ErasureTask,
+  findErasure,
+  type Staying,
+  staysInPages,
+} from '../../erasure/index.js'
 import { oneOf, structOf, table } from '../../fields/index.js'
 import { type AccountTask, findTask, liveTasks } from '../../tasks/index.js'
 import type { ContactPageDeps } from '../contacts/deps.js'
@@ -169,7 +175,7 @@ interface ErasureView {
   mails: number
   /** Mails that wait for other recipients. */
   waiting: number
-  stays: typeof stays
+  stays: readonly Staying[]
   /** Has it go on, where it has failed and who looks may. */
   again: string | undefined
   reason: string | undefined
@@ -192,7 +198,7 @@ async function showErasure(
     name: detail.name,
     mails: result.mails ?? 0,
     waiting: await countWaiting(store.read, id),
-    stays,
+    stays: staysInPages,
     again: state === 'failed' && may('contacts.write') ? `${base}/tasks/${id}/again` : undefined,
     reason: state === 'failed' ? result.reason : undefined,
     begun: moment(begunAt, now),

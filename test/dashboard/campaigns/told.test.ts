@@ -245,6 +245,10 @@ t.test('numbers are told as people write them', async (t) => {
   const fast = await owner.post(`${base}/campaigns/new`, { ...form, rate: '2000000' })
   t.equal(fast.status, 422)
   t.match(fast.text, /Write a number of mails from 1 to 1,000,000/)
+  const unsent = (await owner.post(`${base}/campaigns/new`, { ...form, from: 'nobody' })).text
+  t.match(unsent, 'id="field-from-fault">Write an address such as Shop &lt;hello@example.com&gt;<')
+  t.match(unsent, 'href="#field-from">From: Write an address')
+  t.notMatch(unsent, /from is not a sender/)
 })
 
 t.test('one for a time to come says when it leaves, and no names of the API', async (t) => {
@@ -262,7 +266,7 @@ t.test('one for a time to come says when it leaves, and no names of the API', as
     return { checks, sent: (await owner.get(page, { cookie })).text }
   }
   const ahead = await send({ scheduledAt: at })
-  t.match(ahead.checks, /You can take it back until then/)
+  t.match(ahead.checks, /You can take it back until \d/)
   t.match(ahead.sent, /It is scheduled for \d+ people, and leaves at \d/)
   const soon = await send({})
   t.match(soon.checks, /You have a minute to take it back/)

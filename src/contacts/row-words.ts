@@ -1,0 +1,55 @@
+import { numberFault } from '../json/index.js'
+import { shown } from './columns.js'
+import { maxMetadataBytes, maxNameLength } from './fields.js'
+
+type NameField = 'firstName' | 'lastName'
+
+/** Why a row is refused, in words: those of the API, and those of the file of refused rows that a page gives. */
+export interface RowWords {
+  noAddress: string
+  notAddress(given: string): string
+  longName(field: NameField): string
+  /** A cell of a column that says who left, and does not. */
+  unclear(column: string, cell: string): string
+  /** A number of a cell that is JSON, of which digits would be lost; undefined: there is none. */
+  inexact(own: Record<string, unknown>): string | undefined
+  tooMuch: string
+  /** The same with what is stored of them already. */
+  tooMuchKnown: string
+}
+
+/** With the names that fields have in the API. */
+export const apiRowWords: RowWords = {
+  noAddress: 'it has no email',
+  notAddress: (given) => `email ${shown(given)} is not an email address`,
+  longName: (field) => `${field} has over ${maxNameLength} characters, or a control character`,
+  unclear: (column, cell) =>
+    `${shown(column)} is ${shown(cell)}, which does not say whether somebody left: expected yes, no or a date; rename the column to keep it as metadata`,
+  inexact: (own) => numberFault('metadata', own),
+  tooMuch: `the cells that go into metadata have over ${maxMetadataBytes} bytes`,
+  tooMuchKnown: `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`,
+}
+
+const names: Readonly<Record<NameField, string>> = {
+  firstName: 'the first name',
+  lastName: 'the last name',
+}
+
+// The quotes of JSON would be doubled in a file of comma-separated values.
+const inQuotes = (text: string) => `“${shown(text).slice(1, -1)}”`
+
+/** For people, who know columns and fields by what they read on pages. */
+export const pageRowWords: RowWords = {
+  noAddress: 'it has no address',
+  notAddress: (given) => `${inQuotes(given)} is no email address`,
+  longName: (field) =>
+    `${names[field]} has over ${maxNameLength} characters, or some that cannot be seen`,
+  unclear: (column, cell) =>
+    `${inQuotes(column)} is ${inQuotes(cell)}, which does not say whether somebody left: write yes, no or a date, or make the column a field of your own`,
+  inexact: (own) =>
+    numberFault('', own) === undefined
+      ? undefined
+      : 'a number in it is too long to be kept exactly: write it as a text, in quotes',
+  tooMuch: `the cells that become fields of your own have over ${maxMetadataBytes} bytes`,
+  tooMuchKnown: `fields of your own, with what is known of them already, would have over ${maxMetadataBytes} bytes`,
+}
