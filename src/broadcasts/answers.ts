@@ -2,6 +2,7 @@ import { stoppedForClient } from '../billing/index.js'
 import { sumCampaigns } from '../stats/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { type Broadcast, findBroadcastDetail, listBroadcasts } from './broadcast.js'
+import { alikeVersions, alikeWords, draftVersions } from './put-variants.js'
 import { listRecipients } from './recipients.js'
 import { shownBroadcast, shownDetail } from './shown.js'
 import { campaignVersions } from './shown-variants.js'
@@ -52,7 +53,10 @@ export async function broadcastAnswer(
   const recipients = await listRecipients(read, broadcast.id, maxRecipientsShown)
   const versions = await campaignVersions(read, broadcast)
   const left = (await leftBy(read, [broadcast]))(broadcast)
-  return shownDetail(broadcast, stop, { now, left, recipients, versions, hasRoom })
+  const alike = alikeVersions(broadcast, (await draftVersions(read, broadcast)).variants).map(
+    alikeWords,
+  )
+  return shownDetail(broadcast, stop, { now, left, recipients, versions, alike, hasRoom })
 }
 
 /** How many left by each of some campaigns. */

@@ -5,6 +5,7 @@ import { nextOfAudience } from './audience.js'
 import type { Broadcast } from './broadcast.js'
 import { audienceOf } from './dispatch-campaign.js'
 import { exactLocal, nextTime, sameByClock, spanOfOwnTime, zoneOf } from './own-time.js'
+import { opensFrom, paceOf } from './pace.js'
 
 /** From when until when (ms) people get a campaign. */
 export interface TimeSpan {
@@ -12,7 +13,10 @@ export interface TimeSpan {
   last: number
 }
 
-/** When people get a campaign at one time of their own clocks, by the zones of those who were looked at. */
+/**
+ * When people get a campaign at one time of their own clocks, by the zones of those who were looked at; where that is out
+ * of the campaign's hours, when these begin next.
+ */
 export interface OwnTimes {
   span: TimeSpan
   /** How many were looked at; `isAll`: all that there are. */
@@ -22,6 +26,8 @@ export interface OwnTimes {
   bounds: TimeSpan
   /** The next such hour of their clocks after a moment: from the first of them to the last. */
   after(moment: number): TimeSpan
+  /** When the hours of the campaign allow what is due at a moment (ms). */
+  opens(at: number): number
 }
 
 // Each costs a few microseconds; a page has no time for all of a million.
@@ -33,9 +39,9 @@ const perPage = 500
  * an audience of which not all were looked at the last are taken to be where days end.
  */
 export const choiceAfterClocks = (
-  { span, bounds, isAll }: Pick<OwnTimes, 'span' | 'bounds' | 'isAll'>,
+  { span, bounds, isAll, opens }: Pick<OwnTimes, 'span' | 'bounds' | 'isAll' | 'opens'>,
   { hours, from }: { hours: number; from: number },
-): number => Math.max(from, isAll ? span.last : bounds.last) + hours * hourMs
+): number => opens(Math.max(from, isAll ? span.last : bounds.last)) + hours * hourMs
 
 /** Undefined for a campaign that goes by no clocks, or has no time or nobody yet. Throws as `nextOfAudience` does. */
 export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnTimes | undefined> {
@@ -54,15 +60,22 @@ export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnT
   }
   if (people === 0) return undefined
   const local = exactLocal(moment, zone)
+  const pace = paceOf(broadcast)
+  const opens = (at: number) => opensFrom(pace, at)
+  const opened = ({ first, last }: TimeSpan): TimeSpan => ({
+    first: opens(first),
+    last: opens(last),
+  })
   const spanOf = (at: (zone: string) => number): TimeSpan => {
     const times = [...zones].map(at)
-    return { first: Math.min(...times), last: Math.max(...times) }
+    return opened({ first: Math.min(...times), last: Math.max(...times) })
   }
   return {
     span: spanOf((one) => sameByClock(moment, zone, one) ?? moment),
     people,
     isAll,
-    bounds: spanOfOwnTime(moment, zone),
+    bounds: opened(spanOfOwnTime(moment, zone)),
     after: (from) => spanOf((one) => nextTime(local, one, from)),
+    opens,
   }
 }

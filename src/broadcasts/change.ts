@@ -33,7 +33,7 @@ export async function changeDraft(
   billing: AccountBilling,
   id: string,
   changes: BroadcastChanges,
-  { alongside = async () => {}, revision }: ChangeOptions = {},
+  { alongside = async () => {}, revision, unfinished }: ChangeOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
@@ -88,6 +88,7 @@ export async function changeDraft(
         counts: JSON.stringify(counts),
         preview_text: input.previewText || null,
         blocks: isRewritten ? blocks && JSON.stringify(blocks) : draft.blocks,
+        unfinished: isRewritten ? (unfinished ?? null) : draft.unfinished,
         revision: draft.revision + 1,
         topic_id: topicId,
         name: input.name ?? null,
@@ -118,6 +119,8 @@ interface ChangeOptions {
   alongside?: ((tx: Tx, changed: Broadcast) => Promise<void>) | undefined
   /** What the changes were typed over: a 409 where somebody else has changed the draft since. */
   revision?: number | undefined
+  /** What the draft's page has that is not finished (`unfinished` of its row): of blocks that are given. */
+  unfinished?: string | undefined
 }
 
 interface BodyChange {

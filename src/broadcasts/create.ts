@@ -85,7 +85,7 @@ export async function createBroadcast(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
   billing: AccountBilling,
   input: BroadcastInput,
-  { draft = false, alongside = async () => {} }: CreateOptions = {},
+  { draft = false, alongside = async () => {}, unfinished }: CreateOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
@@ -127,6 +127,7 @@ export async function createBroadcast(
         counts: JSON.stringify(counts),
         preview_text: input.previewText || null,
         blocks: blocks && JSON.stringify(blocks),
+        unfinished: unfinished ?? null,
         notice_reason: null,
         topic_id: topicId,
         name: input.name ?? null,
@@ -197,7 +198,9 @@ export async function refuseContent(
 
 interface CreateOptions {
   draft?: boolean
-  alongside?: (tx: Tx, made: Broadcast) => Promise<void>
+  alongside?: ((tx: Tx, made: Broadcast) => Promise<void>) | undefined
+  /** What the draft's page has that is not finished (`unfinished` of its row). */
+  unfinished?: string | undefined
 }
 
 interface CheckOptions {

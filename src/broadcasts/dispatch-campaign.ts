@@ -160,6 +160,7 @@ export async function judgeDraft(
   const draft = await findBroadcast(read, accountId, id)
   refuseUnlessDraft(draft)
   const { billing } = await checkStanding(read, deps, draft)
+  refuseUnfinished(draft)
   await refuseUnwritten(read, draft)
   if (draft.local_zone !== null && draft.scheduled_at === null) throw withoutTime()
   const now = deps.clock.now()
@@ -205,6 +206,14 @@ async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Pro
   if (!isUnwritten({ subject, html: html ?? '' })) return
   const message =
     subject.trim() === '' ? 'The campaign has no subject yet' : 'The campaign has no content yet'
+  throw new ApiError('validation_error', message)
+}
+
+/** A 400 for a draft whose page has blocks that are not finished: what is stored of it lacks them. */
+function refuseUnfinished({ unfinished }: Broadcast): void {
+  if (unfinished === null) return
+  const { names } = JSON.parse(unfinished) as { names: string[] }
+  const message = `These of its blocks are not finished: ${names.join(', ')}. Finish them where it is written, or take them out`
   throw new ApiError('validation_error', message)
 }
 

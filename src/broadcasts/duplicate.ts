@@ -31,7 +31,8 @@ export async function duplicateBroadcast(
     attachments: await filesOf(read, found),
     ...(variants.length > 0 && { variants, variantTest: test }),
   }
-  return await createBroadcast(deps, billing, input, { draft: true, alongside })
+  const unfinished = found.unfinished ?? undefined
+  return await createBroadcast(deps, billing, input, { draft: true, alongside, unfinished })
 }
 
 interface InPlace extends Pick<WhomInput, 'audience'> {

@@ -71,19 +71,20 @@ export {
 export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
-export { beginOf, laterSpan } from './own-time.js'
+export { beginOf, firstTime, laterSpan } from './own-time.js'
 export {
   aheadMs,
   lastLeavesAt,
   leavingTimes,
   mostAnHour,
+  opensFrom,
   type Pace,
   paceOf,
   type SendWindow,
 } from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
-export { alikeVersions, draftVersions } from './put-variants.js'
+export { alikeVersions, alikeWords, draftVersions } from './put-variants.js'
 export { reachedWords } from './reached.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
 export { recipientsAnswer } from './recipients-answer.js'

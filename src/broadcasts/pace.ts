@@ -1,4 +1,4 @@
-import { hourMs, openWindow, utcTime, type Window } from '../clock/index.js'
+import { hourMs, openWindow, utcTime, type Window, windowOpens } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 import type { Store } from '../store/index.js'
@@ -27,6 +27,10 @@ export const paceOf = ({ rate, send_window }: Pick<Broadcast, 'rate' | 'send_win
   rate,
   window: send_window === null ? null : (JSON.parse(send_window) as SendWindow),
 })
+
+/** When mail of a campaign may leave, from a moment on (ms): then, or when its hours begin next. */
+export const opensFrom = ({ window }: Pick<Pace, 'window'>, at: number): number =>
+  window === null ? at : windowOpens(window, window.zone, at)
 
 /** What a request says about it, as a row keeps it. Throws a 400 for hours that never come. */
 export function paceIn({

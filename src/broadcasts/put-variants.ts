@@ -238,3 +238,7 @@ export function alikeVersions(
   }
   return [...said.values()].filter(({ length }) => length > 1)
 }
+
+/** What is said of versions that say the same. */
+export const alikeWords = (keys: readonly string[]): string =>
+  `Versions ${keys.join(' and ')} are alike: nothing is learned from them`

@@ -59,12 +59,15 @@ export function shownDetail(
     left,
     recipients,
     versions,
+    alike,
     hasRoom,
   }: {
     now: number
     left: number
     recipients: readonly BroadcastRecipient[]
     versions: ReturnType<typeof shownVariants>
+    /** What is said of versions that are the same. */
+    alike: readonly string[]
     hasRoom: boolean
   },
 ) {
@@ -88,7 +91,7 @@ export function shownDetail(
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,
     tags,
-    warnings,
+    warnings: [...warnings, ...alike],
     attachments: (attachmentsOf(broadcast.attachments) ?? []).map(shownAttachment),
     progress: {
       waiting,

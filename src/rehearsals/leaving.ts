@@ -43,7 +43,9 @@ export async function leavingOf(
   const test = draft.variant_test === null ? undefined : usual
   return (later) => {
     const from = notBefore + later
-    if (own !== undefined) return { opensAt, ...byClocks(own, { people, test, from, later }) }
+    if (own !== undefined) {
+      return { opensAt, ...byClocks(own, { people, test, from, later, rate, window }) }
+    }
     const startsAt = Math.max(notBefore, beginOf(draft) ?? 0) + later
     return { opensAt, ...atPace(startsAt, { people, test, rate, window }) }
   }
@@ -84,16 +86,27 @@ function atPace(
   }
 }
 
-/** Each at one time of their own clock; they are taken to be spread over the zones as evenly as these are over the day. */
+/** Each at one time of their own clock, and no more than its rate lets leave; they are taken to be spread over the zones as evenly as these are over the day. */
 function byClocks(
   own: OwnTimes,
-  { people, test, from, later }: Given & { from: number; later: number },
+  {
+    people,
+    test,
+    from,
+    later,
+    rate,
+    window,
+  }: Given & { from: number; later: number } & ReturnType<typeof paceOf>,
 ): Omit<CampaignLeaving, 'opensAt'> {
-  const startsAt = Math.max(from, own.span.first + later)
-  const spread =
-    ({ first, last }: TimeSpan, of: number) =>
-    (n: number) =>
-      Math.max(startsAt, later + first + ((last - first) * n) / Math.max(1, of))
+  const startsAt = own.opens(Math.max(from, own.span.first + later))
+  const spread = ({ first, last }: TimeSpan, of: number) => {
+    const begins = Math.max(startsAt, later + first)
+    const paced = rate === null ? undefined : leavingTimes(begins, { rate, window })
+    return (n: number) => {
+      const due = Math.max(startsAt, later + first + ((last - first) * n) / Math.max(1, of))
+      return Math.max(due, paced?.leavesAt(n) ?? 0)
+    }
+  }
   const tried = triedOf({ people, test })
   const leavesAt = spread(own.span, tried)
   if (test === undefined || tried >= people)

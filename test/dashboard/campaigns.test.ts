@@ -337,8 +337,10 @@ t.test('a campaign is put together of blocks, and of a template', async (t) => {
     'b.1.url': 'https://shop.test/',
   }
   const wrong = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks, 'b.1.url': 'x' })
-  t.equal(wrong.status, 422)
-  t.match(wrong.text, /id="field-b\.1\.url-fault">Write a link or a merge tag, such as/)
+  t.match(
+    (await owner.get(wrong.to)).text,
+    /id="field-b\.1\.url-fault">Write a link or a merge tag/,
+  )
   const made = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks })
   const { id = '' } = /campaigns\/(?<id>[^/]+)$/.exec(made.to)?.groups ?? {}
   const detail = await call('GET', `/v1/broadcasts/${id}`)
@@ -420,9 +422,10 @@ t.test('a merge tag that cannot be read is told in its card', async (t) => {
     'b.1.1.0.items': 'One\r\nTwo for {{ firstName | nofilter }}',
   }
   const refused = await owner.post(`${base}/campaigns/new`, { ...rest, ...bad })
-  t.equal(refused.status, 422)
-  t.match(refused.text, /href="#field-b\.1\.1\.0\.items">Block 2 \(columns\), block 1 \(list\)/)
-  t.match(refused.text, /id="field-b\.1\.1\.0\.items-fault">Block 2 [^<]*nofilter/)
+  t.match(
+    (await owner.get(refused.to)).text,
+    /id="field-b\.1\.1\.0\.items-fault">Block 2 [^<]*nofilter/,
+  )
   const seen = (await owner.post(`${base}/campaigns/new/preview`, { ...rest, ...bad })).text
   t.match(seen, /role="alert"><p>Block 2 \(columns\), block 1 \(list\) of column 2/)
   const open = { version: 1, blocks: [{ type: 'divider' }, { type: 'text', text: 'x {{ y' }] }
@@ -620,12 +623,12 @@ t.test(
     t.match((await owner.get(made.to)).text, /name="rate"[^>]*value="1200"/)
     t.match(
       (await owner.get(`${made.to}/send`)).text,
-      /2 people<\/b>, at 09:00 by each recipient’s own clock: from 24 Dec 2027/,
+      /2 people<\/b>, at 09:00 by each recipient’s own clock, or when its hours next begin: from 27 Dec 2027/,
     )
     await owner.post(`${made.to}/send`, { revision: '0' })
     const page = (await owner.get(made.to)).text
     t.match(page, /by each recipient’s own clock/)
-    t.match(page, /at most 1,200 an hour, from 09:00 until 17:00 on Mon \(Africa\/Lagos\)/)
+    t.match(page, /at most 1,200 an hour, from 09:00 until 17:00 on Mon, the time in Lagos/)
     const typed = await owner.post(`${made.to}/pace`, { rate: '1e3' })
     const opened = /<details class="card" open><summary>Change how fast[\s\S]*value="1e3"/
     t.match(typed, { status: 422, text: opened }, 'what was typed is seen')

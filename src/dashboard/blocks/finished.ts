@@ -5,6 +5,7 @@ import type { Form } from '../../http/index.js'
 import { besideCards } from './faulty-card.js'
 import { blockNames } from './fields.js'
 import {
+  documentFaults,
   documentIn,
   isAsAdded,
   type TypedBlock,
@@ -106,20 +107,36 @@ interface KeptOptions {
   saved: string
   /** Where the document is in what is given, such as `variants.1.`. */
   within?: string
+  /** What is not finished is kept beside the rest, so that 'Save' takes it too. */
+  keepsAll?: boolean
 }
 
-/** What is sent while somebody writes is kept as far as it is finished, and `flash` says what is not; 'Save' refuses that. */
+/** Keeps a document; `unfinished` is all that was typed, where a part of it is not finished. */
+type Keep<T> = (document: TypedDocument | undefined, unfinished?: UnfinishedDocument) => Promise<T>
+
+/** A document with cards that are not finished, as it is stored beside what is (JSON). */
+export interface UnfinishedDocument extends Pick<TypedDocument, 'blocks' | 'rest'> {
+  /** The cards, as the page calls them. */
+  names: string[]
+  /** What each lacks, by the names of the form's fields. */
+  faults: Record<string, string>
+}
+
+/** What is sent while somebody writes is kept as far as it is finished, and `flash` says what is not; 'Save' may refuse that. */
 export async function savedOrKept<T>(
   { form, fields }: { form: { next?: string | undefined }; fields: Form },
-  keep: (document: TypedDocument | undefined) => Promise<T>,
-  { before, saved, within }: KeptOptions,
+  keep: Keep<T>,
+  { before, saved, within, keepsAll = false }: KeptOptions,
 ): Promise<{ kept: T; flash: string | undefined }> {
   const document = documentIn(fields)
-  if (form.next !== 'keep') {
+  const isSave = form.next !== 'keep'
+  if (isSave && !keepsAll) {
     return { kept: await besideCards(() => keep(document), within), flash: saved }
   }
   const { kept, unfinished } = await keepFinished(document, keep, { before, within })
-  return { kept, flash: keptWithout(unfinished) }
+  if (!isSave) return { kept, flash: keptWithout(unfinished) }
+  const lacks = `${saved}, but before it is sent these are to be finished: ${unfinished.join(', ')}`
+  return { kept, flash: unfinished.length === 0 ? saved : lacks }
 }
 
 /**
@@ -128,29 +145,40 @@ export async function savedOrKept<T>(
  */
 async function keepFinished<T>(
   typed: TypedDocument | undefined,
-  keep: (document: TypedDocument | undefined) => Promise<T>,
+  keep: Keep<T>,
   { before, within }: { before: BlockDocument | null | undefined; within: string | undefined },
 ): Promise<{ kept: T; unfinished: string[] }> {
   const wrong = new Set<number>()
+  const refused: Record<string, string> = {}
   for (;;) {
     const part = typed && finishedPart(typed, before, wrong)
+    const names = part?.unfinished ?? []
+    const faults = typed && { ...documentFaults(typed, { added: true }), ...refused }
+    const { blocks = [], rest = {} } = typed ?? {}
+    const unfinished = names.length === 0 || !faults ? undefined : { blocks, rest, names, faults }
     try {
-      const kept = await besideCards(() => keep(part?.document), within)
-      return { kept, unfinished: part?.unfinished ?? [] }
+      const kept = await besideCards(() => keep(part?.document, unfinished), within)
+      return { kept, unfinished: names }
     } catch (error) {
-      const place = part?.places[refusedPlace(error)]
+      const { at, after, message } = refusedPlace(error)
+      const place = part?.places[at]
       if (place === undefined || wrong.has(place) || wrong.size >= mostRefused) throw error
       wrong.add(place)
+      refused[`b.${place}${after}`] = message
     }
   }
 }
 
-/** Where at the top the block stands that was refused; -1: it was something else. */
-function refusedPlace(error: unknown): number {
+/** Where at the top the block stands that was refused, and the rest of its field's name; -1: it was something else. */
+function refusedPlace(error: unknown): { at: number; after: string; message: string } {
   const [issue] = error instanceof ShapeError ? error.issues : []
-  const [, place = '-1'] = /^b\.(\d+)(?:\.|$)/.exec(issue?.path[0] ?? '') ?? []
-  return Number(place)
+  const [, at = '-1', after = ''] = /^b\.(\d+)(|\..*)$/.exec(issue?.path[0] ?? '') ?? []
+  return { at: Number(at), after, message: issue?.message ?? '' }
 }
+
+/** What a draft's page has that is not finished, as it is stored. */
+export const unfinishedIn = (stored: string | null | undefined): UnfinishedDocument | undefined =>
+  stored ? (JSON.parse(stored) as UnfinishedDocument) : undefined
 
 /** What is told of a document that was kept without some cards; undefined where it was kept whole. */
 const keptWithout = (unfinished: readonly string[]): string | undefined =>

@@ -190,8 +190,14 @@ export function tryDocument(typed: TypedDocument): BlockDocument | undefined {
   }
 }
 
-/** What is wrong with what is typed, by the names of the form's fields. */
-export function documentFaults(typed: TypedDocument): Record<string, string> {
+/**
+ * What is wrong with what is typed, by the names of the form's fields; with `added` also of cards that are as they were
+ * added.
+ */
+export function documentFaults(
+  typed: TypedDocument,
+  { added = false } = {},
+): Record<string, string> {
   try {
     checkedDocument(typed)
     return {}
@@ -211,7 +217,7 @@ export function documentFaults(typed: TypedDocument): Record<string, string> {
       error.parted
         .map((issue) => [issue.path[0] ?? '', faultWords(issue)] as const)
         // Who has just added a card has done nothing wrong yet.
-        .filter(([name]) => !isNew(name)),
+        .filter(([name]) => added || !isNew(name)),
     )
   }
 }

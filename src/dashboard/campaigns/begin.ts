@@ -4,6 +4,7 @@ import { type Broadcast, blocksOf } from '../../broadcasts/index.js'
 import type { Form } from '../../http/index.js'
 import { findTemplate } from '../../templates/index.js'
 import { firstBlocks } from '../blocks/fields.js'
+import { unfinishedIn } from '../blocks/finished.js'
 import { documentIn, filled, type TypedDocument, typedOf } from '../blocks/form.js'
 import { type Html, html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
@@ -45,14 +46,15 @@ export async function begunWith(
 ): Promise<Begun> {
   if (fields.get('from') !== undefined) return typedWith(fields)
   const blocks = async () => {
-    if (draft !== undefined) return blocksOf(draft)
+    if (draft !== undefined) return unfinishedIn(draft.unfinished) ?? blocksOf(draft)
     const slug = query.get('template')
     if (slug !== null) return (await findTemplate(store.read, account.id, slug)).blocks
     if (query.get('with') === 'html') return null
     return layoutNamed(query.get('layout'))?.document ?? firstBlocks
   }
   const document = await blocks()
-  return { document: document === null ? undefined : typedOf(document), asks: undefined }
+  if (document === null) return { document: undefined, asks: undefined }
+  return { document: 'rest' in document ? document : typedOf(document), asks: undefined }
 }
 
 /** The button that was pressed to begin otherwise. */

@@ -1,6 +1,7 @@
 import { readBilling } from '../../billing/index.js'
 import {
   alikeVersions,
+  alikeWords,
   type Broadcast,
   draftVersions,
   judgeDraft,
@@ -108,7 +109,7 @@ async function versionChecks(
     ...(isBlind ? [{ tone: 'doubt' as const, says: opensNotToBe, mend }] : []),
     ...alike.map((keys) => ({
       tone: 'doubt' as const,
-      says: `Versions ${keys.join(' and ')} are alike: nothing is learned from them.`,
+      says: `${alikeWords(keys)}.`,
       mend,
     })),
   ]

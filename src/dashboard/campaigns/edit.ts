@@ -3,7 +3,8 @@ import { verifiedDomains } from '../../domains/index.js'
 import { findTemplate } from '../../templates/index.js'
 import { listTopics } from '../../topics/index.js'
 import { blockCards } from '../blocks/cards.js'
-import { documentFaults } from '../blocks/form.js'
+import { unfinishedIn } from '../blocks/finished.js'
+import { documentFaults, type TypedDocument } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
 import { savedBlocks } from '../blocks/saved-part.js'
 import { tagMenu } from '../blocks/tag-menu.js'
@@ -23,12 +24,13 @@ import {
 import { beginPart, begunWith, isNowHtml } from './begin.js'
 import { countedNow, countedTyped } from './counted-now.js'
 import type { CampaignPageDeps } from './deps.js'
-import { type DraftValues, keptValues, sendersOf } from './draft-values.js'
+import { type DraftValues, keptValues } from './draft-values.js'
 import { filesPart } from './files.js'
 import { mostShown } from './form.js'
 import { isPaceTyped, paceFieldsOf, paceWords, withPaceTyped } from './pace-part.js'
 import { campaignPreview } from './preview.js'
 import { askedContact, previewPart } from './preview-part.js'
+import { sendersOf } from './senders.js'
 import { asVersion } from './version-content.js'
 import { campaignName, shown } from './words.js'
 
@@ -37,6 +39,8 @@ export interface EditCampaignView {
   title: string
   /** It shows what was typed, which the draft does not have: to be checked and sent it is saved first. */
   isUnsaved: boolean
+  /** The campaign as which it was typed, where that was sent meanwhile: it can be a draft of its own. */
+  sent: { name: string; page: string } | undefined
   /** Undefined while it is not kept yet. */
   page: string | undefined
   action: string
@@ -85,12 +89,16 @@ export interface EditCampaignView {
   faults: Faults
 }
 
-/** A draft's page; without one, that of a new campaign. What was typed last is shown. */
+/**
+ * A draft's page; without one, that of a new campaign. What was typed last is shown. `sent`: the campaign as which it was
+ * typed, which is no draft any more.
+ */
 export async function editPage(
   deps: CampaignPageDeps,
   visit: Visit,
   draft: Broadcast | undefined,
   faults: Faults,
+  { sent }: { sent?: Broadcast } = {},
 ): Promise<PageAnswer> {
   const { read } = deps.store
   const { account, base, person, fields, query } = visit
@@ -102,7 +110,7 @@ export async function editPage(
   const slug = query.get('template')
   const template = slug === null ? undefined : await findTemplate(read, account.id, slug)
   const kept = {
-    ...(await keptValues(read, draft, { zone, account, senders, template })),
+    ...(await keptValues(read, draft ?? sent, { zone, account, senders, template })),
     to: person.email,
   }
   const wasTyped = fields.get('from') !== undefined
@@ -116,14 +124,7 @@ export async function editPage(
   if (fields.get('keepsHtml') !== undefined && values.html === '') values.html = kept.html
   const isLarge = draft !== undefined && values.html === kept.html && values.html.length > mostShown
   const saved = draft === undefined ? undefined : whomOf(draft)
-  const ticked = (name: keyof EditCampaignView['whom']) =>
-    wasTyped ? fields.all(name) : (saved?.[name] ?? [])
-  const whom = {
-    lists: ticked('lists'),
-    segments: ticked('segments'),
-    withoutLists: ticked('withoutLists'),
-    withoutSegments: ticked('withoutSegments'),
-  }
+  const whom = whomTicked((name) => (wasTyped ? fields.all(name) : (saved?.[name] ?? [])))
   const revision = fields.get('revision') ?? String(draft?.revision ?? 0)
   const find = (fields.get('find') ?? '').trim().slice(0, 200)
   const chosenLists = [...whom.lists, ...whom.withoutLists]
@@ -146,7 +147,8 @@ export async function editPage(
   const subjectShown = looked || values.subject.trim() === '' ? undefined : previewed.mail?.subject
   const view: EditCampaignView = {
     base,
-    title: draft === undefined ? 'New campaign' : campaignName(draft),
+    title: titleOf(draft, sent),
+    sent: sent && { name: campaignName(sent), page: `${base}/campaigns/${sent.id}` },
     isUnsaved: wasTyped && draft !== undefined,
     page: here,
     action: here ?? `${base}/campaigns/new`,
@@ -182,7 +184,7 @@ export async function editPage(
       document &&
       blockCards({
         document,
-        faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
+        faults: { ...faults, fields: cardFaults(document, { faults, draft, wasTyped }) },
         change,
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
@@ -198,6 +200,30 @@ export async function editPage(
   }
   return page('campaigns/edit', view, { title: view.title, editor: true, wide: true })
 }
+
+function titleOf(draft: Broadcast | undefined, sent: Broadcast | undefined): string {
+  if (draft !== undefined) return campaignName(draft)
+  return sent === undefined ? 'New campaign' : `A new draft of ${campaignName(sent)}`
+}
+
+const whomTicked = (
+  ticked: (name: keyof EditCampaignView['whom']) => readonly string[],
+): EditCampaignView['whom'] => ({
+  lists: ticked('lists'),
+  segments: ticked('segments'),
+  withoutLists: ticked('withoutLists'),
+  withoutSegments: ticked('withoutSegments'),
+})
+
+/** What is wrong with the cards: as they were typed, or as they are kept though they are not finished. */
+const cardFaults = (
+  document: TypedDocument,
+  { faults, draft, wasTyped }: { faults: Faults; draft: Broadcast | undefined; wasTyped: boolean },
+): Faults['fields'] => ({
+  ...documentFaults(document),
+  ...(!wasTyped && unfinishedIn(draft?.unfinished)?.faults),
+  ...faults.fields,
+})
 
 /** What the preview asks: whose data it has and, of several, which version it is. */
 const askedBeside = (

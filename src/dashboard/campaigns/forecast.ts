@@ -8,6 +8,7 @@ import {
   type OwnTimes,
   ownTimesOf,
   paceOf,
+  type TimeSpan,
   testSize,
   type VariantTest,
 } from '../../broadcasts/index.js'
@@ -93,25 +94,36 @@ async function ownTimeWords(
     words,
   }: { own: OwnTimes; people: number; from: number; words: (at: number) => string },
 ): Promise<string> {
-  const { span, people: looked, isAll, bounds, after } = own
-  const soon = (at: number) => words(Math.max(earliest, at))
+  const { span, people: looked, isAll, bounds, after, opens } = own
+  const { rate, window } = paceOf(draft)
+  const soonAt = (at: number) => opens(Math.max(earliest, at))
+  const soon = (at: number) => words(soonAt(at))
+  /** When so many who get it from then on have it, where its rate lets no more leave. */
+  const lastOf = ({ first, last }: TimeSpan, mails: number) => {
+    if (rate === null) return words(soonAt(last))
+    const end = lastLeavesAt(soonAt(first), { people: mails, rate, window })
+    return end === undefined ? 'more than a year later' : words(Math.max(soonAt(last), end))
+  }
+  const { test } = await draftVersions(read, draft)
+  const isTried = draft.variant_test !== null && test.share < 100
+  const tried = isTried ? testSize(people, test) : people
+  const clocks =
+    window === null
+      ? 'By each recipient’s own clock'
+      : 'By each recipient’s own clock, or when its hours next begin'
   const of = isAll ? '' : ` of the ${shown(looked)} people who were looked at`
-  const from = `the first${of} get it from ${soon(span.first)} on, the last by ${soon(span.last)}`
+  const from = `the first${of} get it from ${soon(span.first)} on, the last by ${lastOf(span, tried)}`
   const world = isAll
     ? ''
     : `; nobody gets it before ${soon(bounds.first)} or after ${soon(bounds.last)}`
-  const { test } = await draftVersions(read, draft)
-  if (draft.variant_test === null || test.share === 100) {
-    return `By each recipient’s own clock: ${from}${world}.`
-  }
-  const tried = testSize(people, test)
-  const begun = `By each recipient’s own clock. Its test, ${shown(tried)} mails: ${from}${world}`
+  if (!isTried) return `${clocks}: ${from}${world}.`
+  const begun = `${clocks}. Its test, ${shown(tried)} mails: ${from}${world}`
   if (test.decideAfter === 'by hand') {
     return `${begun}. The other ${shown(people - tried)} wait until you choose a version, and get it when their clocks next show that hour.`
   }
   const decided = choiceAfterClocks(own, { hours: test.decideAfter, from: earliest })
   const rest = after(decided)
-  return `${begun}; the version for the rest is chosen at about ${words(decided)}. The rest get it when their clocks next show that hour, from ${words(rest.first)} to ${words(rest.last)}.`
+  return `${begun}; the version for the rest is chosen at about ${words(decided)}. The rest get it when their clocks next show that hour, from ${words(rest.first)} to ${lastOf(rest, people - tried)}.`
 }
 
 const never = 'It will not be done within a year, at this rate in these hours.'

@@ -6,6 +6,8 @@ import {
   type Broadcast,
   broadcastReport,
   broadcastStanding,
+  opensFrom,
+  paceOf,
   publicReason,
   unmeasuredOf,
   waitsForDecision,
@@ -155,9 +157,14 @@ async function archiveView(
   return { url, isIn, mayChange: mayWrite && !isOver }
 }
 
-function leavesAt({ local_zone }: Broadcast, at: number, zone: string): string {
-  if (local_zone === null) return exactWithZone(at, zone)
-  return `${exactIn(at, local_zone)}, by each recipient’s own clock`
+function leavesAt(found: Broadcast, at: number, zone: string): string {
+  const { local_zone: local } = found
+  const pace = paceOf(found)
+  const hours = pace.window === null ? '' : ', or when its hours next begin'
+  if (local !== null) return `${exactIn(at, local)}, by each recipient’s own clock${hours}`
+  const opens = opensFrom(pace, at)
+  const told = exactWithZone(opens, zone)
+  return opens > at ? `${told}, when its hours begin` : told
 }
 
 async function progressOf(

@@ -9,6 +9,7 @@ import {
 import { isZone } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
+import { placeOf } from '../format.js'
 import type { Faults } from '../shell/faults.js'
 import { field, fieldSet } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
@@ -139,5 +140,5 @@ export function paceWords(pace: Pick<Broadcast, 'rate' | 'send_window'>): string
 
 function hoursWords({ from, to, days, zone }: SendWindow): string {
   const on = days?.map((day) => weekdays[day - 1]?.slice(0, 3)).join(', ')
-  return `from ${from} until ${to}${on === undefined ? '' : ` on ${on}`} (${zone})`
+  return `from ${from} until ${to}${on === undefined ? '' : ` on ${on}`}, ${zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`}`
 }

@@ -13,7 +13,7 @@ import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { formWith } from '../../http/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
-import { savedOrKept } from '../blocks/finished.js'
+import { savedOrKept, type UnfinishedDocument } from '../blocks/finished.js'
 import type { TypedDocument } from '../blocks/form.js'
 import { withPictureWords } from '../blocks/picture-words.js'
 import { file, type PageAnswer, redirect } from '../shell/answer.js'
@@ -69,7 +69,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const { form, base, person, now } = visit
     const zone = person.timeZone ?? 'UTC'
     const billing = await billingOf(visit)
-    const make = async (document: TypedDocument | undefined) => {
+    const make = async (document: TypedDocument | undefined, rest?: UnfinishedDocument) => {
       const { scheduledAt, ...given } = givenBy(form, { zone, now, document })
       const whole = {
         ...given,
@@ -77,12 +77,14 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
         topicId: given.topicId || undefined,
         scheduledAt: scheduledAt || undefined,
       }
-      return await createBroadcast(withExpand(deps), billing, whole, { draft: true })
+      const unfinished = rest && JSON.stringify(rest)
+      return await createBroadcast(withExpand(deps), billing, whole, { draft: true, unfinished })
     }
     const fields = await withPictureWords(deps, visit.account.id, visit.fields)
     const { kept: made, flash } = await savedOrKept({ form, fields }, make, {
       before: null,
       saved: 'The draft is saved',
+      keepsAll: true,
     })
     return redirect(`${base}/campaigns/${made.id}${pageAfter[form.next ?? ''] ?? ''}`, {
       ...(flash !== undefined && { flash }),
@@ -92,8 +94,12 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
 
   const show = async (visit: Visit, faults: Faults) => {
     const found = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
-    const isOpen = found.status === 'draft' && visit.may('campaigns.write')
-    return isOpen ? editPage(deps, visit, found, faults) : campaignPage(deps, visit, found, faults)
+    if (!visit.may('campaigns.write')) return campaignPage(deps, visit, found, faults)
+    if (found.status === 'draft') return editPage(deps, visit, found, faults)
+    // Somebody has sent it since its form was opened: what was typed can be a draft of its own.
+    const wasTyped = visit.fields.get('from') !== undefined
+    if (wasTyped) return editPage(deps, visit, undefined, noFaults, { sent: found })
+    return campaignPage(deps, visit, found, faults)
   }
   pages.get('/campaigns/:id', 'campaigns.read', (visit) => show(visit, noFaults))
   pages.post('/campaigns/:id', { ...making, again: show }, async (visit) => {
@@ -103,21 +109,24 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const attachments = await filesAfter(deps, draft, fields)
     const revision = Number(form.over ?? form.revision)
     const billing = await billingOf(visit)
-    const change = async (document: TypedDocument | undefined) => {
+    const change = async (document: TypedDocument | undefined, rest?: UnfinishedDocument) => {
       const typed = givenBy(form, { zone, now, document, draft })
       const given = attachments === undefined ? typed : { ...typed, attachments }
-      return await changeDraft(withExpand(deps), billing, params.id ?? '', given, { revision })
+      const options = { revision, unfinished: rest && JSON.stringify(rest) }
+      return await changeDraft(withExpand(deps), billing, params.id ?? '', given, options)
     }
     const told = await withPictureWords(deps, visit.account.id, fields)
     const { kept: changed, flash } = await savedOrKept({ form, fields: told }, change, {
       before: blocksOf(draft),
       saved: 'Saved',
+      keepsAll: true,
     })
     const isKeptOn =
       form.next === 'keep' && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
     const audit = auditOf(operations.updateBroadcast, { target: changed.id })
     const here = `${base}/campaigns/${changed.id}`
-    if (form.next === 'to-html') {
+    // What is not finished is in no HTML that is made of the blocks.
+    if (form.next === 'to-html' && changed.unfinished === null) {
       const html = await htmlOf(read, changed)
       await changeDraft(withExpand(deps), billing, changed.id, { html })
       return redirect(here, { flash: 'It is written as HTML from now on', audit })

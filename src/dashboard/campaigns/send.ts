@@ -6,8 +6,11 @@ import {
   type Broadcast,
   draftVersions,
   findBroadcast,
+  firstTime,
   judgeDraft,
+  opensFrom,
   ownTimesOf,
+  paceOf,
   sendDraft,
   takeBackMs,
   testSize,
@@ -16,7 +19,7 @@ import { localTime } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
-import { exactWithZone } from '../format.js'
+import { exactIn, exactWithZone } from '../format.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -124,30 +127,40 @@ async function showChecks(
     typesNumber: isTypedFor(reachable ?? 0),
     tested: await testedFirst(deps.store.read, draft, reachable ?? 0),
     when: await whenWords(deps.store.read, draft, { from: now + takeBackMs, zone }),
-    takeBack: isAhead(draft, now + takeBackMs)
-      ? 'You can take it back until then: nothing leaves before.'
-      : 'You have a minute to take it back: nothing leaves before.',
+    takeBack: takeBackWords(draft, now + takeBackMs, zone),
     faults,
   }
   return page('campaigns/send', view, { title: `Send ${name}` })
 }
 
-/** Whether it begins later than one that is sent without a time, at `soon` (ms). */
-const isAhead = ({ scheduled_at: at }: Pick<Broadcast, 'scheduled_at'>, soon: number) =>
-  at !== null && at > soon
+/** When it begins, which may be before a recipient’s own clock shows its time: no sooner than at `soon` (ms). */
+const beginsAt = ({ scheduled_at: at, local_zone: local }: Broadcast, soon: number) =>
+  Math.max(soon, at === null ? soon : firstTime(at, local))
+
+function takeBackWords(draft: Broadcast, soon: number, zone: string): string {
+  const begins = beginsAt(draft, soon)
+  return begins > soon
+    ? `You can take it back until ${exactWithZone(begins, zone)}: nothing leaves before.`
+    : 'You have a minute to take it back: nothing leaves before.'
+}
 
 /** What is said when somebody has sent it: nothing has left yet. */
 function sentWords(sent: Broadcast, { soon, zone }: { soon: number; zone: string }): string {
   const { audience, scheduled_at: at, local_zone: local } = sent
   const to = counted(audience, 'person', 'people')
-  if (at === null || !isAhead(sent, soon)) {
-    return `It leaves for ${to} in a minute: until then it can be taken back`
+  if (at !== null && local !== null && at > soon) {
+    const hours = paceOf(sent).window === null ? '' : ', or when its hours next begin'
+    return `It is scheduled for ${to}, and leaves at ${exactIn(at, local)}, by each recipient’s own clock${hours}`
   }
-  const when =
-    local === null
-      ? exactWithZone(at, zone)
-      : `${localTime(at, local)}, by each recipient’s own clock`
-  return `It is scheduled for ${to}, and leaves at ${when}`
+  const begins = beginsAt(sent, soon)
+  const opens = opensFrom(paceOf(sent), begins)
+  if (opens > begins) {
+    const until = begins > soon ? exactWithZone(begins, zone) : 'a minute from now'
+    return `It is scheduled for ${to}, and leaves when its hours begin, at ${exactWithZone(opens, zone)}: it can be taken back until ${until}`
+  }
+  return begins > soon
+    ? `It is scheduled for ${to}, and leaves at ${exactWithZone(begins, zone)}`
+    : `It leaves for ${to} in a minute: until then it can be taken back`
 }
 
 /** When people get a draft that is sent now, of which nothing leaves before `from` (ms). */
@@ -160,12 +173,16 @@ async function whenWords(
   const own = await ownTimesOf(read, draft)
   if (own !== undefined && at !== null && local !== null) {
     const { first, last } = own.isAll ? own.span : own.bounds
-    const words = (time: number) => exactWithZone(Math.max(from, time), zone)
-    return `at ${localTime(at, local).slice(11)} by each recipient’s own clock: from ${words(first)} to ${words(last)}`
+    const words = (time: number) => exactWithZone(own.opens(Math.max(from, time)), zone)
+    const { window } = paceOf(draft)
+    const hours = window === null ? '' : ', or when its hours next begin'
+    return `at ${localTime(at, local).slice(11)} by each recipient’s own clock${hours}: from ${words(first)} to ${words(last)}`
   }
-  return at !== null && at > from
-    ? `at ${exactWithZone(at, zone)}`
-    : 'a minute after you have sent it'
+  const begins = beginsAt(draft, from)
+  const opens = opensFrom(paceOf(draft), begins)
+  if (opens > begins)
+    return `when its hours begin: the first mail leaves at ${exactWithZone(opens, zone)}`
+  return begins > from ? `at ${exactWithZone(begins, zone)}` : 'a minute after you have sent it'
 }
 
 /** How many of its audience versions are tried on first; undefined: all get it then. */

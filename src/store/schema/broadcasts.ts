@@ -68,6 +68,8 @@ const broadcasts = table(
     preview_text: text().orNull(),
     /** JSON of the document that the HTML is made of; null where somebody wrote the HTML. */
     blocks: text().orNull(),
+    /** Of a draft whose page has blocks that are not finished: all of them as they were typed, and which lack what (JSON). */
+    unfinished: text().orNull(),
     /** Goes up with each change of a draft. */
     revision: integer().default(0),
     /** At most so many mails an hour; null: as fast as they can be made. */

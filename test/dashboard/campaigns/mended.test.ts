@@ -1,0 +1,134 @@
+// Issue 44: what somebody found who went through the pages of campaigns a second time.
+import t from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
+import { packageFile } from '../../../src/config/index.js'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+t.setTimeout(120_000)
+
+const posthorn = await startPosthorn(t)
+const { store, accountId } = posthorn
+const base = `/a/${accountId}`
+const plan = findPlan(loadPlans(packageFile('config/plans.toml')).marketing, 'Marketing Plus')
+await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+const owner = await logIn(posthorn, accountId, 'owner')
+const call = async (method: string, path: string, body?: object) =>
+  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
+const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
+for (const [name, timeZone] of [
+  ['ann', 'Africa/Lagos'],
+  ['bob', 'America/New_York'],
+]) {
+  const given = { email: `${name}@x.test`, firstName: name, metadata: { timeZone } }
+  await call('POST', `/v1/contacts/${listId}`, given)
+}
+const content = { from: 'News <news@sender.test>', subject: 'Hi', listId, draft: true }
+const written = { ...content, html: '<p>x {{ unsubscribe_footer }}</p>' }
+
+t.test('the check says when the first mail leaves that hours hold back', async (t) => {
+  // Days that no clocks change, and a year in which they are ahead.
+  const year = new Date().getUTCFullYear() + 1
+  const window = { from: '10:00', to: '12:00', zone: 'UTC' }
+  const checked = async (more: object) => {
+    const { id } = await call('POST', '/v1/broadcasts', { ...written, window, ...more })
+    return { id, text: (await owner.get(`${base}/campaigns/${id}/send`)).text }
+  }
+  const late = await checked({ scheduledAt: `${year}-06-02T13:00:00Z` })
+  t.match(late.text, `when its hours begin: the first mail leaves at 3 Jun ${year}, 10:00:00 (UTC)`)
+  t.match(late.text, `take it back until 2 Jun ${year}, 13:00:00 (UTC)`)
+  const within = await checked({ scheduledAt: `${year}-06-02T11:00:00Z` })
+  t.match(within.text, `, at 2 Jun ${year}, 11:00:00 (UTC).`)
+  // 08:00 in UTC for one of them, which is too early, and 13:00 for the other, which is too late.
+  const own = await checked({
+    scheduledAt: `${year}-06-02T08:00:00Z`,
+    localTimeOf: 'Africa/Lagos',
+  })
+  const clocks = 'each recipient’s own clock, or when its hours next begin'
+  const span = [`2 Jun ${year}, 10:00:00 (UTC)`, `3 Jun ${year}, 10:00:00 (UTC)`]
+  t.match(own.text, `at 09:00 by ${clocks}: from ${span[0]} to ${span[1]}`)
+  t.match(own.text, `By ${clocks}: the first get it from ${span[0]} on, the last by ${span[1]}.`)
+  const rehearsed = await call('POST', `/v1/broadcasts/${own.id}/rehearse`)
+  t.match(rehearsed, { startsAt: `${year}-06-02T10:00:00.000Z` })
+  const revision = /name="revision"[^>]*value="(\d+)"/.exec(late.text)?.[1] ?? ''
+  const sent = await owner.post(`${base}/campaigns/${late.id}/send`, { revision })
+  const cookies = sent.headers.getSetCookie().map((one) => one.split(';')[0])
+  const cookie = [owner.cookie, ...cookies].join('; ')
+  const page = (await owner.get(`${base}/campaigns/${late.id}`, { cookie })).text
+  t.match(page, `leaves when its hours begin, at 3 Jun ${year}, 10:00:00 (UTC)`)
+  t.match(page, `3 Jun ${year}, 10:00:00 (UTC), when its hours begin`, 'it goes on saying so')
+  await call('POST', `/v1/broadcasts/${late.id}/cancel`)
+})
+
+t.test(
+  'a draft is saved whatever its blocks lack; what each lacks stands at it, until it is sent',
+  async (t) => {
+    const form = {
+      from: content.from,
+      subject: 'Hi',
+      lists: listId,
+      document: '{}',
+      'b.0.type': 'heading',
+      'b.0.text': 'Hello {{ firstName',
+      'b.1.type': 'picture',
+      'b.1.url': '',
+      'b.1.alt': 'Our shop',
+      'b.2.type': 'text',
+      'b.2.text': 'Whole words',
+    }
+    const made = await owner.post(`${base}/campaigns/new`, form)
+    t.equal(made.status, 303, made.text.slice(0, 300))
+    const id = made.to.split('/').at(-1) ?? ''
+    const page = async () => (await owner.get(made.to)).text
+    const first = await page()
+    t.match(first, /id="field-b\.0\.text-fault">Block 1 \(heading\)/)
+    t.match(first, /id="field-b\.1\.url-fault">There is none yet/)
+    t.match(first, 'value="Our shop"', 'what was typed is there')
+    t.match((await call('GET', `/v1/broadcasts/${id}`)).blocks.blocks, [{ text: 'Whole words' }])
+    const told = /not finished: Heading 1, Picture 2\. Finish them/
+    t.match((await owner.get(`${made.to}/send`)).text, told)
+    const refused = await posthorn.call('POST', `/v1/broadcasts/${id}/send`)
+    t.match([refused.status, refused.json.error], [400, told])
+    const copy = await owner.post(`${made.to}/duplicate`)
+    t.match((await owner.get(copy.to)).text, 'value="Our shop"', 'a copy has it too')
+
+    const saved = { ...form, revision: '0', 'b.0.text': 'Hello', next: 'to-html' }
+    t.equal((await owner.post(made.to, saved)).status, 303)
+    const second = await page()
+    t.match(second, 'name="b.1.url"', 'it is of blocks still')
+    t.notMatch(second, /b\.0\.text-fault/)
+    const whole = { ...saved, revision: '1', 'b.1.url': 'https://x.test/shop.png', next: '' }
+    t.equal((await owner.post(made.to, whole)).status, 303)
+    t.notMatch(await page(), /-fault"/)
+    t.notMatch((await owner.get(`${made.to}/send`)).text, /not finished/)
+  },
+)
+
+t.test('what was typed into a draft that another window has sent can be a new draft', async (t) => {
+  const { id } = await call('POST', '/v1/broadcasts', { ...written, name: 'Week 49' })
+  const page = `${base}/campaigns/${id}`
+  const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+  await call('PATCH', `/v1/broadcasts/${id}`, { scheduledAt })
+  await call('POST', `/v1/broadcasts/${id}/send`)
+  const typed = { from: content.from, subject: 'Better words', html: '<p>More</p>', lists: listId }
+  for (const at of [page, `${page}/preview`]) {
+    const { status, text } = await owner.post(at, { ...typed, revision: '1' })
+    t.equal(status, at === page ? 422 : 200)
+    t.match(text, 'is no draft any more, as somebody has sent it meanwhile')
+    t.match(text, 'value="Better words"')
+    t.match(text, `action="${base}/campaigns/new"`)
+    t.match(text, 'Make a new draft of it</button>')
+  }
+  const made = await owner.post(`${base}/campaigns/new`, { ...typed, revision: '0' })
+  t.match((await owner.get(made.to)).text, 'value="Better words"')
+  await call('POST', `/v1/broadcasts/${id}/cancel`)
+})
+
+t.test('versions that are alike are told by the API', async (t) => {
+  const variants = [{ subject: 'One' }, { subject: 'Two' }, { subject: 'One' }]
+  const { id } = await call('POST', '/v1/broadcasts', { ...written, variants })
+  const warnings = ['Versions A and C are alike: nothing is learned from them']
+  t.same((await call('GET', `/v1/broadcasts/${id}`)).warnings, warnings)
+  const others = variants.map(({ subject }, n) => ({ subject: `${subject} ${n}` }))
+  t.same((await call('PATCH', `/v1/broadcasts/${id}`, { variants: others })).warnings, [])
+})
