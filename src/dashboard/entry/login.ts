@@ -4,6 +4,7 @@ import { page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { OpenPages } from '../shell/page.js'
 import type { AskedPage } from '../shell/visit.js'
+import { offered } from './kept.js'
 import {
   type EntryDeps,
   enter,
@@ -21,6 +22,8 @@ import {
  */
 interface LogInView {
   next: string
+  /** A form is kept that was sent when a log-in had ended. */
+  isKept: boolean
   faults: Faults
   isAnybodyThere: boolean
   isUnsafe: boolean
@@ -43,7 +46,8 @@ export function logInPages(pages: OpenPages, deps: EntryDeps): void {
     const way = next === '' ? '' : `?${new URLSearchParams({ next })}`
     const name = deps.provider?.provider.name
     const provider = name === undefined ? undefined : { name, href: `/login/provider${way}` }
-    const view: LogInView = { next, faults, isAnybodyThere: there, isUnsafe, provider }
+    const isKept = next === offered
+    const view: LogInView = { next, isKept, faults, isAnybodyThere: there, isUnsafe, provider }
     return page('entry/login', view, { title: 'Log in' })
   }
 

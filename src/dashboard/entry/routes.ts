@@ -1,4 +1,5 @@
 import type { Shell } from '../shell/page.js'
+import { keptPages } from './kept.js'
 import { linkPages } from './links.js'
 import { logInPages } from './login.js'
 import { passkeyPages } from './passkeys.js'
@@ -12,6 +13,7 @@ import type { EntryDeps } from './way-in.js'
 export function entryPages(shell: Pick<Shell, 'open' | 'person'>, deps: EntryDeps): void {
   logInPages(shell.open, deps)
   linkPages(shell.open, deps)
+  keptPages(shell, deps)
   sudoPages(shell.person, deps)
   profilePages(shell.person, deps)
   totpPages(shell.person, deps)

@@ -5,7 +5,7 @@ import type { PageRequest } from '../../http/index.js'
 import { type PageAnswer, redirect } from './answer.js'
 import { nowhere, type PageSurroundings } from './layout.js'
 import { accountPlaces, type NavigationEntry, navigation, operatorPlaces } from './navigation.js'
-import { cameFrom } from './own-page.js'
+import { cameFrom, isOwnPost } from './own-page.js'
 import type { Action, People, Role, Session } from './people.js'
 import type { AskedPage, OperatorVisit, PersonVisit, Visit } from './visit.js'
 
@@ -144,7 +144,7 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
     unknown: 'account.read',
     async admit(asked, action) {
       const session = await people.sessionOf(asked.request)
-      if (session === undefined) return toLogIn(asked.request)
+      if (session === undefined) return keptFor(asked.request) ?? toLogIn(asked.request)
       const standing = await people.roleIn(session.person, asked.params.account ?? '')
       // The same answer for an account that does not exist and one of somebody else: ids cannot be
       // tried out.
@@ -216,6 +216,24 @@ async function placesOf(people: People, { person }: Session): Promise<PageSurrou
 /** After the log-in the page that was asked for; after a POST the one that it was sent from. */
 function toLogIn(request: PageRequest): PageAnswer {
   return redirect(`/login?next=${encodeURIComponent(pageOf(request))}`)
+}
+
+/** Where a form waits for a log-in (`entry/kept.ts`), and what is kept of one at most. */
+export const keptAt = '/login/kept'
+export const mostKeptBytes = 1024 * 1024
+
+/**
+ * Where the form goes that somebody has sent from a page of ours after their log-in had ended; undefined where nothing is kept:
+ * of a page elsewhere, which could have somebody send what they never saw, of a script, and of files.
+ */
+function keptFor(request: PageRequest): PageAnswer | undefined {
+  if (request.method !== 'POST' || !isOwnPost(request)) return undefined
+  if ((request.header('sec-fetch-mode') ?? 'navigate') !== 'navigate') return undefined
+  const isForm = request.header('content-type')?.startsWith('application/x-www-form-urlencoded')
+  const bytes = Number(request.header('content-length') ?? Number.NaN)
+  if (!isForm || !(bytes <= mostKeptBytes)) return undefined
+  const query = new URLSearchParams({ next: pageOf(request), to: pathOf(request) })
+  return redirect(`${keptAt}?${query}`, { keepsForm: true })
 }
 
 /**

@@ -8,19 +8,22 @@ import type { PageRequest } from '../../http/index.js'
  * a session's cookie such a post is no browser's, and is refused.
  */
 export function refuseOthersPosts(request: PageRequest): void {
-  const site = request.header('sec-fetch-site')
-  const origin = request.header('origin')
-  // Browsers leave `Sec-Fetch-Site` out where there is no TLS, but on the machine itself.
-  const own =
-    site === undefined
-      ? origin !== undefined && origin.replace(/^https?:\/\//, '') === request.header('host')
-      : site === 'same-origin'
-  if (!own) {
+  if (!isOwnPost(request)) {
     throw new ApiError(
       'forbidden',
       'This form can only be sent from the page it is on: open that page again and send the form there',
     )
   }
+}
+
+/** Whether a POST comes from a page of this appliance, as its headers say. */
+export function isOwnPost(request: PageRequest): boolean {
+  const site = request.header('sec-fetch-site')
+  const origin = request.header('origin')
+  // Browsers leave `Sec-Fetch-Site` out where there is no TLS, but on the machine itself.
+  return site === undefined
+    ? origin !== undefined && origin.replace(/^https?:\/\//, '') === request.header('host')
+    : site === 'same-origin'
 }
 
 /**

@@ -49,6 +49,8 @@ export const place: PlacePages = {
     { path: '/me', as: 'owner', name: 'me' },
     { path: '/me', as: 'operator', name: 'me-operator' },
     { path: '/me/totp', as: 'owner', name: 'me-totp' },
+    { path: '/me/kept', as: 'owner', name: 'me-kept' },
+    { path: '/login/kept', name: 'login-kept' },
     { path: '/sudo?next=/me', as: 'member', name: 'sudo' },
     { path: '/sudo/ask?next=/me', as: 'member', name: 'sudo-ask' },
     { path: `${full}/team`, as: 'owner', name: 'team' },
