@@ -79,4 +79,4 @@ export async function picture(page: Page, name: string): Promise<void> {
  * must not get further.
  */
 export const ownErrors = (errors: readonly string[]): string[] =>
-  errors.filter((error) => !/document's frame is sandboxed|directive: "img-src data:"/.test(error))
+  errors.filter((error) => !/document's frame is sandboxed|directive: "img-src data:/.test(error))

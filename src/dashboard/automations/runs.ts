@@ -62,7 +62,9 @@ export async function showRuns(
     const { runs, next } = await findRuns(read, found.id, filter, { limit: perPage, before })
     return { page: runs, nextCursor: next ?? null }
   })
-  const live = isOfLive && frame.mayWrite ? await countFitting(deps, found, visit) : undefined
+  // Of one that was never turned on the drawing leads here too, and nobody can be at its steps.
+  const canBeIn = isOfLive && filter.stepIds?.length !== 0
+  const live = canBeIn && frame.mayWrite ? await countFitting(deps, found, visit) : undefined
   const choices = await runChoices(read, found, { definition, book, asked })
   const tasks = await takeOutsUnderWay(read, found)
   const zone = person.timeZone ?? 'UTC'
