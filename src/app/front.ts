@@ -12,7 +12,7 @@ import { certificatesOf } from './certificates.js'
 import { readAgain, trackingAgentFiles } from './files.js'
 import type { Ground } from './ground.js'
 import { makeHttpsPeers, publicOverTls } from './https.js'
-import { openPublicServer } from './listeners.js'
+import { openPublicServer } from './public-listener.js'
 import type { WayBack } from './way-back.js'
 import { urlOf } from './where.js'
 

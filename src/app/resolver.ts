@@ -21,3 +21,7 @@ export function openResolver(config: Config['dns'], clock: Clock): Resolver {
   const live = cachingResolver({ ...asked, ...(validated && { validated }) }, clock)
   return staticResolver(config.static as StaticRecords, live)
 }
+
+/** One that is opened when it is needed, by the settings as they are. */
+export const resolverOf = (config: Config, clock: Clock) => (): Resolver =>
+  openResolver(config.dns, clock)

@@ -32,9 +32,13 @@ const maxText = 20_000
 
 const maybeColour = (about: string) => maybe(colour(about))
 
+// Characters are counted as people and JSON Schema do: one beyond U+FFFF is one, though it has the length of two.
+const hasRoom = (value: string) =>
+  value.length <= maxText || (value.length <= 2 * maxText && [...value].length <= maxText)
+
 /** What may stand in a text: no control but line ends and tabs. */
 const isProse = (value: string) =>
-  value.length <= maxText && value.isWellFormed() && !/[^\P{Cc}\r\n\t]/u.test(value)
+  hasRoom(value) && value.isWellFormed() && !/[^\P{Cc}\r\n\t]/u.test(value)
 
 const prose = (about: string) =>
   textThat(

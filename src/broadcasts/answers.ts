@@ -1,6 +1,7 @@
 import { stoppedForClient } from '../billing/index.js'
 import { sumCampaigns } from '../stats/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
+import { audienceNow } from './audience-now.js'
 import { type Broadcast, findBroadcastDetail, listBroadcasts } from './broadcast.js'
 import { alikeVersions, alikeWords, draftVersions } from './put-variants.js'
 import { listRecipients } from './recipients.js'
@@ -33,10 +34,12 @@ export async function broadcastsAnswer(
   const left = await leftBy(read, page)
   const last = page.at(-1)
   const hasMore = found.length > limit
+  const shown = page.map(async (broadcast) => {
+    const people = await aheadOf(read, broadcast)
+    return shownBroadcast(broadcast, stop, { now, left: left(broadcast), people })
+  })
   return {
-    broadcasts: page.map((broadcast) =>
-      shownBroadcast(broadcast, stop, { now, left: left(broadcast) }),
-    ),
+    broadcasts: await Promise.all(shown),
     hasMore,
     nextCursor: hasMore && last !== undefined ? cursorOf(last.id, scope) : null,
   }
@@ -56,8 +59,15 @@ export async function broadcastAnswer(
   const alike = alikeVersions(broadcast, (await draftVersions(read, broadcast)).variants).map(
     alikeWords,
   )
-  return shownDetail(broadcast, stop, { now, left, recipients, versions, alike, hasRoom })
+  const people = await aheadOf(read, broadcast)
+  return shownDetail(broadcast, stop, { now, left, people, recipients, versions, alike, hasRoom })
 }
+
+/** How many one reaches that has not begun: its list may have grown since it was saved. */
+const aheadOf = async (read: Read, broadcast: Broadcast) =>
+  broadcast.status === 'draft' || broadcast.status === 'scheduled'
+    ? (await audienceNow(read, broadcast)).people
+    : undefined
 
 /** How many left by each of some campaigns. */
 async function leftBy(read: Read, campaigns: readonly Broadcast[]) {

@@ -4,6 +4,7 @@ import type { Log } from '../log/index.js'
 import { isPassing, type Store } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { pauseBroadcast } from './stop.js'
+import { goneWords } from './whom-gone.js'
 
 /**
  * Pauses a campaign that met a fault of its own, with that as its reason: the operator resumes or cancels
@@ -40,7 +41,8 @@ export async function pauseWithout(
   broadcast: Broadcast,
   { message }: ApiError,
 ): Promise<boolean> {
-  await pauseForAccount(deps, broadcast, `${message}: a list, segment or topic of it was deleted`)
+  const gone = await goneWords(deps.store.read, broadcast)
+  await pauseForAccount(deps, broadcast, gone ?? `${message}: something of it was deleted`)
   return true
 }
 

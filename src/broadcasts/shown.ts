@@ -13,12 +13,13 @@ import { onlyListOf, whomOf } from './whom.js'
 
 /**
  * A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null; `left`: how many left by
- * it.
+ * it;
+ * `people`: whom it reaches, where it has not begun.
  */
 export function shownBroadcast(
   broadcast: Broadcast,
   stop: string | null,
-  { now, left }: { now: number; left: number },
+  { now, left, people }: { now: number; left: number; people?: number | undefined },
 ) {
   const { status, reason } = broadcastStanding(broadcast, stop, now)
   const whom = whomOf(broadcast)
@@ -34,7 +35,7 @@ export function shownBroadcast(
     listId: onlyListOf(whom) ?? null,
     audience: whom,
     topicId: broadcast.topic_id,
-    recipientCount: recipientCount(broadcast),
+    recipientCount: people ?? recipientCount(broadcast),
     scheduledAt: isoTime(broadcast.scheduled_at),
     sentAt: isoTime(broadcast.sent_at),
     createdAt: isoTime(broadcast.created_at),
@@ -57,6 +58,7 @@ export function shownDetail(
   {
     now,
     left,
+    people,
     recipients,
     versions,
     alike,
@@ -64,6 +66,7 @@ export function shownDetail(
   }: {
     now: number
     left: number
+    people: number | undefined
     recipients: readonly BroadcastRecipient[]
     versions: ReturnType<typeof shownVariants>
     /** What is said of versions that are the same. */
@@ -79,7 +82,7 @@ export function shownDetail(
     warnings = [],
   } = readExtras(broadcast.extras) ?? {}
   return {
-    ...shownBroadcast(broadcast, stop, { now, left }),
+    ...shownBroadcast(broadcast, stop, { now, left, people }),
     from: broadcast.from_header,
     previewText: broadcast.preview_text,
     blocks: blocksOf(broadcast),

@@ -7,6 +7,7 @@ import { type Broadcast, type BroadcastStatus, findBroadcast } from './broadcast
 import { beginCourse, type FollowOptions, followCourse } from './course.js'
 import { endIfDone } from './follow.js'
 import { requireWhom, whomOf } from './whom.js'
+import { goneWords } from './whom-gone.js'
 
 interface StopDeps {
   store: Store
@@ -190,7 +191,8 @@ async function refuseWithoutAudience(tx: Tx, found: Broadcast): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
     const advice = hasBegun(found) ? 'Cancel its rest' : 'Take it back to change its audience'
-    const message = `It cannot go on, as a list or segment of it is gone (${error.message}). ${advice}`
+    const gone = (await goneWords(tx, found)) ?? error.message
+    const message = `It cannot go on, as a list or segment of it is gone (${gone}). ${advice}`
     throw new ApiError('conflict', message)
   }
 }

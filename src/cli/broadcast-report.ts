@@ -1,4 +1,4 @@
-import { shownCount } from '../amounts/index.js'
+import { counted, shownCount } from '../amounts/index.js'
 import * as operations from '../broadcasts/contract.js'
 import {
   type Broadcast,
@@ -121,7 +121,7 @@ function totalsOf({ subject, sentAt, status, progress, total, unmeasured }: Broa
   const { rates } = total
   const share = (count: number, rate: number | null) =>
     `${shownCount(count)}${rate === null ? '' : ` (${(rate * 100).toFixed(1)} %)`}`
-  const machines = (count: number) => `, and ${shownCount(count)} times by machines`
+  const machines = (count: number) => `, and ${counted(count, 'time')} by machines`
   return {
     Subject: subject,
     Status: status,

@@ -9,7 +9,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
-import { usualSender } from './written.js'
+import { senderOfNew } from './written.js'
 
 interface NewAutomationView {
   base: string
@@ -70,7 +70,7 @@ export async function showNew(
       { value: anyList, label: 'Any list: whoever joins one, whichever it is' },
     ],
     hasLists: lists.length > 0,
-    from: await usualSender(read, account),
+    from: await senderOfNew(read, account),
     dateFields: dates.map(({ name, label }) => ({ value: name, label })),
     domains: (await verifiedDomains(read, account.id)).join(', '),
     noPlan: billing.marketingPlan === null,

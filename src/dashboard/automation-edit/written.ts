@@ -11,6 +11,7 @@ import {
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
+import { sendersOf, usualSender } from '../campaigns/senders.js'
 import type { Visit } from '../shell/visit.js'
 import { placeOf } from './deeds.js'
 import type { AutomationEditDeps } from './deps.js'
@@ -66,25 +67,19 @@ async function senderOf(
   { account, steps }: { account: { id: string; name: string }; steps: readonly StepDefinition[] },
 ): Promise<string> {
   for (const { type, config } of steps) if (type === 'send_email') return config.from
-  return usual_from ?? (await usualSender(read, account))
+  return usual_from ?? (await senderOfNew(read, account))
 }
 
-/** The sender of the last campaign; without one an address of the first domain. */
-export async function usualSender(
+/** From whom the mails of an automation are that has none yet: as a new campaign is. */
+export const senderOfNew = async (
   read: Read,
-  { id, name }: { id: string; name: string },
-): Promise<string> {
-  const before = await read
-    .selectFrom('broadcasts')
-    .select('from_header')
-    .where('account_id', '=', id)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (before !== undefined) return before.from_header
-  const [domain] = await verifiedDomains(read, id)
-  return domain === undefined ? '' : `${name} <news@${domain}>`
-}
+  account: { id: string; name: string },
+): Promise<string> =>
+  await usualSender(
+    read,
+    account.id,
+    await sendersOf(read, account, await verifiedDomains(read, account.id)),
+  )
 
 /**
  * Where a fault is to be mended: the editor with the card of the first one open, at its top. That which is open stays so, if

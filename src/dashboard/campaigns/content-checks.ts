@@ -128,12 +128,19 @@ function linkChecks(links: LinkCheck['links'], count: number, { doubt, good }: S
   return more === 0 ? told : [...told, doubt(`And ${shown(more)} more with a fault.`)]
 }
 
+// Longer ones are cut where a word ends.
+const mostOfWords = 60
+const cutWords = (words: string) =>
+  words.length <= mostOfWords
+    ? words
+    : `${words.slice(0, mostOfWords + 1).replace(/\s+\S*$/, '')} …`
+
 /** What a layout says where somebody was to write. */
 function layoutChecks(draft: Broadcast, { doubt }: Says): CampaignCheck[] {
   const document = blocksOf(draft)
   const left = document === null ? [] : layoutWords(document)
   if (left.length === 0) return []
-  const told = left.slice(0, mostTold).map((words) => `“${words.slice(0, 60)}”`)
+  const told = left.slice(0, mostTold).map((words) => `“${cutWords(words)}”`)
   const more = left.length > told.length ? ` and ${shown(left.length - told.length)} more` : ''
   return [
     doubt(`These words are the layout’s, and nobody has changed them: ${told.join(', ')}${more}.`),

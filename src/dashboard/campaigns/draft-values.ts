@@ -1,10 +1,9 @@
-import { brandOf, senderOf } from '../../accounts/index.js'
 import { type Broadcast, htmlOf } from '../../broadcasts/index.js'
 import { localTime } from '../../clock/index.js'
-import { parseMailbox } from '../../mime/index.js'
 import { type Read, readExtras } from '../../store/index.js'
 import type { Template } from '../../templates/index.js'
 import { firstHtml } from './begin.js'
+import { usualSender } from './senders.js'
 
 /** The fields of a draft's form, as they are typed. */
 export interface DraftValues {
@@ -37,18 +36,11 @@ export async function keptValues(
   },
 ): Promise<Omit<DraftValues, 'to'>> {
   if (draft === undefined) {
-    const before = await read
-      .selectFrom('broadcasts')
-      .select('from_header')
-      .where('account_id', '=', account.id)
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst()
     return {
       name: '',
       subject: template?.subject ?? '',
       previewText: '',
-      from: before?.from_header ?? senders[0] ?? '',
+      from: await usualSender(read, account.id, senders),
       replyTo: '',
       html: template?.html ?? firstHtml,
       topicId: '',
@@ -66,28 +58,4 @@ export async function keptValues(
     topicId: draft.topic_id ?? '',
     scheduledAt: draft.scheduled_at === null ? '' : localTime(draft.scheduled_at, zone),
   }
-}
-
-// Of the last campaigns so many are looked at.
-const mostBefore = 50
-const mostSenders = 20
-
-/** The senders that are offered: the last used first, then the brand's and one of each domain. */
-export async function sendersOf(
-  read: Read,
-  { id, name }: { id: string; name: string },
-  domains: readonly string[],
-): Promise<string[]> {
-  const before = await read
-    .selectFrom('broadcasts')
-    .select('from_header')
-    .where('account_id', '=', id)
-    .orderBy('id', 'desc')
-    .limit(mostBefore)
-    .execute()
-  const brand = senderOf(await brandOf(read, id))
-  const used = before.map(({ from_header }) => from_header)
-  const isOurs = (from: string) => domains.includes(parseMailbox(from)?.domain ?? '')
-  const usual = domains.map((domain) => `${name} <news@${domain}>`)
-  return [...new Set([...used, brand ?? '', ...usual].filter(isOurs))].slice(0, mostSenders)
 }

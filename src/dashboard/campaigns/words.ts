@@ -35,9 +35,11 @@ export function whomWords(
   names: ReadonlyMap<string, string>,
 ): string {
   const { lists, segments, withoutLists, withoutSegments } = whomOf(broadcast)
-  const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? 'deleted').join(', ')
-  const within = named([...lists, ...segments])
-  const without = named([...withoutLists, ...withoutSegments])
+  const named = (ids: readonly string[], gone: string) => ids.map((id) => names.get(id) ?? gone)
+  const both = (ofLists: readonly string[], ofSegments: readonly string[]) =>
+    [...named(ofLists, 'a deleted list'), ...named(ofSegments, 'a deleted segment')].join(', ')
+  const within = both(lists, segments)
+  const without = both(withoutLists, withoutSegments)
   if (within === '') return 'Nobody yet'
   return without === '' ? within : `${within}, without ${without}`
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import { readContent } from '../../contents/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -51,14 +52,24 @@ export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
     const given = fields.files('file').filter(({ bytes }) => bytes.length > 0)
     if (given.length === 0) throw refused('Choose a picture')
     if (given.length > mostFiles) throw refused(`Choose at most ${mostFiles} at once`)
-    // All are read before the first is stored, so that a form does all that it asks for, or nothing.
-    const read = await Promise.all(given.map(pictureIn))
+    // One that is refused keeps out no other.
+    const looked = await Promise.allSettled(given.map(pictureIn))
+    const faults = looked.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
+    const strange = faults.find((fault) => !(fault instanceof ApiError))
+    if (strange !== undefined || faults.length === given.length) throw strange ?? faults[0]
     const ids: string[] = []
-    for (const one of read)
-      ids.push((await addPicture(deps, account.id, { ...one, alt: form.alt })).id)
+    for (const one of looked) {
+      if (one.status === 'rejected') continue
+      ids.push((await addPicture(deps, account.id, { ...one.value, alt: form.alt })).id)
+    }
     const [first = ''] = ids
-    return redirect(ids.length === 1 ? `${base}/pictures/${first}` : `${base}/pictures`, {
-      flash: ids.length === 1 ? 'The picture is added' : `${ids.length} pictures are added`,
+    const isOne = given.length === 1
+    const added = isOne
+      ? 'The picture is added'
+      : `${counted(ids.length, 'picture is', 'pictures are')} added`
+    const others = faults.map(({ message }) => message).join('; ')
+    return redirect(isOne ? `${base}/pictures/${first}` : `${base}/pictures`, {
+      flash: others === '' ? added : `${added}. Not added: ${others}`,
       audit: auditOf(operations.addPicture, { target: first, detail: { pictures: ids.length } }),
     })
   })

@@ -125,7 +125,7 @@ const factsOf = (plan: EmailPlan, marketing: string | undefined) => [
   { label: 'Mails a minute', value: upTo(plan.perMinute) },
   { label: 'Mails that come in a day', value: upTo(plan.receivedPerDay) },
   { label: 'Mails that come in an hour', value: upTo(plan.receivedPerHour) },
-  { label: 'Size of a mail that comes in', value: `Up to ${plan.receivedMib} MiB` },
+  { label: 'Size of a mail that comes in', value: `Up to ${plan.receivedMib} MB` },
   { label: 'Sending domains', value: upTo(plan.domains) },
   { label: 'Webhooks', value: plan.webhooks ? 'Yes' : 'Not in this plan' },
   { label: 'Mails are kept in the log', value: `${count(plan.retentionDays)} days` },

@@ -132,3 +132,55 @@ t.test('versions that are alike are told by the API', async (t) => {
   const others = variants.map(({ subject }, n) => ({ subject: `${subject} ${n}` }))
   t.same((await call('PATCH', `/v1/broadcasts/${id}`, { variants: others })).warnings, [])
 })
+
+t.test(
+  'a campaign whose list is gone says which, and the list of campaigns has the number of now',
+  async (t) => {
+    const { id: gone } = await call('POST', '/v1/contacts/lists', { name: 'Autumn guests' })
+    await call('POST', `/v1/contacts/${gone}`, { email: 'eve@x.test' })
+    const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+    const given = { ...written, listId: gone, scheduledAt, draft: false }
+    const { id } = await call('POST', '/v1/broadcasts', given)
+    await call('POST', `/v1/contacts/${gone}`, { email: 'ida@x.test' })
+    const { broadcasts } = await call('GET', '/v1/broadcasts')
+    t.match(broadcasts[0], { id, recipientCount: 2 })
+    t.match(await call('GET', `/v1/broadcasts/${id}`), { recipientCount: 2 })
+    await call('POST', `/v1/broadcasts/${id}/pause`)
+    await call('DELETE', `/v1/contacts/lists/${gone}`)
+    const { text } = await owner.post(`${base}/campaigns/${id}/resume`)
+    t.match(text, 'The list “Autumn guests” of its audience was deleted')
+    t.match((await owner.get(`${base}/campaigns/${id}`)).text, 'a deleted list')
+    t.notMatch(text, 'with this id')
+  },
+)
+
+t.test(
+  'a good picture is stored beside one that is refused, and characters are counted as people do',
+  async (t) => {
+    const form = new FormData()
+    const dot = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
+    form.append('file', new File([Buffer.from(dot, 'base64')], 'dot.gif'))
+    form.append('file', new File(['<svg xmlns="http://www.w3.org/2000/svg"/>'], 'line.svg'))
+    const sent = await fetch(`${posthorn.url}${base}/pictures`, {
+      method: 'POST',
+      body: form,
+      redirect: 'manual',
+      headers: { cookie: owner.cookie, origin: posthorn.url },
+    })
+    t.equal(sent.status, 303)
+    const flash = sent.headers.getSetCookie().map((one) => one.split(';')[0])
+    const shown = (
+      await owner.get(`${base}/pictures`, { cookie: [owner.cookie, ...flash].join('; ') })
+    ).text
+    t.match(shown, '1 picture is added. Not added: line.svg: ')
+    t.match(shown, 'dot.gif')
+    const long = (count: number) => ({
+      version: 1,
+      blocks: [{ type: 'text', text: '😀'.repeat(count) }],
+    })
+    const put = async (count: number) =>
+      (await posthorn.call('POST', '/v1/broadcasts', { body: { ...content, blocks: long(count) } }))
+        .status
+    t.same([await put(20_000), await put(20_001)], [200, 400])
+  },
+)

@@ -166,6 +166,8 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
 
   const refused = await post(`${path}/unsubscribe`, { note: ' ' })
   t.equal(refused.status, 422)
+  t.match(refused.text, 'href="#unsubscribe-note"', 'the list above leads to the field')
+  t.match(refused.text, /<details class="confirm" open><summary[^>]*>Unsubscribe/, 'which is open')
   const [before] = /<input[^>]* name="firstName"[^>]*>/.exec((await get(path)).text) ?? []
   t.match(before, ' value="')
   t.match(refused.text, before, 'the page’s other form shows what is kept')

@@ -1,0 +1,43 @@
+import type { Read } from '../store/index.js'
+import type { Broadcast } from './broadcast.js'
+import { stillThere, whomOf } from './whom.js'
+
+/**
+ * Which list or segment of a campaign's audience is gone, in a sentence: by its name, which the audit log has where a
+ * person or a key has deleted it. Undefined where all are there.
+ */
+export async function goneWords(
+  read: Read,
+  broadcast: Pick<Broadcast, 'account_id' | 'list_id' | 'whom'>,
+): Promise<string | undefined> {
+  const { account_id: accountId } = broadcast
+  const whom = whomOf(broadcast)
+  const there = new Set(Object.values(await stillThere(read, accountId, whom)).flat())
+  const lists = [...whom.lists, ...whom.withoutLists].filter((id) => !there.has(id))
+  const segments = [...whom.segments, ...whom.withoutSegments].filter((id) => !there.has(id))
+  const said: string[] = []
+  for (const id of lists) said.push(await named(read, accountId, { kind: 'list', id }))
+  for (const id of segments) said.push(await named(read, accountId, { kind: 'segment', id }))
+  const [first, ...more] = new Set(said)
+  if (first === undefined) return undefined
+  const all = [first, ...more].join(' and ')
+  return `${all.slice(0, 1).toUpperCase()}${all.slice(1)} of its audience ${lists.length + segments.length === 1 ? 'was' : 'were'} deleted`
+}
+
+async function named(
+  read: Read,
+  accountId: string,
+  { kind, id }: { kind: 'list' | 'segment'; id: string },
+): Promise<string> {
+  const row = await read
+    .selectFrom('audit_log')
+    .select('detail')
+    .where('account_id', '=', accountId)
+    .where('action', '=', `${kind}.delete`)
+    .where('target', '=', id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const { name } = JSON.parse(row?.detail ?? '{}') as { name?: unknown }
+  return typeof name === 'string' ? `the ${kind} “${name}”` : `a ${kind}`
+}
