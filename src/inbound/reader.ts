@@ -79,7 +79,10 @@ export function makeReader(deps: ReaderDeps): Reader {
     if (thread !== undefined) return thread
     const { bounceRules, feedbackLoops } = deps.judging()
     const workerData: Judging = { bounceRules, feedbackLoops }
-    const started = new Worker(entry, { name: 'reading', workerData, resourceLimits })
+    const options = { name: 'reading', workerData, resourceLimits, stdout: true }
+    const started = new Worker(entry, options)
+    // What mailauth prints of hostile signatures is nobody's log.
+    started.stdout.resume()
     // Without a listener an error would end this thread as well.
     started.on('error', () => {})
     started.once('exit', () => {

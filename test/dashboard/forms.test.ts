@@ -70,7 +70,7 @@ t.test(
   async (t) => {
     const plans = loadPlans('config/plans.toml')
     const publicUrl = 'https://mail.example.com'
-    const { store, accountId, post } = await startAccountPages(t, ({ account }, { store }) => {
+    const { store, accountId, get, post } = await startAccountPages(t, ({ account }, { store }) => {
       formPlacePages(account, { store, clock, plans, publicUrl })
       brandPages(account, { store, clock, publicUrl, sampleForm: async () => '' })
     })
@@ -116,6 +116,7 @@ t.test(
     t.match(text, 'value="http://shop.test/"')
     t.match(text, /value="Town"[\s\S]*value="firstName" selected/, 'rows keep what was typed')
     t.notMatch(text, /Expected |thanksUrl is|acceptRisk if/)
+    t.match((await get('/forms/new')).text, /label-0"[\s\S]*More questions[\s\S]*label-1"/)
     const twice = { ...typed, fieldType: ['firstName', 'firstName', 'text'] }
     t.match((await post('/forms/new', twice)).text, /id="field-type-1-fault">Another question asks/)
 

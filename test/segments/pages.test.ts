@@ -48,7 +48,8 @@ t.test('a segment is written as a sentence, counted, saved, shown and deleted', 
   const refused = await post('/segments/new', wrong)
   t.equal(refused.status, 422)
   t.match(refused.text, /Condition 1: write how long, such as 30 days/)
-  t.equal((await post('/segments/new', { ...town, name: '' })).status, 422)
+  const nameless = await post('/segments/new', { ...town, name: '' })
+  t.match(nameless, { status: 422, text: /id="field-name-fault">Write a name of 1 to 100/ })
 
   t.equal((await post('/segments/new', town)).status, 303)
   const [segment] = await listSegments(store.read, accountId)
@@ -58,9 +59,17 @@ t.test('a segment is written as a sentence, counted, saved, shown and deleted', 
       all: [{ field: 'contact.metadata.town', operator: 'eq', value: 'lagos', ignoreCase: true }],
     },
   })
-  await keepSegments({ ...deps, log: silentLog }, new AbortController().signal)
   const path = `/segments/${segment?.id}`
+  const begun = (await get(path)).text
+  t.match(
+    begun,
+    /So far: 0 people fit[\s\S]*Nobody so far/,
+    'nobody is said to fit before all were asked',
+  )
+  t.match(begun, 'id="segment" data-live', 'and who waits sees them come')
+  await keepSegments({ ...deps, log: silentLog }, new AbortController().signal)
   const shown = await get(path)
+  t.notMatch(shown.text, 'data-live')
   t.match(shown.text, /2 people fit[\s\S]*town is lagos[\s\S]*c1@x\.test[\s\S]*c0@x\.test/)
   isTame(t, shown, 'what others wrote is text')
   t.match((await get(`${path}/contacts.csv`)).text, /^email,[\s\S]*c1@x\.test/)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile, migrateStore } from '../../src/store/index.js'
+import { migrateStore as migrateBy, ownSteps } from '../../src/store/migrate.js'
 import { makeTempDir } from '../support/store.js'
 
 t.test('a database of the baseline comes to what a new one is', async (t) => {
@@ -16,6 +17,43 @@ t.test('a database of the baseline comes to what a new one is', async (t) => {
   const [become, made] = [describe(databaseFile(old)), describe(databaseFile(fresh))]
   t.ok(Object.keys(made).length > 1000)
   t.same(become, made)
+})
+
+// Issue 46: a node of the release before works on beside what a migration has made, unless it is one that waits.
+t.test('since nodes are upgraded one by one, migrations only add', async (t) => {
+  const dataDir = makeTempDir(t)
+  const db = new Database(databaseFile(dataDir))
+  db.exec(readFileSync('test/fixtures/store/0101-baseline.sql', 'utf8'))
+  db.close()
+  const { migrations, contracting } = ownSteps
+  const isTo = (last: string) => ({
+    migrations: Object.fromEntries(
+      Object.entries(migrations).filter(([name]) => name <= last && !contracting.has(name)),
+    ),
+    contracting,
+  })
+  const made = async (last: string) => {
+    await migrateBy({ dataDir }, undefined, isTo(last))
+    return describe(databaseFile(dataDir))
+  }
+  const before = await made('0246-rolling')
+  const after = await made('9999')
+  const changed = Object.entries(before)
+    .filter(([fact]) => !/^rows of|^index /.test(fact))
+    .filter(([fact, was]) => JSON.stringify(after[fact]) !== JSON.stringify(was))
+  t.same(changed, [], 'what was there is as it was')
+  const isOld = (fact: unknown) => Object.hasOwn(before, `${fact}`)
+  const added = Object.entries(after).filter(([fact]) => !isOld(fact))
+  t.ok(added.length > 100)
+  const wanted = added.filter(([fact, is]) => {
+    const { notnull, dflt_value, unique, table, names } = is as Record<string, unknown>
+    const isWanted = notnull === 1 && dflt_value === null && isOld(fact.split('.')[0])
+    const columns = `${names}`.split(', ')
+    const forbids =
+      unique === 1 && isOld(table) && columns.every((name) => isOld(`${table}.${name}`))
+    return isWanted || forbids
+  })
+  t.same(wanted, [], 'nothing is wanted of who does not know it')
 })
 
 /** All that a schema says, each fact by its name, without the order of columns and the way in which it was written. */

@@ -114,6 +114,7 @@ const whole: Record<string, string> = {
   'contact.download': 'What is known of somebody downloaded',
   'contact.erase': 'What is known of somebody erased',
   'emails.export': 'Log of emails downloaded',
+  'import.export': 'Refused lines of an import downloaded',
   'operator.look': "Looked at by the operator's API",
   'password.change': 'Password changed',
   'receiving.host': 'Where a domain receives mail changed',

@@ -26,6 +26,7 @@ import {
   EditedForm,
   type FieldRow,
   givenBy,
+  isAsked,
   questionKinds,
   rowsOf,
   rowsTyped,
@@ -41,6 +42,8 @@ interface EditFormView {
   title: string
   settings: Omit<FormSettings, 'fields'> & { name: string }
   rows: FieldRow[]
+  /** The others, which ask for nothing yet, are behind a fold. */
+  shownRows: number
   rowFaults: Faults
   types: { value: string; label: string }[]
   lists: { value: string; label: string }[]
@@ -140,6 +143,9 @@ async function showEdit(
     ({ id, archived }) => !archived || offered.has(id),
   )
   const place = form && `${base}/forms/${form.id}`
+  const rows = sent.get('fieldName') === undefined ? rowsOf(fields, own) : rowsTyped(sent)
+  // Those that ask for something, and an empty one.
+  const shownRows = rows.findLastIndex(isAsked) + 2
   const choice = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
   const view: EditFormView = {
     base,
@@ -147,7 +153,8 @@ async function showEdit(
     action: place === undefined ? `${base}/forms/new` : `${place}/edit`,
     title: form === undefined ? 'New form' : `Change “${form.name}”`,
     settings: { ...settings, name: form?.name ?? '' },
-    rows: sent.get('fieldName') === undefined ? rowsOf(fields, own) : rowsTyped(sent),
+    rows,
+    shownRows,
     // Rows have what was typed into them of their own.
     rowFaults: { ...faults, values: {}, asked: [] },
     types: questionKinds(own),

@@ -73,6 +73,10 @@ export const rowsOf = (fields: readonly AskedField[], own: readonly ContactField
     return { name, label, type, required, choices: isOwn ? '' : choices.join('\n') }
   })
 
+/** Whether a row asks for something. */
+export const isAsked = ({ label, type }: FieldRow): boolean =>
+  label.trim() !== '' || type.startsWith(ownKind(''))
+
 /** The rows as they were typed. */
 export const rowsTyped = (form: { all(name: string): readonly string[] }): FieldRow[] =>
   form.all('fieldName').map((name, at) => ({

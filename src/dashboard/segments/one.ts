@@ -22,6 +22,7 @@ interface SegmentView {
   rule: string
   counted: string
   chip: { text: string; tone: Tone }
+  isFilling: boolean
   asOf: Moment
   /** Why nobody is in it; undefined where its rule names what is there. */
   broken: string | undefined
@@ -69,7 +70,8 @@ export async function showSegment(
     here,
     name,
     rule: wordsOf(rule, choices),
-    counted: countWords(segment),
+    counted: segment.state === 'filling' ? `So far: ${countWords(segment)}` : countWords(segment),
+    isFilling: segment.state === 'filling',
     chip: stateChip(segment),
     asOf: moment(segment.asOf, now),
     broken: broken.length === 0 ? undefined : brokenWords(broken),

@@ -14,11 +14,16 @@ export interface Faults {
   values: Record<string, string | string[]>
   /** The fields of the form that was sent: other forms of its page show what they had. */
   asked?: readonly string[]
-  /**
-   * Fields whose fault does not say which field it is of, such as 'Fill this in'. The page's parts put in what they call them
-   * as they are made, for the list above the page.
-   */
-  labels?: Map<string, string>
+  /** Where the faults are on the page, for the list above it: its parts say so as they are made. */
+  places?: Map<string, FaultPlace>
+}
+
+/** Where a page has the field that a fault is at, and what it calls it. */
+export interface FaultPlace {
+  id: string
+  label: string
+  /** The fault does not say of which field it is, such as 'Fill this in'. */
+  isNameless: boolean
 }
 
 /** A form that is shown for the first time has none. */
@@ -100,9 +105,9 @@ export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Fau
     return { message: whole, fields: {}, values, asked }
   }
   if (!(error instanceof ApiError) || isOurs(error)) return undefined
-  const field = fieldIn(error, asked)
-  if (field === undefined) return { message: error.message, fields: {}, values, asked }
-  return { message: undefined, fields: { [field]: error.message }, values, asked }
+  const at = fieldIn(error, asked)
+  if (at === undefined) return { message: error.message, fields: {}, values, asked }
+  return faultsAt([at], { values, asked })
 }
 
 /** Each fault at its field; the first of those that are at the same one. */
@@ -111,13 +116,14 @@ function faultsAt(
   form: { values: Faults['values']; asked: readonly string[] },
 ): Faults {
   const fields: Record<string, string> = {}
-  const labels = new Map<string, string>()
+  const places = new Map<string, FaultPlace>()
   for (const { path, says, isNameless, name = askedIn(path, form.asked) } of found) {
-    if (isNameless && fields[name] === undefined) labels.set(name, '')
-    fields[name] ??= says
+    if (fields[name] !== undefined) continue
+    fields[name] = says
+    places.set(name, { id: `field-${name}`, label: '', isNameless })
   }
   const { '': message, ...named } = fields
-  return { message, fields: named, labels, ...form }
+  return { message, fields: named, places, ...form }
 }
 
 /** Which field of a form a fault is of: forms ask for parts of a table, such as colours, by their own names. */
@@ -129,11 +135,15 @@ function askedIn(path: readonly string[], asked: readonly string[]): string {
 // 503 is not ours in this sense: a paused account or a full disk must not lose what was typed.
 const isOurs = ({ code }: ApiError) => code === 'application_error'
 
-// Finds the form's field that an error is about. Domain functions name it in `fields`, or before
-// the message: 'email: not an address'.
-function fieldIn({ fields, message }: ApiError, names: string[]): string | undefined {
-  const [, before] = /^(\w+)(?:\[\d+\])?:/.exec(message) ?? []
-  return names.find((name) => name === fields.field) ?? names.find((name) => name === before)
+// Finds the form's field that an error is about. Domain functions name it in `fields`, or before the message
+// ('email: not an address'), where people read what they call it instead.
+function fieldIn({ fields, message }: ApiError, names: string[]): PlacedFault | undefined {
+  const name = names.find((one) => one === fields.field)
+  if (name !== undefined) return { path: [name], says: message, isNameless: false }
+  const [before = '', named = ''] = /^(\w+)(?:\[\d+\])?: */.exec(message) ?? []
+  if (!names.includes(named)) return undefined
+  const says = message.slice(before.length)
+  return { path: [named], says: says.charAt(0).toUpperCase() + says.slice(1), isNameless: true }
 }
 
 /**

@@ -61,7 +61,7 @@ export interface FormField {
 export function field(of: FormField): Html {
   const { name, label, hint, type = 'text' } = of
   const id = of.id ?? `field-${of.place ?? name}`
-  const fault = faultAt(of)
+  const fault = faultAt(of, id)
   // What stands in a textarea or an editor is text of the label around it, for some readers of the screen.
   const isAlone = hint === undefined && fault === undefined && of.required !== false
   if (of.compact === true && isAlone && !['checkbox', 'code', 'textarea'].includes(type)) {
@@ -95,7 +95,7 @@ export function fieldSet(of: {
   const { name, type = 'checkbox', faults } = of
   const id = `field-${name}`
   const ticked = [sentValue(faults, name) ?? of.value ?? []].flat()
-  const fault = faultAt(of)
+  const fault = faultAt(of, id)
   const told = [of.hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
   return html`<fieldset class="field${fault !== undefined && ' wrong'}" id="${id}"${attribute('aria-describedby', told)}><legend>${isolated(of.label)}</legend>${
     of.hint && html`<p class="hint" id="${id}-hint">${isolated(of.hint)}</p>`
@@ -109,9 +109,13 @@ export function fieldSet(of: {
 export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
 
-/** What is wrong with a field; where its words do not say of which, the list above the page learns its label. */
-function faultAt({ name, place = name, label, faults }: LabelledField): string | undefined {
-  if (faults?.labels?.has(place)) faults.labels.set(place, label)
+/** What is wrong with a field; the list above the page learns where it is. */
+function faultAt(
+  { name, place = name, label, faults }: LabelledField,
+  id: string,
+): string | undefined {
+  const known = faults?.places?.get(place)
+  if (known !== undefined) Object.assign(known, { id, label })
   return faults?.fields[place]
 }
 

@@ -48,8 +48,8 @@ export function layout(
     faults: faults && {
       message: faults.message,
       fields: Object.entries(faults.fields).map(([name, message]) => {
-        const label = faults.labels?.get(name)
-        return { name, message: label ? `${label}: ${message}` : message }
+        const { id = `field-${name}`, label = '', isNameless } = faults.places?.get(name) ?? {}
+        return { id, message: isNameless && label !== '' ? `${label}: ${message}` : message }
       }),
     },
     wide: wide === true,

@@ -84,8 +84,10 @@ export const confirm = (of: {
   fields?: HtmlContent
   /** Not destructive: without the red. */
   mild?: boolean
+  /** Something is wrong with what was typed in it. */
+  open?: boolean
 }): Html =>
-  html`<details class="confirm"><summary class="button${!of.mild && ' danger'}">${of.label}</summary>
+  html`<details class="confirm"${of.open === true && html` open`}><summary class="button${!of.mild && ' danger'}">${of.label}</summary>
 <form method="post" action="${of.action}"><p>${isolated(of.says)}</p>${of.fields}<button class="${of.mild ? 'primary' : 'danger'}">${of.button ?? of.label}</button></form></details>`
 
 /** Links between the views of one thing. */
@@ -136,13 +138,13 @@ export const json = (value: unknown): Html =>
 /** Above a form that was refused. It takes the focus, so that it is read out. */
 export const faults = (of: {
   message: string | undefined
-  fields: readonly { name: string; message: string }[]
+  fields: readonly { id: string; message: string }[]
 }): Html =>
   html`<div class="faults" role="alert" tabindex="-1" autofocus id="faults"><h2>Please look at this again</h2>${
     of.message && html`<p>${of.message}</p>`
   }${
     of.fields.length > 0 &&
-    html`<ul>${of.fields.map(({ name, message }) => html`<li><a href="#field-${name}">${message}</a></li>`)}</ul>`
+    html`<ul>${of.fields.map(({ id, message }) => html`<li><a href="#${id}">${message}</a></li>`)}</ul>`
   }</div>`
 
 /** The links of a place, in groups; the page that is shown is marked for screen readers too. */
