@@ -36,7 +36,7 @@ import { entryRefusals } from './runs/status.js'
 
 /** Events of a request, and of a walk. */
 export const maxEvents = 100
-const maxPayloadBytes = 16 * 1024
+export const maxPayloadBytes = 16 * 1024
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
 const eventName = textThat(

@@ -58,6 +58,7 @@ import { simulateAutomation, simulatedAddress } from './contract-simulation.js'
 import { runStatuses } from './runs/status.js'
 
 export { mostMoved, mostPerHour, usualPerHour } from './contract-course.js'
+export { maxPayloadBytes } from './contract-events.js'
 export {
   automationName,
   automationStanding,

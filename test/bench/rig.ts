@@ -47,6 +47,8 @@ export interface ServeOptions {
   dns?: string
   shaping?: string
   settings?: string
+  /** Lines of `[inbound]`; it is switched off by default. */
+  inbound?: string
   /** More than node's own, such as --cpu-prof. */
   nodeArgs?: readonly string[]
   /** Another built checkout than this one. */
@@ -67,7 +69,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
   writeFileSync(
     config,
     `[http.private]\nport = ${port}\n[http.public]\nport = ${publicPort}\nhost = "127.0.0.1"\nurl = "${publicUrl}"\n` +
-      `[http.rate_limit]\nrequests = 0\n[inbound]\nenabled = false\n[log]\nlevel = "warn"\n` +
+      `[http.rate_limit]\nrequests = 0\n[inbound]\n${options.inbound ?? 'enabled = false\n'}[log]\nlevel = "warn"\n` +
       // Thousands to strangers in the first hour of an account are what a bench is, and would be held.
       '[protection.surges]\nminimum = 0\n' +
       `[outbound]\nroute = "direct"\nport = ${sinkPort}\nhelo_name = "bench.test"\n` +

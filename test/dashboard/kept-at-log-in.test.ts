@@ -66,10 +66,11 @@ t.test('the editor of an automation: nothing is lost, and nothing is done by its
   const none = await again.get('/me/kept')
   t.equal(none.status, 303, 'another browser is offered nothing')
   await store.write((tx) => tx.deleteFrom('sessions').execute())
-  for (const [why, headers] of Object.entries({
+  const others: Record<string, Record<string, string>> = {
     'of a script': { 'sec-fetch-mode': 'cors' },
     'with files': { 'content-type': 'multipart/form-data; boundary=x' },
-  })) {
+  }
+  for (const [why, headers] of Object.entries(others)) {
     t.match((await navigate(`${page}/pause`, 'a=b', { ...headers })).to, /^\/login\?next=/, why)
   }
   const elsewhere = { 'sec-fetch-site': 'cross-site' }

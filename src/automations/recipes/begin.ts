@@ -41,7 +41,10 @@ export async function beginAutomation(
 ): Promise<Automation> {
   checkOpen(billing)
   const recipe = recipes.find((one) => one.name === named)
-  if (recipe === undefined) throw new ApiError('validation_error', 'recipe: choose one of the list')
+  if (recipe === undefined) {
+    const fields = { field: 'recipe' }
+    throw new ApiError('validation_error', 'Choose one of these', { fields })
+  }
   const dateField = field?.trim() || recipe.dateField?.name
   const given = { from, listId, dateField }
   await checkSender(deps, billing.accountId, from)

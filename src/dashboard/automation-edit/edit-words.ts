@@ -62,5 +62,5 @@ export function stateWords(
         says: 'It is on. What you save is kept as a draft, and people go on as before until you put it in force.',
         isDraft,
       }
-    : { says: 'It is off: nobody enters it before you enable it.', isDraft }
+    : { says: 'It is off: nobody enters it before you turn it on.', isDraft }
 }

@@ -39,7 +39,15 @@ const ofFields: readonly (readonly [RegExp, Words])[] = [
   ],
   [/^subject: /, 'Subject: one line of at most 998 letters, fewer where they are not Latin.'],
   [/^replyTo/, 'Answers go to: an address such as help@shop.example.'],
-  [/^headers: (The header .*)$/s, ([says]) => `Headers: ${says}.`],
+  [
+    /^headers: The header "([^"]*)" cannot be set: its name has to/,
+    ([name = '']) =>
+      `Headers: ${inQuotes(name)} is no name of a header. One has 1 to 76 letters, digits and signs, without a space, such as X-Shop.`,
+  ],
+  [
+    /^headers: (The header .*)$/s,
+    ([says = '']) => `Headers: ${says.replace(/ \(RFC [^)]*\)/g, '')}.`,
+  ],
   [
     /^headers/,
     `Headers: a line each, such as: X-Shop: spring; at most ${maxHeaders}, each of 4 KiB, and 16 KiB together.`,

@@ -18,7 +18,10 @@ export async function refusedInWords<T>(
   } catch (error) {
     if (!(error instanceof ApiError) || !Array.isArray(error.fields.errors)) throw error
     const called = titleOf(definition, book)
-    const faults = (error.fields.errors as StepFault[]).map((one) => {
+    const found = error.fields.errors as StepFault[]
+    // It is about the form, and not about a step: `automations/refusals.ts` says it.
+    if (found.every((one) => one.key === null && faultWords(one, called) === one.error)) throw error
+    const faults = found.map((one) => {
       const step = definition.steps.find(({ key }) => key === one.key)
       const where = step === undefined ? '' : `${inQuotes(called(step.key))}: `
       return `${where}${faultWords(one, called)}`

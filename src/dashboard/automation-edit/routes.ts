@@ -12,6 +12,7 @@ import { readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, structOf, table } from '../../fields/index.js'
+import { inPlainWords } from '../automations/refusals.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -38,7 +39,8 @@ const EditForm = type({
 })
 
 /** Automations as they are written: begun, changed step by step, tried, and put in force. */
-export function automationEditPages(pages: AccountPages, deps: AutomationEditDeps): void {
+export function automationEditPages(asked: AccountPages, deps: AutomationEditDeps): void {
+  const pages = inPlainWords(asked)
   beginningPages(pages, deps)
   writingPages(pages, deps)
   enablePages(pages, deps)
@@ -70,7 +72,7 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
       dateField,
     })
     return redirect(`${base}/automations/${made.id}/edit`, {
-      flash: `“${made.name}” is made. Nobody enters it before you enable it`,
+      flash: `“${made.name}” is made. Nobody enters it before you turn it on`,
       audit: auditOf(operations.createAutomation, { target: made.id }),
     })
   })
@@ -78,7 +80,7 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const billing = await readBilling(deps.store.read, deps.plans, account.id)
     const made = await duplicateAutomation(deps, billing, params.id ?? '')
     return redirect(`${base}/automations/${made.id}/edit`, {
-      flash: 'This is a copy; nobody enters it before you enable it',
+      flash: 'This is a copy; nobody enters it before you turn it on',
       audit: auditOf(operations.duplicateAutomation, { target: made.id }),
     })
   })

@@ -125,7 +125,7 @@ const untilFields = ({ time, days = [], zone = '' }: NonNullable<ConfigOf<'delay
 
 function updateFields({ firstName, lastName, metadata = {} }: ConfigOf<'contact_update'>): Html {
   const typed = (value: unknown) => (value === undefined ? '' : typedValue(value))
-  return html`${one({ name: 'firstName', label: 'First name', hint: `Empty: it stays. {{ trigger.name }} is what the event had. One line of at most ${limits.nameLength} characters.`, value: typed(firstName), required: false })}${one({ name: 'lastName', label: 'Last name', hint: `The same. One line of at most ${limits.nameLength} characters.`, value: typed(lastName), required: false })}${one({ name: 'fields', label: 'Fields', hint: 'A line each, such as: plan = pro. null takes a field away. 16 KiB at most, with what the contact has already.', type: 'textarea', rows: 4, value: linesOf(metadata), required: false })}`
+  return html`${one({ name: 'firstName', label: 'First name', hint: `Empty: it stays. {{ trigger.name }} is what the event had. One line of at most ${limits.nameLength} characters.`, value: typed(firstName), required: false })}${one({ name: 'lastName', label: 'Last name', hint: `The same. One line of at most ${limits.nameLength} characters.`, value: typed(lastName), required: false })}${one({ name: 'fields', label: 'Fields', hint: 'A line each, such as: plan = pro. A line such as: remove plan, takes that field away. 16 KiB at most, with what the contact has already.', type: 'textarea', rows: 4, value: linesOf(metadata), required: false })}`
 }
 
 function splitFields({ branches }: ConfigOf<'split'>, change: string): Html {

@@ -4,6 +4,7 @@ import { dayMs, isoTime, timeOfLocal } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, structOf, table } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
+import { jsonBytes } from '../../json/index.js'
 import { afterMs } from '../../rules/index.js'
 import { eventFields } from '../automations/event-fields.js'
 import { durationOf, type TypedDuration } from './durations.js'
@@ -33,11 +34,17 @@ function afterOf(fields: Form, deed: Deed): string {
   const typed = typedAfter(fields, deed)
   const duration = durationOf(typed)
   if (/^\d+$/.test(typed.amount) && afterMs(duration) !== undefined) return duration
-  throw new ApiError(
-    'validation_error',
-    `${deed}After: “${typed.amount}” is not how long after it came. Write a whole number, such as 5`,
+  throw badField(
+    `${deed}After`,
+    `“${typed.amount}” is not how long after it came. Write a whole number, such as 5`,
   )
 }
+
+// Those of this server, too.
+const eventName = /^[$A-Za-z0-9_.:-]{1,100}$/
+
+const badField = (field: string, message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field } })
 
 /** What the form says of the world; throws a 400 that names the field. */
 export function worldIn(
@@ -73,9 +80,9 @@ function beginningIn(typed: string, { zone, now }: { zone: string; now: number }
   if (typed === '') return undefined
   const at = timeOfLocal(typed, zone)
   if (at !== undefined && Math.abs(at - now) <= mostYears * 366 * dayMs) return at
-  throw new ApiError(
-    'validation_error',
-    `at: Choose a day and a time at most ${mostYears} years from now, or leave it empty`,
+  throw badField(
+    'at',
+    `Choose a day and a time at most ${mostYears} years from now, or leave it empty`,
   )
 }
 
@@ -97,6 +104,12 @@ function happeningsIn(fields: Form) {
   return fields.all('event').flatMap((typed, n) => {
     const event = typed.trim()
     if (event === '') return []
+    if (!eventName.test(event)) {
+      throw new ApiError(
+        'validation_error',
+        `What else they do, event ${n + 1}: “${event}” is no name of an event. Write 1 to 100 letters, digits, and _ . : -`,
+      )
+    }
     const amount = after[n]?.trim() || '0'
     const duration = durationOf({ amount, unit: unit[n] ?? 'D' })
     if (/^\d+$/.test(amount) && afterMs(duration) !== undefined) return [{ event, after: duration }]
@@ -109,6 +122,8 @@ function happeningsIn(fields: Form) {
 
 function payloadIn(typed: string) {
   const fields = eventFields(typed)
-  if (fields !== undefined) return fields
-  throw new ApiError('validation_error', 'payload: Write a line each, such as: total = 5')
+  if (fields === undefined)
+    throw badField('payload', 'What the event says: write a line each, such as: total = 5')
+  if (jsonBytes(fields) <= operations.maxPayloadBytes) return fields
+  throw badField('payload', 'What the event says may have 16 KiB at most: leave something out')
 }

@@ -1,7 +1,14 @@
 import { counted } from '../../amounts/index.js'
 import type { AutomationPreview, previewCohort } from '../../automations/index.js'
-import { blockWords, endWords, leavingWords, resultWords } from '../automations/result-words.js'
+import {
+  blockWords,
+  endWords,
+  leavingWords,
+  resultWords,
+  unmadeWords,
+} from '../automations/result-words.js'
 import { refusalWords } from '../automations/run-words.js'
+import { eventWords } from '../event-words.js'
 import { exactIn } from '../format.js'
 
 /** A line of what happens to somebody, as the page tells it. */
@@ -52,7 +59,7 @@ export function timelineOf(
         why === undefined
           ? event === undefined
             ? ''
-            : `Because “${event.name}” came.`
+            : `Because ${event.name.startsWith('$') ? eventWords(event.name) : `“${event.name}” came`}.`
           : whyWords(why, asked),
       mail:
         mail !== undefined && 'html' in mail
@@ -60,7 +67,7 @@ export function timelineOf(
           : undefined,
       fault:
         fault !== undefined
-          ? `The mail cannot be made, so nothing comes after it: ${fault}`
+          ? `The mail cannot be made, so nothing comes after it: ${unmadeWords(fault)}`
           : line.stoppedBy === undefined
             ? undefined
             : `As things are now it would not be sent: ${stopWords(line.stoppedBy)}.`,

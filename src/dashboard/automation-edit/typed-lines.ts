@@ -26,13 +26,18 @@ type Values = Record<string, Json | { var: string }>
 // No field has this name: under it a draft keeps the lines that are none, as they are typed, and the checks of steps refuse it.
 const noName = ''
 
-/** What stands in lines such as `code = SPRING`. */
+// A line that takes a field away from a contact.
+const removal = /^\s*remove\s+([^=\s][^=]*?)\s*$/i
+
+/** What stands in lines such as `code = SPRING`, or `remove code`. */
 export function valuesIn(typed: string): Values {
   const values: Values = {}
   const strays: string[] = []
   for (const line of typed.split(/\r?\n/)) {
     const [, name, value = ''] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(line) ?? []
-    if (name !== undefined) values[name] = valueTyped(value)
+    const gone = removal.exec(line)?.[1]
+    if (gone !== undefined) values[gone] = null
+    else if (name !== undefined) values[name] = valueTyped(value)
     else if (line.trim() !== '') strays.push(line.trim())
   }
   if (strays.length > 0) values[noName] = strays.join('\n')
@@ -42,7 +47,10 @@ export function valuesIn(typed: string): Values {
 /** The same as it is typed. */
 export const linesOf = (values: object): string =>
   Object.entries(values)
-    .map(([name, value]) => (name === noName ? String(value) : `${name} = ${typedValue(value)}`))
+    .map(([name, value]) => {
+      if (name === noName) return String(value)
+      return value === null ? `remove ${name}` : `${name} = ${typedValue(value)}`
+    })
     .join('\n')
 
 /** Headers in lines such as `X-Shop: spring`. */

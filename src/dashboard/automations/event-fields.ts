@@ -13,6 +13,26 @@ export function eventFields(typed: string): JsonObject | undefined {
   )
 }
 
+/** What an event has brought, as people read it: `total = 5, customer.town = Lagos`. */
+export function sampleWords(sample: unknown): string {
+  const parts: string[] = []
+  const gather = (value: unknown, path: string): void => {
+    if (isJsonObject(value) || (Array.isArray(value) && value.length > 0)) {
+      for (const [name, inner] of Object.entries(value)) {
+        gather(inner, path === '' ? name : `${path}.${name}`)
+      }
+    } else parts.push(`${path === '' ? '' : `${path} = `}${valueWords(value)}`)
+  }
+  gather(sample, '')
+  return parts.join(', ')
+}
+
+function valueWords(value: unknown): string {
+  if (value === null || value === '' || Array.isArray(value)) return 'empty'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return String(value)
+}
+
 const places: Readonly<Record<string, string>> = {
   listId: 'List',
   segmentId: 'Segment',

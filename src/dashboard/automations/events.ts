@@ -14,7 +14,7 @@ import { type BesidePages, listOf } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
-import { eventFields, ownFieldWords } from './event-fields.js'
+import { eventFields, ownFieldWords, sampleWords } from './event-fields.js'
 
 interface EventsView extends BesidePages {
   base: string
@@ -142,6 +142,6 @@ const idsAmong = (samples: readonly unknown[]): string[] => [
 
 const mostLetters = 300
 function shortened(sample: unknown): string {
-  const text = JSON.stringify(sample)
+  const text = sampleWords(sample)
   return text.length > mostLetters ? `${text.slice(0, mostLetters)}…` : text
 }

@@ -143,6 +143,12 @@ const notChosen = () =>
     { status: 422 },
   )
 
+const nobodyChosen = () =>
+  new ApiError('validation_error', 'Choose a list or segment', {
+    status: 422,
+    fields: { field: 'whom' },
+  })
+
 const notLookedAt = (looked: string | undefined) =>
   new ApiError(
     'conflict',
@@ -154,11 +160,19 @@ const notLookedAt = (looked: string | undefined) =>
 function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
   const again = (visit: Visit, faults: Faults) => showStart(deps, visit, { faults })
   pages.get('/automations/:id/start', 'automations.read', (visit) => again(visit, noFaults))
-  const given = (form: { whom?: string | undefined; perHour?: string | undefined }) =>
-    checked(operations.startForCrowd, {
-      ...crowdIn(form.whom ?? ''),
-      perHour: Number(form.perHour || operations.usualPerHour),
+  const given = ({
+    whom = '',
+    perHour,
+  }: {
+    whom?: string | undefined
+    perHour?: string | undefined
+  }) => {
+    if (whom === '') throw nobodyChosen()
+    return checked(operations.startForCrowd, {
+      ...crowdIn(whom),
+      perHour: Number(perHour || operations.usualPerHour),
     })
+  }
   const starting = { action: 'automations.write', form: StartForm, again } as const
   pages.post('/automations/:id/start/look', { ...starting, reads: true }, async (visit) => {
     given(visit.form)

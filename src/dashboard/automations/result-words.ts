@@ -103,7 +103,24 @@ const leavings: Readonly<Record<string, string>> = {
 
 /** Why somebody has left. */
 export const leavingWords = (reason: string): string =>
-  isOurs(reason) ? (leavings[reason] ?? reason) : endingWords(reason)
+  isOurs(reason) ? (leavings[reason] ?? reason) : unmadeWords(endingWords(reason))
+
+/** Why a mail could not be made: a run tells it as `render: …`, and a trial without that. */
+export function unmadeWords(reason: string): string {
+  const [, fault = reason] = /^render: (.*)$/s.exec(reason) ?? []
+  const isOfRun = fault !== reason
+  // An author may end a run for 'stock is missing', which is no template's want.
+  const wants = isOfRun
+    ? /^(?:the variable )?"?([\w.-]+)"? is missing$/
+    : /^the variable "(.*)" is missing$/
+  const [, name] = wants.exec(fault) ?? []
+  if (name !== undefined) {
+    return `the template of its mail needs “${name}”, and the step has nothing for it`
+  }
+  const [, gone] = /^The account has no template "(.*)"$/.exec(fault) ?? []
+  if (gone !== undefined) return `there is no template “${gone}” any more`
+  return isOfRun ? `its mail could not be made: ${fault}` : reason
+}
 
 // An author may call a reason of theirs as any object calls something of its own.
 const isOurs = (reason: string) => Object.hasOwn(leavings, reason)

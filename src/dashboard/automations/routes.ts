@@ -6,10 +6,12 @@ import { eventPages } from './events.js'
 import { showAutomations } from './list.js'
 import { showAutomation } from './one.js'
 import { automationPeoplePages } from './people.js'
+import { inPlainWords } from './refusals.js'
 import { showAutomationReport } from './report.js'
 
 /** Automations: what there is, where people are in each, and what can be done about it. */
-export function automationPages(pages: AccountPages, deps: AutomationPageDeps): void {
+export function automationPages(asked: AccountPages, deps: AutomationPageDeps): void {
+  const pages = inPlainWords(asked)
   pages.get('/automations', 'automations.read', (visit) => showAutomations(deps, visit))
   pages.get('/automations/:id', 'automations.read', (visit) =>
     showAutomation(deps, visit, noFaults),

@@ -99,7 +99,7 @@ export async function showStart(
     looked,
     choices: await crowdChoices(read, account.id),
     would:
-      (isAsked || isUnseen) && !isDated
+      (isAsked || (isUnseen && found.status === 'enabled')) && !isDated
         ? await wouldEnter(deps, found, { whom, perHour })
         : undefined,
     isOn: found.status === 'enabled',

@@ -90,7 +90,7 @@ export function ruleWords(rule: Rule, book: WordBook, of: Named): string {
     value: field,
     label: fieldWords(field, book, of),
   }))
-  return wordsOf(rule, labels)
+  return wordsOf(rule, labels).replace(/^A rule that was written/, 'a rule that was written')
 }
 
 /** What can have become of a mail, as a condition asks for it. */

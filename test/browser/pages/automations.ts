@@ -70,7 +70,7 @@ export const place: PlacePages = {
     if (birthday.status !== 201) throw new Error(birthday.text)
     ids.datedAutomation = birthday.json.id
     const taken = await call('POST', `/v1/automations/${ids.branchedAutomation}/cancel`, {
-      body: {},
+      body: { everybody: true },
     })
     if (taken.status !== 202) throw new Error(taken.text)
     ids.takeOut = taken.json.id

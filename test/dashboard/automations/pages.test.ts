@@ -232,7 +232,7 @@ t.test('one is taken out, and then all that fit', async (t) => {
   t.match(one, /Taken out at [^<]*: by somebody of the team/)
   const twice = await owner.post(`${base}/automations/runs/${run.id}/cancel`, {})
   t.equal(twice.status, 422)
-  t.match(twice.text, /has ended already/)
+  t.match(twice.text, /They are not in it any more/)
   t.equal((await viewer.post(`${page}/runs/cancel?step=paid`, {})).status, 403)
 })
 

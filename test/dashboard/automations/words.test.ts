@@ -1,6 +1,10 @@
 // Issue 47: what came of a step in the words of people, and names that stand apart in sentences.
 import t from 'tap'
-import { endWords, resultWords } from '../../../src/dashboard/automations/result-words.js'
+import {
+  endWords,
+  resultWords,
+  unmadeWords,
+} from '../../../src/dashboard/automations/result-words.js'
 import { resumedWords } from '../../../src/dashboard/automations/resume.js'
 import { inQuotes, sentence, setApart } from '../../../src/dashboard/shell/names.js'
 
@@ -21,6 +25,14 @@ t.test('what was passed over says why', async (t) => {
   t.equal(resultWords('ended:constructor', 'line'), 'Ended by a step: constructor')
   t.equal(endWords('exited', 'goal', 'line'), 'Ended: they reached the goal')
   t.equal(endWords('failed', 'No such pixel', 'line'), 'Failed: No such pixel')
+  const needs = 'the template of its mail needs “code”, and the step has nothing for it'
+  t.equal(endWords('failed', 'render: code is missing', 'line'), `Failed: ${needs}`)
+  t.equal(unmadeWords('the variable "code" is missing'), needs)
+  t.equal(endWords('exited', 'stock is missing', 'line'), 'Ended by a step: stock is missing')
+  t.equal(
+    endWords('failed', 'render: the subject is longer than 998 bytes', 'line'),
+    'Failed: its mail could not be made: the subject is longer than 998 bytes',
+  )
   t.equal(
     resultWords('released:skip', 'line'),
     'Goes on after it was held: at once, without its mail',
