@@ -201,7 +201,7 @@ const requests: Record<string, object | undefined> = {
   [`PATCH /v1/automations/${nobody}/draft`]: { name: 'Written' },
   [`POST /v1/automations/${nobody}/draft/enable`]: {},
   [`DELETE /v1/automations/${nobody}/draft`]: undefined,
-  [`POST /v1/automations/${nobody}/cancel`]: {},
+  [`POST /v1/automations/${nobody}/cancel`]: { everybody: true },
   [`GET /v1/automations/${nobody}/cancel`]: undefined,
   [`DELETE /v1/automations/${nobody}/cancel`]: undefined,
   [`POST /v1/automations/${nobody}/simulate`]: { email: 'ann@example.com' },
