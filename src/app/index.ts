@@ -11,6 +11,7 @@ import type { Health } from './health.js'
 import { hearOthers } from './hear-others.js'
 import type { Hold } from './hold.js'
 import { privateOverTls } from './https.js'
+import { inviteNode } from './invite-node.js'
 import { openMailRules } from './mail-rules.js'
 import { openSystemdNotifier, type SystemdNotifier } from './notify.js'
 import { openPrivateServer } from './private-listener.js'
@@ -131,6 +132,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         retry: (retry) => void answers.any({ retry }),
         runJob: async (runJob) =>
           (await answers.any({ runJob, wait: false })).job ?? { kind: 'unknown' },
+        inviteNode: async (at) => await inviteNode(ground, at),
       },
     })
     back.add(() => privateServer.close(config.http.shutdownGrace))

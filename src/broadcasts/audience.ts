@@ -14,6 +14,8 @@ export interface AudienceMember extends MergedContact {
 /** Some of an audience, in the order of contacts' ids. */
 export interface AudiencePage {
   reachable: AudienceMember[]
+  /** Those who must not be mailed. */
+  blocked: AudienceMember[]
   /** Up to whom it was looked at: the cursor of the next page. */
   after: string
   /** These were the last. */
@@ -39,7 +41,12 @@ export async function nextOfAudience(
     { accountId, type, topicId },
     seen.map(({ email }) => email),
   )
-  return { reachable: seen.filter(({ email }) => !blocked.has(email)), ...page }
+  const isBlocked = ({ email }: AudienceMember) => blocked.has(email)
+  return {
+    reachable: seen.filter((one) => !isBlocked(one)),
+    blocked: seen.filter(isBlocked),
+    ...page,
+  }
 }
 
 /** One list is read with its contacts in one search: the most usual audience costs one statement a page. */

@@ -19,7 +19,7 @@ const whoParams = () => ({
   who: maybe(
     oneOf(
       whoNames,
-      'Only the people behind this number of the report. `unreached`: bounced, failed or suppressed; `left`: unsubscribed, or left the topic, by this mail; `delivered`, `not_opened` and `not_clicked` are of mail that a server or a smart host has taken, where who clicked a link counts as having opened it (`not_opened` is refused where opens were not measured, as `unmeasured` of the report says), `sent` of that and of what was refused or given up, `made` of all. `not_sent` are those of the audience, as it is now, to whom a cancelled rest never went out',
+      'Only the people behind this number of the report. `unreached`: bounced, failed or suppressed; `left`: unsubscribed, or left the topic, by this mail; `delivered`, `not_opened` and `not_clicked` are of mail that a server or a smart host has taken, where who clicked a link counts as having opened it (`not_opened` is refused where opens were not measured, as `unmeasured` of the report says), `sent` of that and of what was refused or given up, `made` of all. `not_sent` are those of the audience, as it is now, to whom a cancelled rest never went out, `left_out` those of it who got no mail when mails were made',
     ),
   ),
   link: maybe(queryWhole(1, 1_000, 'With `who=clicked`: only who clicked the link of this number')),
@@ -71,7 +71,9 @@ export const listBroadcastRecipients = operation('GET /v1/broadcasts/:id/recipie
         {
           recipients: manyOf({
             emailId: orNull(
-              uuid('The id of the mail; null with `who=not_sent`, where there is none'),
+              uuid(
+                'The id of the mail; null with `who=not_sent` and `who=left_out`, where there is none',
+              ),
             ),
             ...recipientFields,
             reason: orNull(

@@ -54,6 +54,15 @@ const report = {
     suppressed: count('How many were not sent, as the recipient had left or bounced since'),
     cancelled: count('How many were cancelled'),
   }),
+  leftOut: closed({
+    unsubscribed: count(
+      'How many of its audience got no mail when mails were made, as they had unsubscribed. Who: `who=left_out`. They are in no other number',
+    ),
+    bounced: count('The same of those whose address had bounced'),
+    complained: count('The same of those who had complained'),
+    suppressed: count('The same of those who were suppressed by hand'),
+    leftTopic: count('The same of those who had left the topic'),
+  }),
   unmeasured,
   total: shaped('StatsFigures'),
   overTime: manyOf({
@@ -152,6 +161,7 @@ const exampleReport = {
     suppressed: 4,
     cancelled: 0,
   },
+  leftOut: { unsubscribed: 21, bounced: 3, complained: 0, suppressed: 1, leftTopic: 0 },
   unmeasured: { opens: null, clicks: null },
   total: ofProvider,
   overTime: [

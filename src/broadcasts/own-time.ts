@@ -139,6 +139,8 @@ export interface DueLater {
   taken: Later[]
   /** Who of them is still of the audience, and can be mailed. */
   reachable: (AudienceMember & { dueAt: number })[]
+  /** Who of them is still of the audience, and must not be mailed any more. */
+  blocked: AudienceMember[]
   /** When it is time for the next one (ms); null: they were the last. */
   nextAt: number | null
 }
@@ -159,7 +161,7 @@ export async function dueLater(
     .execute()
   const taken = rows.slice(0, limit).filter(({ dueAt }) => dueAt <= until)
   const nextAt = rows[taken.length]?.dueAt ?? null
-  if (taken.length === 0) return { taken, reachable: [], nextAt }
+  if (taken.length === 0) return { taken, reachable: [], blocked: [], nextAt }
   const ids = taken.map(({ contactId }) => contactId)
   const still = await amongWhom(read, whom, ids)
   await requireWhom(read, accountId, whom)
@@ -170,7 +172,8 @@ export async function dueLater(
   const reachable = members
     .filter(({ email }) => !blocked.has(email))
     .map((one) => Object.assign(one, { dueAt: dueAt.get(one.contactId) ?? 0 }))
-  return { taken, reachable, nextAt }
+  const left = members.filter(({ email }) => blocked.has(email))
+  return { taken, reachable, blocked: left, nextAt }
 }
 
 /** When it is time for the next and for the last of those who get a campaign later (ms); undefined: for nobody. */

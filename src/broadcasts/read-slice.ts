@@ -4,6 +4,7 @@ import { isPassing, type Read, type Store } from '../store/index.js'
 import { type AudienceMember, nextOfAudience } from './audience.js'
 import type { Broadcast } from './broadcast.js'
 import { audienceOf } from './dispatch-campaign.js'
+import { type LeftOut, whyNotMailed } from './left-out.js'
 import type { NewMail } from './new-mails.js'
 import { dueLater, endOfAudience, type Later, type makeOwnTime } from './own-time.js'
 import { aheadMs, type PacedTurn } from './pace.js'
@@ -46,6 +47,7 @@ export async function readSlice(
   // After they were read: what is being filled has not all of its people.
   const refilled = await refillOf(read, broadcast)
   if (refilled !== undefined) return `It waits: ${refilled}`
+  const leftOut = await leftOutOf(read, broadcast, page.blocked)
   const later: Later[] = []
   const mails: NewMail[] = []
   const tested = await testedOf(read, broadcast, page.reachable)
@@ -61,12 +63,26 @@ export async function readSlice(
     }
   }
   const pacedTo = turn.pacedTo(made + mails.length)
-  const slice = { before, mails, later, taken: [], pacedTo, nextAt: null, draw: part?.drawn() }
+  const draw = part?.drawn()
+  const slice = { before, mails, leftOut, later, taken: [], pacedTo, nextAt: null, draw }
   // Some come later: what is left of its time.
   if (page.done && ownTime !== undefined) return { ...slice, after: endOfAudience, done: false }
   // The rest comes once its version is chosen.
   if (page.done && hasRest(broadcast)) return { ...slice, after: endOfTest, done: false }
   return { ...slice, after: page.after, done: page.done }
+}
+
+/** Why these get none. Of one whose rest is still to come they are looked at then, all of them; a mail of its test is one. */
+async function leftOutOf(
+  read: Read,
+  broadcast: Broadcast,
+  blocked: readonly AudienceMember[],
+): Promise<LeftOut[]> {
+  if (blocked.length === 0 || hasRest(broadcast)) return []
+  const tested = await testedOf(read, broadcast, blocked)
+  const others = blocked.filter(({ contactId }) => !tested?.has(contactId))
+  const { account_id: accountId, topic_id: topicId } = broadcast
+  return await whyNotMailed(read, { accountId, topicId }, others)
 }
 
 /** Who of these has got a mail of its test; undefined: it has none, or nothing is chosen after it. */
@@ -94,7 +110,8 @@ export async function laterSlice(
   const { taken } = due
   const nextAt = due.nextAt !== null && due.nextAt > now + aheadMs ? due.nextAt - aheadMs : null
   const pacedTo = turn.pacedTo(made + mails.length)
-  const slice = { before, mails, later: [], taken, pacedTo, nextAt, draw: undefined }
+  const leftOut = await leftOutOf(store.read, broadcast, due.blocked)
+  const slice = { before, mails, leftOut, later: [], taken, pacedTo, nextAt, draw: undefined }
   const isOver = due.nextAt === null
   if (isOver && hasRest(broadcast)) return { ...slice, after: endOfTest, done: false }
   return { ...slice, after: before, done: isOver }

@@ -3,6 +3,7 @@ import { ApiError } from '../errors/index.js'
 import { type CountedReason, countedReasons } from '../preferences/index.js'
 import { providerOf } from '../protection/index.js'
 import { type EmailStatus, idsIn, type Read } from '../store/index.js'
+import { leftOutWords, pageOfLeftOut } from './left-out.js'
 import { pageOfNeverSent } from './never-sent.js'
 import { type BroadcastRecipient, onlyOf, pageOfRecipients } from './recipients.js'
 
@@ -15,7 +16,7 @@ export const whoOfMails = [
   ...(['made', 'sent', 'delivered', 'not_opened', 'not_clicked'] as const),
   ...(['waiting', 'cancelled'] as const),
 ]
-export const whoNames = [...whoOfContacts, ...whoOfMails, 'not_sent'] as const
+export const whoNames = [...whoOfContacts, ...whoOfMails, 'not_sent', 'left_out'] as const
 export type Who = (typeof whoNames)[number]
 type WhoOfContacts = (typeof whoOfContacts)[number]
 
@@ -85,6 +86,7 @@ export async function pageOfPeople(
     throw new ApiError('validation_error', '"part" goes with "variant" only')
   }
   if (who === 'not_sent') return await pageOfUnsent(read, broadcastId, part)
+  if (who === 'left_out') return await pageOfOut(read, broadcastId, part)
   if (isOfContacts(who)) return await pageOfContacts(read, broadcastId, { ...part, who })
   const { after, limit } = part
   const keep = keeperOf(read, broadcastId, part)
@@ -92,29 +94,52 @@ export async function pageOfPeople(
   return { ...page, recipients: await withReasons(read, page.recipients) }
 }
 
+/** There is none that could be at a provider, or have a version. */
+function refuseOfMail({ who, provider, variant }: PeopleAsked): void {
+  if ((provider ?? variant) === undefined) return
+  const message = `"provider" and "variant" do not go with "who=${who}": there is no mail`
+  throw new ApiError('validation_error', message)
+}
+
+// Of whom there is no mail.
+const noMail = {
+  emailId: null,
+  openedAt: null,
+  clickedAt: null,
+  opensCount: 0,
+  clicksCount: 0,
+  whyLeft: null,
+  words: null,
+}
+
+/** Those who got no mail when mails were made. */
+async function pageOfOut(read: Read, broadcastId: string, part: PeoplePart): Promise<PeoplePage> {
+  refuseOfMail(part)
+  const { people, endsAt } = await pageOfLeftOut(read, broadcastId, part)
+  const recipients = people.map(({ email, why }) =>
+    Object.assign({ email, status: 'suppressed' as const, reason: leftOutWords[why] }, noMail),
+  )
+  return { recipients, endsAt }
+}
+
 /** Those of a cancelled rest. */
 async function pageOfUnsent(
   read: Read,
   broadcastId: string,
-  { provider, variant, after, limit }: PeoplePart,
+  part: PeoplePart,
 ): Promise<PeoplePage> {
-  if ((provider ?? variant) !== undefined) {
-    const message = '"provider" and "variant" do not go with "who=not_sent": there is no mail'
-    throw new ApiError('validation_error', message)
-  }
+  refuseOfMail(part)
+  const { after, limit } = part
   const broadcast = await read
     .selectFrom('broadcasts')
     .selectAll()
     .where('id', '=', broadcastId)
     .executeTakeFirstOrThrow()
   const { people, endsAt } = await pageOfNeverSent(read, broadcast, { after, limit })
-  const none = { openedAt: null, clickedAt: null, opensCount: 0, clicksCount: 0, whyLeft: null }
+  const reason = 'The rest was cancelled before it went out'
   return {
     recipients: people.map(({ email }) =>
-      Object.assign({ emailId: null, email, status: 'cancelled' as const }, none, {
-        reason: 'The rest was cancelled before it went out',
-        words: null,
-      }),
+      Object.assign({ email, status: 'cancelled' as const, reason }, noMail),
     ),
     endsAt,
   }

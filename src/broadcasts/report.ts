@@ -8,6 +8,7 @@ import {
   sumCampaigns,
 } from '../stats/index.js'
 import { type Broadcast, findBroadcast, listBroadcasts } from './broadcast.js'
+import type { WhyLeftOut } from './left-out.js'
 import { type MeasureDeps, unmeasuredOf } from './measured.js'
 import { campaignVersions } from './shown-variants.js'
 
@@ -26,6 +27,7 @@ export async function broadcastReport(deps: MeasureDeps, accountId: string, id: 
     endedAt: isoTime(broadcast.ended_at),
     upToDate: figures.upToDate,
     progress: progressOf(broadcast),
+    leftOut: leftOutOf(broadcast),
     unmeasured: await unmeasuredOf(deps, broadcast),
     total: shownFigures(figures.total, true),
     overTime: figures.hours.map(shownHour),
@@ -56,6 +58,15 @@ function progressOf(broadcast: Broadcast) {
   const { suppressed, cancelled } = broadcast
   return { recipients, waiting, delivered, relayed, bounced, failed, suppressed, cancelled }
 }
+
+/** Who of its audience got no mail when mails were made, by why. */
+const leftOutOf = (one: Broadcast): Record<WhyLeftOut, number> => ({
+  unsubscribed: one.out_unsubscribed,
+  bounced: one.out_bounced,
+  complained: one.out_complained,
+  suppressed: one.out_suppressed,
+  leftTopic: one.out_topic,
+})
 
 const shownHour = (row: CampaignFigures['hours'][number]) => ({
   at: isoTime(row.at),

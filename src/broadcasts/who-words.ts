@@ -6,6 +6,10 @@ import type { Who } from './report-people.js'
 /** Whom each list of people is of, in words. */
 export const whoWords: Record<Who, { label: string; says: string }> = {
   not_sent: { label: 'Never sent', says: 'to whom it never went out: the rest was cancelled' },
+  left_out: {
+    label: 'Left out at once',
+    says: 'of the audience who got no mail when mails were made: they must not be mailed',
+  },
   made: { label: 'Mails made', says: 'for whom a mail was made' },
   sent: { label: 'Sent', says: 'to whom it went out, whatever their server said' },
   delivered: { label: 'Delivered', says: 'whose server has taken the mail' },

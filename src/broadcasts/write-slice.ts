@@ -4,6 +4,7 @@ import { hourMs, utcTime } from '../clock/index.js'
 import { prepared, type Store, type Tx } from '../store/index.js'
 import type { Broadcast, BroadcastDeps } from './broadcast.js'
 import { endIfDone } from './follow.js'
+import { countsLeftOut, type LeftOut, noteLeftOut } from './left-out.js'
 import { insertMails, type NewMail, type RetryAges } from './new-mails.js'
 import { areLater, type Later, putOff, takeLater } from './own-time.js'
 import { noteTested } from './tested.js'
@@ -14,6 +15,8 @@ export interface Slice {
   before: string
   after: string
   mails: NewMail[]
+  /** Who gets none. */
+  leftOut: readonly LeftOut[]
   /** Who gets theirs later. */
   later: readonly Later[]
   /** Whose time has come, and who is no more among those that come later. */
@@ -71,6 +74,7 @@ async function writeSlice(
   const { id, account_id: accountId } = broadcast
   const { before, after: cursor, mails, later, taken, pacedTo, nextAt, done, draw } = slice
   const at = deps.clock.now()
+  const out = countsLeftOut(slice.leftOut)
   // The cursor stands still while those who come later have their turn: their rows say who has had it.
   if (taken.length > 0 && !(await areLater(tx, id, taken))) return false
   const [now] = await advance(tx, {
@@ -87,8 +91,14 @@ async function writeSlice(
     winner: broadcast.winner,
     seen: draw?.seen ?? 0,
     drawn: draw?.drawn ?? 0,
+    outUnsubscribed: out.unsubscribed,
+    outBounced: out.bounced,
+    outComplained: out.complained,
+    outSuppressed: out.suppressed,
+    outTopic: out.leftTopic,
   })
   if (now === undefined) return false
+  await noteLeftOut(tx, id, slice.leftOut)
   await putOff(tx, id, later)
   if (taken.length > 0) await takeLater(tx, id, taken)
   const { audience, recipients, sentAt } = now
@@ -149,6 +159,11 @@ interface Advance {
   winner: string | null
   seen: number
   drawn: number
+  outUnsubscribed: number
+  outBounced: number
+  outComplained: number
+  outSuppressed: number
+  outTopic: number
 }
 
 interface Advanced {
@@ -158,27 +173,31 @@ interface Advanced {
 }
 
 /** Nothing else moves the cursor from `before`: who finds it elsewhere, or the campaign paused, makes no mail. */
-const advance = prepared<Advance, Advanced>(
-  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt, reason, winner, seen, drawn }) =>
-    db
-      .updateTable('broadcasts')
-      .set({
-        cursor,
-        expanded,
-        expanded_at: at,
-        reason,
-        paced_to: pacedTo,
-        next_at: nextAt,
-        recipients: sql`recipients + ${mails}`,
-        waiting: sql`waiting + ${mails}`,
-        test_seen: sql`test_seen + ${seen}`,
-        test_drawn: sql`test_drawn + ${drawn}`,
-      })
-      .where('id', '=', id)
-      .where('status', '=', 'sending')
-      .where('cursor', '=', before)
-      .where('expanded', '=', 0)
-      // Its audience is gone through twice: for the test, and for the rest.
-      .where('winner', 'is not distinct from', winner)
-      .returning(['audience', 'recipients', 'sent_at as sentAt']),
+const advance = prepared<Advance, Advanced>((db, of) =>
+  db
+    .updateTable('broadcasts')
+    .set({
+      cursor: of.cursor,
+      expanded: of.expanded,
+      expanded_at: of.at,
+      reason: of.reason,
+      paced_to: of.pacedTo,
+      next_at: of.nextAt,
+      recipients: sql`recipients + ${of.mails}`,
+      waiting: sql`waiting + ${of.mails}`,
+      test_seen: sql`test_seen + ${of.seen}`,
+      test_drawn: sql`test_drawn + ${of.drawn}`,
+      out_unsubscribed: sql`out_unsubscribed + ${of.outUnsubscribed}`,
+      out_bounced: sql`out_bounced + ${of.outBounced}`,
+      out_complained: sql`out_complained + ${of.outComplained}`,
+      out_suppressed: sql`out_suppressed + ${of.outSuppressed}`,
+      out_topic: sql`out_topic + ${of.outTopic}`,
+    })
+    .where('id', '=', of.id)
+    .where('status', '=', 'sending')
+    .where('cursor', '=', of.before)
+    .where('expanded', '=', 0)
+    // Its audience is gone through twice: for the test, and for the rest.
+    .where('winner', 'is not distinct from', of.winner)
+    .returning(['audience', 'recipients', 'sent_at as sentAt']),
 )

@@ -117,7 +117,8 @@ function sayVersions({ variants, variantTest, unmeasured }: BroadcastReport): vo
 /** A number, or that nobody knows it. */
 const measured = (why: string | null, count: number) => (why === null ? shownCount(count) : '-')
 
-function totalsOf({ subject, sentAt, status, progress, total, unmeasured }: BroadcastReport) {
+function totalsOf(report: BroadcastReport) {
+  const { subject, sentAt, status, progress, total, unmeasured, leftOut } = report
   const { rates } = total
   const share = (count: number, rate: number | null) =>
     `${shownCount(count)}${rate === null ? '' : ` (${(rate * 100).toFixed(1)} %)`}`
@@ -141,5 +142,8 @@ function totalsOf({ subject, sentAt, status, progress, total, unmeasured }: Broa
     Bounced: share(total.bouncedHard + total.bouncedSoft, rates.bounce),
     'Given up': shownCount(total.failed),
     'Left out': shownCount(total.suppressed),
+    'Left out when mails were made': shownCount(
+      Object.values(leftOut).reduce((sum, count) => sum + count, 0),
+    ),
   }
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { configFile } from '../app/files.js'
-import { bundleOf, placeBundle, readBundle, refuseOccupied } from '../app/node-bundle.js'
-import { settings, settingsInForce } from '../config/index.js'
+import { invitingOrigin, prepareInvitation, requireNodes } from '../app/invite-node.js'
+import { placeBundle, readBundle, refuseOccupied } from '../app/node-bundle.js'
+import { settings } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
-import { inviteMs, joinPath, keepInvite, makeInviteCode, readInviteCode } from '../nodes/index.js'
+import { joinPath, readInviteCode } from '../nodes/index.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayJson, sayNext } from './output.js'
@@ -46,50 +47,21 @@ Writes the key and the settings into an empty data directory, for its owner alon
 
 async function runInvite(options: { at?: string }, command: Command): Promise<void> {
   const place = placeOf(command)
-  const config = settingsOf(place)
-  const { url } = databaseOf(place)
-  if (url === undefined)
-    throw new OperatorError(
-      "The database is a file, which one appliance alone has: 'posthorn database copy' brings it to a PostgreSQL",
-    )
-  if (!config.node.join)
-    throw new OperatorError(
-      'node.join is false, so this appliance is to be alone: set it to true, restart, and invite then',
-    )
-  const at = addressOf(options.at ?? config.http.public.url)
-  // Before the process becomes the data directory's owner: the settings may be root's alone.
-  const file = place.configFile
-  const text = file === undefined ? '' : readFileSync(file, 'utf8')
-  const invite = makeInviteCode(at)
-  const { left, until } = await withStore(place, async ({ store, clock }) => {
-    const bundle = bundleOf(place.dataDir, { settings: text, file: file ?? '', storeUrl: url })
-    await store.write((tx) => keepInvite(tx, invite, JSON.stringify(bundle)))
-    return { left: bundle.left, until: clock.now() + inviteMs }
-  })
-  const ofEnvironment = variablesOf(place)
-  if (place.json)
-    return sayJson({ code: invite.code, until: jsonTime(until), left, notHandedOn: ofEnvironment })
-  say(invite.code)
-  sayNext(
-    `\nNext, on the other machine, within an hour:\n  sudo posthorn node join '${invite.code}'`,
-  )
-  if (ofEnvironment.length > 0)
-    remark(`Not handed on, as they are of this process's environment: ${ofEnvironment.join(', ')}`)
+  const whole = { ...place, config: settingsOf(place) }
+  const url = requireNodes(whole)
+  const at = addressOf(options.at ?? whole.config.http.public.url)
+  // Before the process becomes the data directory's owner.
+  const keep = prepareInvitation(whole, at)
+  const { code, until, left, notHandedOn } = await withStore(place, keep)
+  if (place.json) return sayJson({ code, until: jsonTime(until), left, notHandedOn })
+  say(code)
+  sayNext(`\nNext, on the other machine, within an hour:\n  sudo posthorn node join '${code}'`)
+  if (notHandedOn.length > 0)
+    remark(`Not handed on, as they are of this process's environment: ${notHandedOn.join(', ')}`)
   if (/@(localhost|127\.|\[::1\])/.test(`@${new URL(url).hostname}`))
     remark(
       'The database is named by an address of this machine itself (store.url), which another machine does not reach',
     )
-}
-
-/** The database goes along with its password, whoever says it; so does that the node joins. */
-const handedOn = ['store.url', 'store.password_file', 'node.join', 'node.name']
-
-function variablesOf(place: CommandPlace): string[] {
-  const { configFile: file } = place
-  const source = { env: process.env, ...(file === undefined ? {} : { file }) }
-  return settingsInForce(settings, settingsOf(place), source).flatMap(({ name, variable }) =>
-    variable === undefined || handedOn.includes(name) ? [] : [variable],
-  )
 }
 
 function addressOf(text: string): string {
@@ -97,13 +69,10 @@ function addressOf(text: string): string {
     throw new OperatorError(
       'http.public.url is empty: say by --at where the other machine reaches an appliance, such as --at http://10.0.0.1:8080',
     )
-  try {
-    const { origin, protocol } = new URL(text)
-    if (protocol === 'http:' || protocol === 'https:') return origin
-  } catch {
-    // Said below.
-  }
-  throw new OperatorError(`--at: ${text} is no address such as http://10.0.0.1:8080`)
+  const at = invitingOrigin(text)
+  if (at === undefined)
+    throw new OperatorError(`--at: ${text} is no address such as http://10.0.0.1:8080`)
+  return at
 }
 
 const askedMs = 15_000

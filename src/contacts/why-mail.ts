@@ -162,10 +162,11 @@ function sentenceOf({ gets, because }: MailVerdict): string {
   const strength: readonly ConsentKind[] = ['complained', 'bounced', 'suppressed', 'unsubscribed']
   const cause = strength.flatMap((kind) => because.filter((one) => one.kind === kind))[0]
   if (cause === undefined) return 'Gets none'
-  const { kind, at, email } = cause
+  const { kind, at, by, email } = cause
   const mail =
     email === null ? '' : ` by the mail ${email.subject ? `“${email.subject}”` : email.id}`
-  return `Gets none: ${happeningWords[kind]} on ${day(at)}${mail}`
+  const happened = by === 'erasure' ? 'erased on request, added again' : happeningWords[kind]
+  return `Gets none: ${happened} on ${day(at)}${mail}`
 }
 
 /** What happened, as it is said of somebody. */

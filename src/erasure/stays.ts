@@ -30,7 +30,11 @@ const left: readonly { what: string; until: string; inPages?: string }[] = [
     what: 'Copies of mail that came in and was sent on, and what its receivers have of it',
     until: 'the appliance’s own mails go, and as their receivers keep it',
   },
-  { what: 'A file that was given in for an import and is not imported', until: 'a day' },
+  {
+    what: 'A file that was given in for an import and is not imported',
+    until: 'a day',
+    inPages: 'a day has gone by',
+  },
   {
     what: 'The inbox of a sandbox',
     until: 'newer mails have taken its place (sandbox.keep_messages)',

@@ -58,6 +58,7 @@ import { restOfVersions } from './migrations/0260-rest-of-versions.js'
 import { meantEnds } from './migrations/0262-meant-ends.js'
 import { receiving } from './migrations/0268-receiving.js'
 import { unfinishedDrafts } from './migrations/0270-unfinished-drafts.js'
+import { leftOut } from './migrations/0271-left-out.js'
 import { movedCounts } from './migrations/0272-moved-counts.js'
 import { sharedByNodes } from './migrations/0276-shared-by-nodes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
@@ -133,6 +134,7 @@ const migrations: Record<string, Migration> = {
   '0262-meant-ends': meantEnds,
   '0268-receiving': receiving,
   '0270-unfinished-drafts': unfinishedDrafts,
+  '0271-left-out': leftOut,
   '0272-moved-counts': movedCounts,
   '0276-shared-by-nodes': sharedByNodes,
 }

@@ -19,15 +19,15 @@ t.test('plans are listed, and an own file of them is checked', async (t) => {
   const { stdout } = await run('plan', 'list')
   t.match(
     stdout,
-    /^NAME +MAILS A MONTH +A DAY +AN HOUR +A MINUTE +IN A DAY +EACH IN +DOMAINS +WEBHOOKS +LOG KEPT +₦ A MONTH +ID$/m,
+    /^NAME +MAILS A MONTH +A DAY +AN HOUR +A MINUTE +IN A DAY +IN AN HOUR +EACH IN +DOMAINS +WEBHOOKS +LOG KEPT +₦ A MONTH +ID$/m,
   )
   t.match(
     stdout,
-    /^Starter +50,000 +1,666 +- +- +2,000 +20 MiB +5 +no +14 days +15,000 +019a9b10-/m,
+    /^Starter +50,000 +1,666 +- +- +2,000 +- +20 MiB +5 +no +14 days +15,000 +019a9b10-/m,
   )
   t.match(
     stdout,
-    /^Unlimited +unlimited +- +- +- +unlimited +20 MiB +unlimited +yes +90 days +0 +019a9b10-/m,
+    /^Unlimited +unlimited +- +- +- +unlimited +- +20 MiB +unlimited +yes +90 days +0 +019a9b10-/m,
   )
   t.match(stdout, /^Marketing Free +500 +2,000 +0 +019a9b10-/m)
   t.match(stdout, 'By default the first account has Unlimited, others Free.')

@@ -21,6 +21,7 @@ export function quietOperator(store: Store): OperatorPageDeps {
       gateOf: async () => undefined,
       retry() {},
       runJob: async () => ({ kind: 'unknown' }),
+      inviteNode: async () => ({ code: '', left: [], notHandedOn: [] }),
     },
     land: async () => {},
     certificates: () => [],

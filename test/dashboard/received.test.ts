@@ -36,6 +36,10 @@ t.test('a page shows what came in, with nothing of it that runs', async (t) => {
     (await owner.get(`${base}/receiving?address=a%40in.sender.test`)).text,
     /It is stored, by rule 1/,
   )
+  for (const typed of ['a', 'a@b..c', 'a@@b.test']) {
+    const { text } = await owner.get(`${base}/receiving?address=${typed}`)
+    t.match(text, 'This is no address', typed)
+  }
   await giveMail(t, appliance.inboundSmtpPort, 'a@in.sender.test', mail)
   const [one] = await whenRead(posthorn)
   const list = await owner.get(`${base}/received`)
@@ -45,6 +49,7 @@ t.test('a page shows what came in, with nothing of it that runs', async (t) => {
   t.notMatch(await written.text(), '<script>alert')
   const shown = await owner.get(`${base}/received/${one.id}`)
   t.match(shown.text, 'sandbox="allow-popups allow-popups-to-escape-sandbox"')
+  t.match(shown.text, /Came in<\/dt>\s*<dd>(?!\d{4}-)/, 'a time for people')
   const framed = await owner.get(`${base}/received/${one.id}/html`)
   t.match(framed.headers.get('content-security-policy'), /default-src 'none'.*sandbox/)
   const file = await owner.get(`${base}/received/${one.id}/files/1`)

@@ -5,10 +5,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { systemClock as clock } from '../../src/clock/index.js'
 import { makeInviteCode } from '../../src/nodes/index.js'
+import { makeTurns, openStore } from '../../src/store/index.js'
 import { acmeDirectory } from '../support/acme-directory.js'
 import { acmeSettings, offeredAt } from '../support/acme-rig.js'
 import { freePort } from '../support/free-port.js'
+import { logIn } from '../support/log-in.js'
 import { becomes, nodesRig } from '../support/nodes.js'
 import { noPostgres } from '../support/postgres.js'
 import { cliEntry, freePorts, serve } from '../support/process.js'
@@ -85,6 +88,31 @@ t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
       "select detail from audit_log where action = 'posthorn node invite'",
     )
     t.equal(told.length, 1)
+  })
+
+  await t.test("the operator's page shows a code, once", async (t) => {
+    const dataDir = rig.dirOf('mail1')
+    const url = `${rig.server.url}/mail`
+    const store = await openStore({ dataDir, url, clock, turns: makeTurns(), slot: 20 })
+    t.teardown(() => store.close())
+    const operator = await logIn({ url: first.url, dataDir, store }, '', 'operator')
+    t.match((await operator.get('/operator/nodes')).text, /Invite a machine/)
+    const refused = await operator.post('/operator/nodes/invite', { at: 'somewhere' })
+    t.match([refused.status, refused.text], [422, /Give an address such as http/])
+    const shown = await operator.post('/operator/nodes/invite', { at: first.url })
+    t.equal(shown.status, 200)
+    t.equal(shown.headers.get('cache-control'), 'no-store')
+    const [, code = ''] = /([\w-]{43}@http:[\w.:/]+)/.exec(shown.text) ?? []
+    const audited = await rig.ask<{ target: string; detail: string | null }>(
+      "select target, detail from audit_log where action = 'node.invite'",
+    )
+    t.match(audited, [{ target: first.url }])
+    t.notMatch(JSON.stringify(audited), code.slice(0, 43))
+    t.notMatch(first.log(), code.slice(0, 43))
+    const by = join(joined, 'by-page')
+    const done = await onNewMachine(['node', 'join', code, '--name', 'mail3', '--data', by])
+    t.equal(done.status, 0, done.stderr)
+    t.ok(existsSync(join(by, 'appliance.key')))
   })
 
   await t.test('an old, a wrong and a stolen code tell nothing', async (t) => {

@@ -56,11 +56,17 @@ t.test(
 
     const key = (await call('POST', '/v1/keys', { body: { name: 'Shop', scope: 'read' } })).json
     const owner = await logIn(posthorn, accountId, 'owner')
+    const listed = await call('POST', '/v1/contacts/lists', { body: { name: 'Readers' } })
+    const person = { email: 'ann@x.test', lists: [listed.json.id], agreed: 'At the till' }
+    t.equal((await owner.post(`/a/${accountId}/contacts/new`, person)).status, 303)
     const { text } = await owner.get(`/a/${accountId}/audit`)
     t.match(text, `<a href="/a/${accountId}/keys/${key.id}">API key “Shop” created</a>`)
     for (const done of ['created', 'changed']) t.match(text, `>Topic “Old books” ${done}<`)
     const outside = text.replace(/<details><summary class="quiet">.*?<\/details>/g, '')
     t.notMatch(outside, json.id, 'ids and routes are for who opens the row')
+    t.match(outside, /Contact “ann@x\.test” added[\s\S]*?lists<\/span> 1</)
+    t.notMatch(outside, listed.json.id)
+    t.notMatch(outside, /trigger|false|\[\]/)
     t.notMatch(outside, '/v1/')
   },
 )

@@ -75,7 +75,7 @@ export function makeTree(dir: string, options: TreeOptions): string {
 
 /** Whether it is there for what bin/check has packed, and was not compiled anew since. */
 const isStub = (file: string) =>
-  /^import ((whole|entry) from )?'[./]+\/(packed|whole)\//.test(readFileSync(file, 'utf8'))
+  /^import ((\$whole|entry) from )?'[./]+\/(packed|whole)\//.test(readFileSync(file, 'utf8'))
 
 function edit(file: string, change: (text: string) => string): void {
   const text = change(readFileSync(file, 'utf8'))

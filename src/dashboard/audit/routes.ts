@@ -1,3 +1,4 @@
+import { shownCount } from '../../amounts/index.js'
 import { type ChangeFilter, type LoggedChange, readChanges } from '../../audit/index.js'
 import type { PeopleDeps } from '../../people/index.js'
 import { type AuditEntry, readAudit } from '../../protection/index.js'
@@ -137,6 +138,7 @@ const isId = (text: string | undefined) => text !== undefined && /^[0-9a-f-]{36}
 function detailOf({ kind, detail }: LoggedChange, said: string | undefined): Html | undefined {
   const entries = Object.entries(detail).flatMap(([name, value]): [string, unknown][] => {
     if (value === null || value === '' || value === said) return []
+    if (Array.isArray(value) && value.length === 0) return []
     // The key that did it is who did it; `--yes` says that nobody was asked.
     if ((kind === 'api' && name === 'key') || (kind === 'cli' && name === 'yes')) return []
     if (name === 'agent' && typeof value === 'string') return [['with', browserName(value)]]
@@ -146,9 +148,27 @@ function detailOf({ kind, detail }: LoggedChange, said: string | undefined): Htm
   if (entries.length === 0) return undefined
   return html`${entries.map(
     ([name, value]) =>
-      html`<div><span class="quiet">${inWords(name)}</span>${value !== true && html` ${typeof value === 'string' ? value : JSON.stringify(value)}`}</div>`,
+      html`<div><span class="quiet">${inWords(name)}</span>${value !== true && html` ${valueInWords(value)}`}</div>`,
   )}`
 }
 
+/** A value as people read it: of ids only how many there are, as these say nothing. */
+function valueInWords(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return shownCount(value)
+  if (value === false) return 'no'
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) {
+    return JSON.stringify(value)
+  }
+  return value.every(isId) ? shownCount(value.length) : value.join(', ')
+}
+
 /** `oldSecretUntil` as people write it. */
-const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+const inWords = (name: string) =>
+  partsInWords[name] ?? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+// Names that say nothing to people.
+const partsInWords: Readonly<Record<string, string>> = {
+  ids: 'how many',
+  trigger: 'starts automations',
+}

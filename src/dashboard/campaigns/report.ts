@@ -37,6 +37,7 @@ import {
 } from './report-words.js'
 import { sendingPart } from './sending-part.js'
 import { type VersionsView, versionsView } from './versions.js'
+import { whyWords } from './words.js'
 
 /** What the pages about what became of campaigns need. */
 export interface ReportPageDeps extends MeasureDeps {
@@ -46,6 +47,8 @@ export interface ReportPageDeps extends MeasureDeps {
 interface CampaignReportView {
   /** Where the rest was cancelled. */
   notSent: { says: string; again: string | undefined; segment: string | undefined } | undefined
+  /** Where some of the audience got no mail when mails were made. */
+  leftOut: { says: string; who: string } | undefined
   here: string
   campaign: string
   lead: string
@@ -126,6 +129,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
         : undefined,
     numbers: numbersOf(report, { here, notSent: neverSent(broadcast) }),
     notSent: notSentPart(broadcast, visit, here),
+    leftOut: leftOutPart(report, here),
     charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
     links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),
     providers: report.providers.slice(0, mostRows).map((one) => providerRow(one, here, unmeasured)),
@@ -172,6 +176,17 @@ function notSentPart(
     again: mayDo ? `${here}/again` : undefined,
     segment: mayDo ? `${here}/segment` : undefined,
   }
+}
+
+/** Who of its audience got no mail when mails were made. */
+function leftOutPart(
+  { leftOut }: Pick<BroadcastReport, 'leftOut'>,
+  here: string,
+): CampaignReportView['leftOut'] {
+  const all = Object.values(leftOut).reduce((sum, count) => sum + count, 0)
+  if (all === 0) return undefined
+  const says = `${counted(all, 'person', 'people')} of its audience got no mail when its mails were made: ${whyWords(leftOut).join(', ')}.`
+  return { says, who: linkTo(`${here}/people`, { who: 'left_out' }) }
 }
 
 const linkRow = (link: BroadcastReport['links'][number], here: string) => ({

@@ -1,4 +1,9 @@
-import type { AudienceCount, Broadcast, BroadcastStatus } from '../../broadcasts/index.js'
+import type {
+  AudienceCount,
+  Broadcast,
+  BroadcastStatus,
+  WhyLeftOut,
+} from '../../broadcasts/index.js'
 import { whomOf } from '../../broadcasts/index.js'
 import type { Tone } from '../shell/parts.js'
 
@@ -52,13 +57,15 @@ const reasons = [
   ['leftTopic', 'who left the topic'],
 ] as const
 
+/** Why people are not mailed, with how many of each. */
+export const whyWords = (counts: Readonly<Record<WhyLeftOut, number>>): string[] =>
+  reasons.flatMap(([name, words]) => (counts[name] > 0 ? [`${shown(counts[name])} ${words}`] : []))
+
 /** How many an audience has and how many of them get it, as a sentence. */
 export function countWords(counts: AudienceCount | undefined): string {
   if (counts === undefined) return 'Not counted yet.'
   const { fit, reachable } = counts
-  const others = reasons.flatMap(([name, words]) =>
-    counts[name] > 0 ? [`${shown(counts[name])} ${words}`] : [],
-  )
+  const others = whyWords(counts)
   const people = `${shown(fit)} ${fit === 1 ? 'person' : 'people'}`
   const rest = others.length === 0 ? '' : ` Not mailed: ${others.join(', ')}.`
   return `${people}, of whom ${shown(reachable)} can be mailed.${rest}`

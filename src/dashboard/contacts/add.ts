@@ -106,7 +106,7 @@ export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
       audit: {
         action: 'contact.add',
         target: done.id,
-        detail: { email: done.email, lists, trigger: starts },
+        detail: { email: done.email, lists, ...(starts && { trigger: true }) },
       },
     })
   })

@@ -31,7 +31,9 @@ export interface CauseView {
 export const causeView = (cause: MailCause, base: string, now: number): CauseView => {
   const { kind, at, by, email, note, file } = cause
   const who = by === null ? '' : ` by ${sayers[by] ?? by}`
-  const words = `${happeningWords[kind]}${who}${file === null ? '' : ` from the file ${file}`}`
+  // Whom an erasure has suppressed nobody has suppressed by hand; the note says more.
+  const happened = by === 'erasure' ? 'suppressed' : `${happeningWords[kind]}${who}`
+  const words = `${happened}${file === null ? '' : ` from the file ${file}`}`
   return {
     text: words.charAt(0).toUpperCase() + words.slice(1),
     at: moment(at, now),

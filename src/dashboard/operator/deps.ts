@@ -33,6 +33,15 @@ export interface RunningAppliance {
   retry(lanes: RetriedLanes): void
   /** As `posthorn job run`, without waiting for its end. */
   runJob(name: string): Promise<JobStart>
+  /** As `posthorn node invite`. Throws an OperatorError where this appliance is to be alone, or `at` is no address. */
+  inviteNode(at: string): Promise<NodeInvited>
+}
+
+/** The code by which a machine joins, and what does not go along with it. */
+export interface NodeInvited {
+  code: string
+  left: readonly string[]
+  notHandedOn: readonly string[]
 }
 
 /** What became of a job that was to begin. */

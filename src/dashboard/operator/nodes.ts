@@ -1,7 +1,7 @@
-import { enums, object } from 'superstruct'
+import { enums, object, string } from 'superstruct'
 import { shownCount } from '../../amounts/index.js'
 import { shownFor } from '../../clock/index.js'
-import { ApiError } from '../../errors/index.js'
+import { ApiError, OperatorError } from '../../errors/index.js'
 import {
   changeNode,
   dutiesInWords,
@@ -30,6 +30,11 @@ export function nodePages(pages: OperatorPages, deps: OperatorPageDeps): void {
     { action: 'operator.write', form: Change, sudo: true, again },
     ({ params, form }) => change(deps, form.change, params.name ?? ''),
   )
+  pages.post(
+    '/nodes/invite',
+    { action: 'operator.write', form: object({ at: string() }), sudo: true, again },
+    ({ form }) => invite(deps, form.at.trim()),
+  )
 }
 
 async function nodesPage(
@@ -45,6 +50,8 @@ async function nodesPage(
     isFile,
     joins: config.node.join,
     mayChange: may('operator.write') && !isFile,
+    mayInvite: may('operator.write') && !isFile && config.node.join,
+    publicUrl: config.http.public.url,
     nodes: nodes.map((node) => ({
       ...node,
       isThis: node.number === store.node.number,
@@ -59,6 +66,22 @@ async function nodesPage(
     })),
   }
   return page('operator/nodes', view, { title: 'Nodes', wide: true })
+}
+
+/** The code is in no log, and is not shown again. */
+async function invite({ running }: OperatorPageDeps, at: string): Promise<PageAnswer> {
+  try {
+    const { code, left, notHandedOn } = await running.inviteNode(at)
+    const view = { command: `sudo posthorn node join '${code}'`, left, notHandedOn }
+    return page('operator/node-code', view, {
+      title: 'A machine is invited',
+      headers: { 'Cache-Control': 'no-store' },
+      audit: { action: 'node.invite', target: at },
+    })
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    throw new ApiError('validation_error', error.message, { status: 422, fields: { field: 'at' } })
+  }
 }
 
 const toneOf = ({ state }: NodeStanding): Tone =>

@@ -14,9 +14,10 @@ import type { Store } from '../../store/index.js'
 import { fileSize, type Moment, moment } from '../format.js'
 import { withPictures } from '../sandbox/frame.js'
 import { file, frame, page, redirect } from '../shell/answer.js'
+import type { HtmlContent } from '../shell/html.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
-import type { Tone } from '../shell/parts.js'
+import { type Tone, time } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 
 interface MailLine {
@@ -43,7 +44,7 @@ interface OneView {
   subject: string
   state: { text: string; tone: Tone }
   mayDelete: boolean
-  facts: { label: string; value: string }[]
+  facts: { label: string; value: HtmlContent }[]
   answers: string | undefined
   text: string | null
   quoted: string | null
@@ -136,11 +137,11 @@ async function oneView(read: Store['read'], visit: Visit): Promise<OneView> {
   const mail = await receivedMailAnswer(read, account.id, params.id ?? '')
   const url = `${base}/received/${mail.id}`
   const { checks, forward, spam } = mail
-  const facts: (false | [label: string, value: string])[] = [
+  const facts: (false | [label: string, value: HtmlContent])[] = [
     ['To', mail.recipient],
     ['From', mail.from],
     ['Sender of the envelope', mail.envelopeFrom || 'nobody, as of bounces'],
-    ['Came in', mail.receivedAt],
+    ['Came in', time(Date.parse(mail.receivedAt), visit.now)],
     checks !== null && [
       'Checks',
       `SPF ${checks.spf}, DKIM ${checks.dkim}, DMARC ${checks.dmarc}, ARC ${checks.arc}`,

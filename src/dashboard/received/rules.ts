@@ -3,6 +3,7 @@ import type { Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import { listDomains } from '../../domains/index.js'
+import { parseMailbox } from '../../mime/index.js'
 import * as operations from '../../receiving/contract.js'
 import {
   addRule,
@@ -85,7 +86,7 @@ export function rulePages(
     return page('received/rules', view, { title: 'Rules for incoming mail' })
   }
   const answerFor = async (accountId: string, asked: string): Promise<string> => {
-    if (!/^[^@\s]+@[^@\s]+$/.test(asked)) return 'This is no address'
+    if (parseMailbox(asked) === undefined) return 'This is no address'
     const { local, host } = addressIn(asked)
     const { taken, why } = await whereAnswer(read, accountId, local, host)
     return taken ? why : `Mail there is refused: ${why}`

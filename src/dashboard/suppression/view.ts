@@ -105,6 +105,7 @@ export const sayers: Readonly<Record<string, string>> = {
   operator: 'an operator of this server',
   api: 'your program (API)',
   form: 'a form of yours',
+  erasure: 'an erasure',
   dashboard: 'somebody of your team',
   command: 'a command on the server',
   time: 'itself, as its time was over',

@@ -86,6 +86,12 @@ const broadcasts = table(
     notice_reason: text().orNull(),
     /** JSON of `VariantTest`, where it has versions; null: none. */
     variant_test: text().orNull(),
+    /** How many of its audience got no mail when its mails were made, by why. */
+    out_unsubscribed: integer().default(0),
+    out_bounced: integer().default(0),
+    out_complained: integer().default(0),
+    out_suppressed: integer().default(0),
+    out_topic: integer().default(0),
     /** How many of its audience were looked at for its test, and how many were drawn. */
     test_seen: integer().default(0),
     test_drawn: integer().default(0),
@@ -214,6 +220,17 @@ const broadcastTested = table(
   { primaryKey: ['broadcast_id', 'contact_id'], isClustered: true },
 )
 
+/** Who of its audience got no mail when a campaign's mails were made. */
+const broadcastLeftOut = table(
+  'broadcast_left_out',
+  {
+    broadcast_id: text(),
+    contact_id: text(),
+    why: text<'unsubscribed' | 'bounced' | 'complained' | 'suppressed' | 'leftTopic'>(),
+  },
+  { primaryKey: ['broadcast_id', 'contact_id'], isClustered: true },
+)
+
 export interface BroadcastVariantRow extends RowOf<typeof broadcastVariants> {}
 
 export const broadcastsTables = [
@@ -222,4 +239,5 @@ export const broadcastsTables = [
   broadcastLater,
   broadcastVariants,
   broadcastTested,
+  broadcastLeftOut,
 ] as const

@@ -184,3 +184,25 @@ t.test(
     t.same([await put(20_000), await put(20_001)], [200, 400])
   },
 )
+
+t.test('who gets no mail when mails are made is told, with the people', async (t) => {
+  await call('POST', '/v1/suppressions', { email: 'bob@x.test', detail: 'x' })
+  const { id } = await call('POST', '/v1/broadcasts', { ...written, draft: false })
+  const reported = async () => await call('GET', `/v1/broadcasts/${id}/report`)
+  while ((await reported()).progress.recipients === 0)
+    await new Promise((done) => setTimeout(done, 50))
+  const none = { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, leftTopic: 0 }
+  t.same((await reported()).leftOut, { ...none, suppressed: 1 })
+  const { recipients } = await call('GET', `/v1/broadcasts/${id}/recipients?who=left_out`)
+  t.match(recipients, [
+    { email: 'bob@x.test', emailId: null, reason: 'They were suppressed by hand' },
+  ])
+  const { text } = await owner.get(`${base}/campaigns/${id}/report`)
+  t.match(
+    text,
+    '1 person of its audience got no mail when its mails were made: 1 suppressed by hand.',
+  )
+  const [, who = ''] = /href="([^"]*who=left_out)">Who</.exec(text) ?? []
+  t.match((await owner.get(who)).text, 'bob@x.test')
+  t.equal((await owner.get(who.replace('people', 'people.csv'))).status, 200)
+})

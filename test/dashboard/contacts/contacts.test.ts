@@ -362,3 +362,26 @@ t.test('what somebody agreed to by a form is on their page', async (t) => {
     /Confirmed by mail by themselves on https:\/\/shop\.test\/&quot;&gt;&lt;script&gt; from the network 192\.0\.2\.0 asked for \d+ (?:s|min|h|days) before – Form “News”, version 3: I would like &lt;b&gt;news/i,
   )
 })
+
+t.test(
+  'whoever was erased and is added again is said to be, and nobody suppressed them by hand',
+  async (t) => {
+    const { add, get, post, reasons } = await open(t)
+    const first = await add('ann@x.test')
+    const typed = { typed: 'ann@x.test' }
+    const erased = await post(`/contacts/${first}/erase`, typed)
+    t.equal(erased.status, 303)
+    for (let n = 0; n < 200 && (await get(`/contacts/${first}`)).status === 200; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const again = await add('ann@x.test')
+    t.same(await reasons('ann@x.test'), ['manual'])
+    const { text } = await get(`/contacts/${again}`)
+    t.match(text, /Gets none: erased on request, added again on /)
+    t.match(
+      text,
+      /Suppressed, [\s\S]*Was erased on request: mail them only if they ask for it again/,
+    )
+    t.notMatch(text, /by erasure/)
+  },
+)

@@ -1,0 +1,102 @@
+import { addressKey } from '../mime/index.js'
+import { countNameOf } from '../segments/index.js'
+import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
+import { strength, suppressionsAmong } from '../suppression/index.js'
+import type { AudienceMember } from './audience.js'
+import type { AudienceCount } from './count-audience.js'
+
+/*
+ * Who of an audience gets no mail when its mails are made: they must not be mailed (any more), and what the audience was
+ * counted as before tells nothing of them.
+ */
+
+/** Why somebody was left out, as the count of an audience names it. */
+export type WhyLeftOut = keyof Pick<
+  AudienceCount,
+  'unsubscribed' | 'bounced' | 'complained' | 'suppressed' | 'leftTopic'
+>
+
+/** Somebody who was left out. */
+export interface LeftOut {
+  contactId: string
+  why: WhyLeftOut
+}
+
+/** Why these are left out, each by the strongest reason; who has no suppression has left the topic. */
+export async function whyNotMailed(
+  read: Read,
+  { accountId, topicId }: { accountId: string; topicId: string | null },
+  blocked: readonly AudienceMember[],
+): Promise<LeftOut[]> {
+  if (blocked.length === 0) return []
+  const emails = blocked.map(({ email }) => email)
+  const reasons = await suppressionsAmong(read, accountId, emails)
+  return blocked.map(({ contactId, email }) => {
+    const known = reasons.get(addressKey(email))
+    const strongest = known && strength.find((reason) => known.has(reason))
+    if (strongest !== undefined) return { contactId, why: countNameOf[strongest] }
+    return { contactId, why: topicId === null ? 'suppressed' : 'leftTopic' }
+  })
+}
+
+/** How many of them for each reason. */
+export function countsLeftOut(leftOut: readonly LeftOut[]): Record<WhyLeftOut, number> {
+  const counts = { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, leftTopic: 0 }
+  for (const { why } of leftOut) counts[why]++
+  return counts
+}
+
+/** Writes down who was left out. */
+export async function noteLeftOut(
+  tx: Tx,
+  broadcastId: string,
+  leftOut: readonly LeftOut[],
+): Promise<void> {
+  if (leftOut.length === 0) return
+  const json = JSON.stringify(leftOut.map(({ contactId, why }) => [contactId, why]))
+  await insertLeftOut(tx, { broadcastId, json })
+}
+
+const insertLeftOut = prepared<{ broadcastId: string; json: string }, unknown>(
+  (db, { broadcastId, json }) =>
+    db
+      .insertInto('broadcast_left_out')
+      .columns(['broadcast_id', 'contact_id', 'why'])
+      .expression((eb) =>
+        eb
+          .selectFrom(rowsOf(json))
+          .select([
+            eb.val(broadcastId).as('broadcast_id'),
+            cell(0, 'text').as('contact_id'),
+            cell(1, 'text').as('why'),
+          ]),
+      ),
+)
+
+/** What is said of somebody who was left out. */
+export const leftOutWords: Readonly<Record<WhyLeftOut, string>> = {
+  unsubscribed: 'They have unsubscribed',
+  bounced: 'Their address has bounced',
+  complained: 'They have complained',
+  suppressed: 'They were suppressed by hand',
+  leftTopic: 'They have left the topic',
+}
+
+/** A page of those who were left out and are still contacts, in the order of their ids; `endsAt`: null at the end. */
+export async function pageOfLeftOut(
+  read: Read,
+  broadcastId: string,
+  { after = '', limit }: { after?: string | undefined; limit: number },
+): Promise<{ people: { email: string; why: WhyLeftOut }[]; endsAt: string | null }> {
+  const rows = await read
+    .selectFrom('broadcast_left_out')
+    .innerJoin('contacts', 'contacts.id', 'contact_id')
+    .select(['contact_id', 'email', 'why'])
+    .where('broadcast_id', '=', broadcastId)
+    .where('contact_id', '>', after)
+    .orderBy('contact_id')
+    .limit(limit + 1)
+    .execute()
+  const people = rows.slice(0, limit)
+  return { people, endsAt: rows.length > limit ? (people.at(-1)?.contact_id ?? null) : null }
+}
