@@ -18,6 +18,7 @@ import {
   migrateStore,
   openStore,
   type Store,
+  withoutSecrets,
 } from '../store/index.js'
 import { applianceKeyFile } from './files.js'
 import { isServed } from './lock.js'
@@ -33,6 +34,7 @@ import { isServed } from './lock.js'
 export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
   const { dataDir } = place
   const found = await findDatabase(place)
+  if (found.kind === 'unfinished') throw unfinished(place)
   if (found.kind !== 'there') {
     throw misplaced(
       place.url === undefined
@@ -50,10 +52,18 @@ export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
 
 /** For `init`, which may make what is missing: a database for a key, but no other key for a database. */
 export async function refuseForeignKey(place: DatabasePlace): Promise<void> {
-  if ((await findDatabase(place)).kind !== 'there') return
+  const { kind } = await findDatabase(place)
+  if (kind === 'unfinished') throw unfinished(place)
+  if (kind !== 'there') return
   if (existsSync(applianceKeyFile(place.dataDir))) await openOwnKey(place)
   else throw keyMissing(place)
 }
+
+/** A part of an appliance: without its queue or its log, perhaps. */
+export const unfinished = (place: DatabasePlace) =>
+  misplaced(
+    `A copy into ${withoutSecrets(place.url ?? '')} was begun and has not ended. Go on with it: 'posthorn database copy --to …' in the data directory that it was begun from, with store.url taken out of the settings until then. To give it up, drop that database`,
+  )
 
 /**
  * Making a new key silently would look as if all was well, and every DKIM key would be unreadable.

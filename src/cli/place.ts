@@ -202,17 +202,22 @@ const noDataDir = (dataDir: string) =>
   )
 
 /** Refuses a directory that `posthorn init` has not made, or that has lost its key. */
-export async function requireDataDir(place: CommandPlace): Promise<void> {
+export async function requireDataDir(
+  place: CommandPlace,
+  /** A file that was copied may be copied once more. */
+  { evenCopied = false }: { evenCopied?: boolean } = {},
+): Promise<void> {
   const { dataDir } = place
   refuseHalfRestored(dataDir)
-  refuseCopied(place)
+  if (!evenCopied) refuseCopied(place)
   if (isThere(applianceKeyFile(dataDir))) return
   // Only here: loading the database takes longer than all that a refusal needs.
   const { findDatabase } = await import('../store/index.js')
   const database = databaseOf(place)
-  if (isThere(dataDir) && (await findDatabase(database)).kind === 'there') {
-    throw (await import('../app/own-database.js')).keyMissing(database)
-  }
+  const { kind } = isThere(dataDir) ? await findDatabase(database) : { kind: 'missing' }
+  const { keyMissing, unfinished } = await import('../app/own-database.js')
+  if (kind === 'there') throw keyMissing(database)
+  if (kind === 'unfinished') throw unfinished(database)
   throw noDataDir(dataDir)
 }
 
@@ -222,7 +227,7 @@ function refuseCopied(place: CommandPlace): void {
   const note = copiedNote(dataDir)
   if (!isThere(note) || databaseOf(place).url !== undefined) return
   throw new OperatorError(
-    `The database in ${dataDir} was copied to ${readFileSync(note, 'utf8')}, and its mail is sent from there: name that as store.url. 'posthorn serve --force' goes on with the file instead, which may send mail twice`,
+    `The database in ${dataDir} was copied to ${readFileSync(note, 'utf8')}, and its mail is sent from there: name that as store.url. Where that was the wrong one, 'posthorn database copy --again --to …' copies into another. 'posthorn serve --force' goes on with the file instead, which may send mail twice`,
     { status: exitStatus.misplaced },
   )
 }

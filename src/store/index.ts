@@ -175,6 +175,11 @@ export async function copyOver(
   return await (await import('./sqlite/copy-over.js')).copyOver(...given)
 }
 
+/** Marks an empty PostgreSQL as one that is being copied to, until `copyOver` has ended. */
+export async function markUnfinished(url: string): Promise<void> {
+  await (await import('./postgres/unfinished-copy.js')).markUnfinished(url)
+}
+
 /** Whether this version has the migration that a database was brought up to date by last. */
 export async function knowsSchema(name: string): Promise<boolean> {
   return (await import('./migrate.js')).knowsSchema(name)

@@ -17,7 +17,8 @@ export const withoutSecrets = (url: string): string =>
 
 /** What is in the place of a database before anything is opened or made there. */
 export type FoundDatabase =
-  | { kind: 'missing' | 'empty' }
+  /** `unfinished`: a copy into it was begun, and has not ended. */
+  | { kind: 'missing' | 'empty' | 'unfinished' }
   /** `keyCheck`: of the appliance key that it was made with; undefined until one was remembered. */
   | { kind: 'there'; keyCheck: string | undefined }
 

@@ -1,5 +1,8 @@
 // The whole appliance over PostgreSQL, as processes of their own: copied from SQLite, alone there, and through a crash.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { freePort } from '../support/free-port.js'
@@ -37,8 +40,42 @@ t.test('an appliance over PostgreSQL', { skip: noPostgres ?? false }, async (t) 
   const hosts = url.replace('127.0.0.1', `127.0.0.1:${await freePort()},127.0.0.1`)
   const env = { POSTHORN_STORE_URL: hosts, POSTHORN_STORE_TRUST_DURABILITY: 'true' }
 
-  await t.test('is copied from SQLite once, whole', async (t) => {
-    const copied = run(dataDir, ['database', 'copy', '--to', url, '--json'])
+  await t.test('does not start on a part of a copy, which is gone on with', async (t) => {
+    await ask('postgres', 'create database half')
+    const half = `${server.url}/half`
+    const broken = spawn(
+      process.execPath,
+      [cliEntry, 'database', 'copy', '--to', half, '--data', dataDir],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    // Who watches no terminal sees lines.
+    for await (const chunk of broken.stderr) if (/^\w+: 100 %$/m.test(`${chunk}`)) break
+    broken.kill('SIGKILL')
+    if (broken.signalCode === null && broken.exitCode === null) await once(broken, 'exit')
+    const onHalf = { POSTHORN_STORE_URL: half, POSTHORN_STORE_TRUST_DURABILITY: 'true' }
+    for (const args of [['serve', '--json'], ['init'], ['account', 'list']]) {
+      const refused = run(dataDir, args, onHalf)
+      t.equal(refused.status, 78, args.join())
+      t.match(refused.stderr, /has not ended. Go on with it: 'posthorn database copy --to/)
+    }
+    const elsewhere = run(makeTempDir(t), ['init', '--store', half])
+    t.match(elsewhere.stderr, /has not ended/)
+    const whole = run(dataDir, ['database', 'copy', '--to', half])
+    t.equal(whole.status, 0, whole.stderr)
+    t.equal(run(dataDir, ['account', 'list'], onHalf).status, 0)
+
+    // Killed before it could note its end, and an appliance was started meanwhile.
+    writeFileSync(join(dataDir, 'database.copying'), half.replace('posthorn@', ''))
+    await ask('half', "update accounts set name = 'Other', created_at = created_at + 1")
+    const differs = run(dataDir, ['database', 'copy', '--to', half])
+    t.match(differs.stderr, /does not have what the file has .*Make a new, empty one/)
+    t.notMatch(differs.stderr, /fault of Posthorn/)
+  })
+
+  await t.test('is copied from SQLite once, whole, unless that was the wrong place', async (t) => {
+    const first = run(dataDir, ['database', 'copy', '--to', url])
+    t.match(first.stderr, /was copied to .*'posthorn database copy --again/)
+    const copied = run(dataDir, ['database', 'copy', '--again', '--to', url, '--json'])
     t.equal(copied.status, 0, copied.stderr)
     const told = JSON.parse(copied.stdout)
     t.ok(told.rows > 10)

@@ -10,13 +10,14 @@ const skip = noPostgres ?? false
 
 /** What the last migrations have made, taken away again. */
 const undo = `
-  drop table import_pieces, broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
+  drop table import_pieces, broadcast_left_out, broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
     handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates, node_addresses,
     site_brakes, site_days, host_complaints, node_invites, acme_challenges,
     receiving_rules, received, received_headers, received_texts;
   drop index domains_receiving_host;
   alter table domains drop column receiving_host, drop column receiving_host_ready;
-  alter table broadcasts drop column test_seen, drop column test_drawn, drop column unfinished;
+  alter table broadcasts drop column test_seen, drop column test_drawn, drop column unfinished,
+    drop column out_unsubscribed, drop column out_bounced, drop column out_complained, drop column out_suppressed, drop column out_topic;
   alter table broadcast_variants drop column rest_after, drop column rest_mails, drop column rest_arrived,
     drop column rest_opened, drop column rest_clicked;
   alter table certificates drop column sealed, drop column hash;

@@ -6,11 +6,13 @@ import type { Tables } from '../schema/index.js'
 import { type KnownSchema, type SchemaState, stateOf } from '../schema-state.js'
 import { serverAdvice } from '../server-advice.js'
 import { withConnection } from './server.js'
+import { unfinishedMark } from './unfinished-copy.js'
 
 /** Looks and makes nothing. Throws an OperatorError where the server cannot be asked. */
 export async function findPostgres(url: string): Promise<FoundDatabase> {
   return await looking(url, async (db) => {
     const tables = await tablesOf(db)
+    if (tables.includes(unfinishedMark)) return { kind: 'unfinished' }
     if (!tables.includes('accounts')) return { kind: 'empty' }
     const known = await db.selectFrom('appliance').select('key_check').executeTakeFirst()
     return { kind: 'there', keyCheck: known?.key_check }

@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely'
+import { messageOf, OperatorError } from '../../errors/index.js'
 import { keyOf } from '../make-tables.js'
+import { databaseCalled } from '../place.js'
 import { withConnection } from '../postgres/server.js'
+import { markFinished } from '../postgres/unfinished-copy.js'
 import { type Tables, tables } from '../schema/index.js'
 import type { StoredTable } from '../schema/table.js'
 import { openConnection } from './connection.js'
@@ -28,26 +31,40 @@ const rowsAtOnce = 500
 /**
  * Copies all rows of the SQLite database of `dataDir` into the made and otherwise empty PostgreSQL of `url`, with their
  * ids and numbers. Nobody else may write to either. Goes on where one that was killed has stopped, as it copies each
- * table in the order of its rows. At the end numbers and sums of both are compared: an Error names a table that differs.
+ * table in the order of its rows. At the end numbers and sums of both are compared: an OperatorError names a table that
+ * differs. One that is `whole` already is compared alone.
  */
 export async function copyOver(
   dataDir: string,
   url: string,
-  onProgress: (progress: CopyProgress) => void,
+  { onProgress, whole }: { onProgress: (progress: CopyProgress) => void; whole: boolean },
 ): Promise<CopiedTable[]> {
+  const differs = (why: string) =>
+    new OperatorError(
+      `${databaseCalled({ dataDir, url })} does not have what the file has (${why}): one of the two was written to since the copy was begun. Make a new, empty one, and copy into that`,
+    )
   const source = kyselyOver<AnyTables>(
     openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000, readonly: true }),
   )
   try {
     return await withConnection(url, async (db) => {
       const target = db as unknown as Kysely<AnyTables>
-      await forgetSeeds(target)
+      if (!whole) await forgetSeeds(target)
       const done: CopiedTable[] = []
       for (const table of tables) {
-        await copyTable(source, target, table, onProgress)
-        done.push({ table: table.name, rows: await compared(source, target, table) })
+        if (!whole) {
+          await copyTable(source, target, table, onProgress).catch((error) => {
+            throw isOfRows(error) ? differs(`${table.name}: ${messageOf(error)}`) : error
+          })
+        }
+        const { rows, other } = await compared(source, target, table)
+        if (other !== undefined) throw differs(other)
+        done.push({ table: table.name, rows })
       }
-      await setNumbers(source, db)
+      if (!whole) {
+        await setNumbers(source, db)
+        await markFinished(db)
+      }
       return done
     })
   } finally {
@@ -122,12 +139,16 @@ function forPostgres(row: Row, table: StoredTable): Row {
   return Object.fromEntries(values)
 }
 
-/** The rows of a table, if both have as many, and the same sums of all their numbers. */
+/** Whether the server refuses rows because of others that are there (class 23 of SQLSTATE). */
+const isOfRows = (error: unknown) =>
+  error instanceof Error && 'code' in error && /^23/.test(String(error.code))
+
+/** The rows of a table; `other`: where not both have as many, and the same sums of all their numbers. */
 async function compared(
   source: Kysely<AnyTables>,
   target: Kysely<AnyTables>,
   { name, columns }: StoredTable,
-): Promise<number> {
+): Promise<{ rows: number; other?: string }> {
   const numbers = Object.entries(columns).flatMap(([column, { type }]) =>
     type === 'integer' ? [column] : [],
   )
@@ -140,13 +161,14 @@ async function compared(
       .executeTakeFirstOrThrow()
   const [was, is] = [await sumsOf(source), await sumsOf(target)]
   for (const [column, value] of Object.entries(was)) {
-    if (is[column] !== value) {
-      throw new Error(
-        `${name} differs: ${column} ${column === 'rows' ? 'are' : 'sums up to'} ${value} there and ${is[column]} here`,
-      )
-    }
+    if (is[column] === value) continue
+    const other =
+      column === 'rows'
+        ? `${name} has ${value} rows in the file and ${is[column]} there`
+        : `the same rows of ${name} differ in ${column}`
+    return { rows: Number(was.rows), other }
   }
-  return Number(was.rows)
+  return { rows: Number(was.rows) }
 }
 
 /** Rows that are put in from now on have numbers above those of all that ever were. */
