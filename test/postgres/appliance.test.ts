@@ -100,6 +100,17 @@ t.test('an appliance over PostgreSQL', { skip: noPostgres ?? false }, async (t) 
     const secret = run(makeTempDir(t), ['init', '--store', 'postgres://a:geheim@127.0.0.1/b'])
     t.match(secret.stderr, /has a password/)
     t.notMatch(secret.stderr, /geheim/)
+    const mistyped = run(makeTempDir(t), ['init', '--store', `${url}?sslmod=verify-full`])
+    t.match(mistyped.stderr, /parameters of these: .*sslmode.*, and not one with sslmod=/)
+    t.equal(mistyped.status, 2)
+    const bySettings = { POSTHORN_STORE_URL: `${url}?sslmode=verify-ful` }
+    t.match(
+      run(makeTempDir(t), ['init'], bySettings).stderr,
+      /store\.url.*one with sslmode=verify-ful/,
+    )
+    const scheme = run(makeTempDir(t), ['init', '--store', 'mysql://a:geheim@127.0.0.1/b'])
+    t.match(scheme.stderr, /has to be an address such as "postgres:/)
+    t.notMatch(scheme.stderr, /geheim/)
   })
 
   await t.test('does not trust a server that may lose what it answers', async (t) => {

@@ -82,14 +82,13 @@ export async function looking<T>(
     return await withConnection(url, look)
   } catch (cause) {
     const said = messageOf(cause)
-    // What the library says where it was given none.
-    const why =
-      said.startsWith('SASL') && said.includes('password must be') ? 'it wants a password' : said
     const called = databaseCalled({ dataDir: '', url })
-    throw new OperatorError(`${called} cannot be asked: ${why}`, {
-      status: exitStatus.failed,
-      advice: serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it',
-      cause,
-    })
+    const status = exitStatus.failed
+    const advice = serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it'
+    // What the library says where it was given none helps nobody, and is not handed on.
+    if (/^SASL.*password must be/.test(said)) {
+      throw new OperatorError(`${called} cannot be asked: it wants a password`, { status, advice })
+    }
+    throw new OperatorError(`${called} cannot be asked: ${said}`, { status, advice, cause })
   }
 }
