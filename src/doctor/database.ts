@@ -3,21 +3,23 @@ import { dayMs, hourMs } from '../clock/index.js'
 import { databaseAt } from '../config/index.js'
 import { readServerFacts, type ServerFacts, weakServer, withoutSecrets } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
+import { findWentBack } from './went-back.js'
 
 /** The server of the database, as far as it decides whether mail is lost or waits; of SQLite there is none. */
-export async function checkDatabase({
-  config,
-  dataDir,
-  clock,
-}: Pick<DoctorDeps, 'config' | 'dataDir' | 'clock'>): Promise<Finding[]> {
+export async function checkDatabase(
+  deps: Pick<DoctorDeps, 'config' | 'dataDir' | 'clock' | 'read'>,
+): Promise<Finding[]> {
+  const { config, dataDir, clock } = deps
   const place = databaseAt(dataDir, config.store)
   if (place.url === undefined) return []
   const facts = await readServerFacts(place.url, clock)
+  const back = await findWentBack(deps)
   return judgeServer(facts, {
     called: withoutSecrets(place.url),
     url: place.url,
     backups: config.store.backups,
     now: clock.now(),
+    back,
   })
 }
 
@@ -27,6 +29,8 @@ interface Asked {
   /** What the operator says of its backups. */
   backups: string
   now: number
+  /** It does not know all that it has acknowledged. */
+  back: { went: string; fix: string } | undefined
 }
 
 /** What is wrong with it, in the order of what it may cost. */
@@ -35,8 +39,10 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
   const weak = weakServer(facts)
   const { used, most } = facts.connections
   const found: (Finding | false)[] = [
+    asked.back !== undefined && of.fail(asked.back.went, asked.back.fix),
     weak === undefined
-      ? of.ok(
+      ? asked.back === undefined &&
+        of.ok(
           `PostgreSQL ${Math.floor(facts.version / 10_000)}, ${facts.encoding} by ${facts.collation.name}, ${facts.roundTripMs.toFixed(1)} ms away; what it has answered is on its disk`,
         )
       : of.fail(

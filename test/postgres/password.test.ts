@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import { readServerFacts } from '../../src/store/index.js'
 import { noPostgres, startPostgres } from '../support/postgres.js'
 import { cliEntry } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
@@ -22,10 +24,10 @@ const run = (args: readonly string[], env: Record<string, string> = {}) =>
 t.test('a server that wants a password', { skip: noPostgres ?? false }, async (t) => {
   const server = await startPostgres(t, { password })
   const withPassword = server.url.replace('@', `:${encodeURIComponent(password)}@`)
-  const makeDatabase = async (name: string) => {
+  const makeDatabase = async (name: string, how = '') => {
     const client = new pg.Client(`${withPassword}/postgres`)
     await client.connect()
-    await client.query(`create database ${name}`).finally(() => client.end())
+    await client.query(`create database ${name} ${how}`).finally(() => client.end())
     return `${server.url}/${name}`
   }
   const file = join(makeTempDir(t), 'store-password')
@@ -88,6 +90,38 @@ t.test('a server that wants a password', { skip: noPostgres ?? false }, async (t
     t.equal(status, 0, stderr)
     t.match(stdout, /the next mail to it is suppressed, for its complaint/)
     t.match(stdout, /Dashboard {6}http/)
+  })
+
+  await t.test('says what a backup of it has, and that a restore takes it away', async (t) => {
+    const icu = "template template0 encoding utf8 locale_provider icu icu_locale 'en-US'"
+    const url = await makeDatabase('icu', icu)
+    const dataDir = join(makeTempDir(t), 'data')
+    const made = ['init', '--data', dataDir, '--store', url, '--password-file', file]
+    t.equal(run(made).status, 0)
+    const backups = makeTempDir(t)
+    const backup = run(['backup', backups, '--data', dataDir])
+    t.match(backup.stderr, /database is not in it, .*: its server archives no log/)
+    const own = /Made (\S+):/.exec(backup.stdout)?.[1] ?? ''
+    const verified = run(['backup', 'verify', own, '--data', dataDir])
+    t.match(verified.stdout, /Database +not in it, as it is a PostgreSQL/)
+    t.notMatch(verified.stdout, /Rows/)
+
+    const inFile = join(makeTempDir(t), 'data')
+    t.equal(run(['init', '--data', inFile]).status, 0)
+    const whole = run(['backup', makeTempDir(t), '--data', inFile])
+    const ofFile = /Made (\S+):/.exec(whole.stdout)?.[1] ?? ''
+    const key = readFileSync(join(dataDir, 'appliance.key'), 'utf8')
+    const asked = run(['restore', ofFile, '--to', dataDir])
+    t.equal(asked.status, 1)
+    t.match(asked.stderr, /keeps everything in the PostgreSQL .*\/icu.* starts from the file/)
+    t.match(asked.stderr, /with --yes/)
+    t.equal(readFileSync(join(dataDir, 'appliance.key'), 'utf8'), key)
+    const dry = run(['restore', ofFile, '--to', dataDir, '--dry-run'])
+    t.match(dry.stdout, /keeps everything in the PostgreSQL/)
+    t.equal(run(['restore', own, '--to', join(dataDir, 'new')]).status, 0)
+
+    const facts = await readServerFacts(`${withPassword}/icu`, systemClock)
+    t.match(facts.collation, { name: /^en-US/, others: 0 })
   })
 
   await t.test('takes a copy by the file that the settings name', async (t) => {
