@@ -6,9 +6,9 @@ import {
   bulkDeeds,
   type ContactState,
   contactStates,
-  countFitting,
   findBulk,
   makeBulkTasks,
+  seeFitting,
   shownBulk,
 } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -92,7 +92,8 @@ async function bulk(
     throw new OperatorError('It has no filter', { advice })
   }
   const search = { q, listId: list, segmentId: segment, state }
-  const { count, isAll } = await countFitting(read, accountId, search, deps.defaultCountry)
+  const seen = await seeFitting(read, accountId, search, deps.defaultCountry)
+  const { count, isAll } = seen
   const people = `${isAll ? '' : 'more than '}${counted(count, 'contact')}`
   const intent: Intent = {
     to: `${what} ${people}`,
@@ -114,7 +115,7 @@ async function bulk(
     confirm,
     by: 'command',
   }
-  const id = await tasks.begin(accountId, order, 'command')
+  const id = await tasks.begin(accountId, order, 'command', { seen })
   const json = shownBulk(await findBulk(read, accountId, id))
   return { json, say: () => say(`It has begun as task ${json.id}, with ${people}.`) }
 }

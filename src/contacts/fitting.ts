@@ -10,29 +10,68 @@ import { contactTotal } from './total.js'
 const mostPages = 40
 const perPage = 500
 
-/** How many contacts fit; `isAll` is false where more may fit than were counted. */
+/**
+ * How many contacts fit; `isAll` is false where more may fit than were counted. `through`: of those who are no newer than
+ * this one.
+ */
 export async function countFitting(
   read: Read,
   accountId: string,
   search: ContactSearch,
   defaultCountry: string,
+  through?: string,
 ): Promise<{ count: number; isAll: boolean }> {
   const { listId, ...others } = search
   if (Object.values(others).every((one) => one === undefined)) {
-    if (listId === undefined) return { count: await contactTotal(read, accountId), isAll: true }
-    return { count: (await requireList(read, accountId, listId)).contactCount, isAll: true }
+    const all =
+      listId === undefined
+        ? await contactTotal(read, accountId)
+        : (await requireList(read, accountId, listId)).contactCount
+    const later = through === undefined ? 0 : await countLater(read, accountId, through, listId)
+    return { count: all - later, isAll: true }
   }
   let count = 0
   let cursor: string | undefined
   for (let page = 0; page < mostPages; page++) {
     const options = { limit: perPage, cursor, defaultCountry }
     const { members, nextCursor } = await findContacts(read, accountId, search, options)
-    count += members.length
+    count += members.filter(({ id }) => through === undefined || id <= through).length
     if (nextCursor === null) return { count, isAll: true }
     cursor = nextCursor
     await nextTurn()
   }
   return { count, isAll: false }
+}
+
+// More than these who have come since are not counted: the number is another one then, whoever asks.
+const mostLater = 100_000
+
+/** How many contacts are newer than this one: of the account, or of those on a list. */
+async function countLater(
+  read: Read,
+  accountId: string,
+  through: string,
+  listId: string | undefined,
+): Promise<number> {
+  const later =
+    listId === undefined
+      ? read
+          .selectFrom('contacts')
+          .select('id')
+          .where('account_id', '=', accountId)
+          .where('id', '>', through)
+          .limit(mostLater)
+      : read
+          .selectFrom('list_members')
+          .select('contact_id as id')
+          .where('list_id', '=', listId.toLowerCase())
+          .where('contact_id', '>', through)
+          .limit(mostLater)
+  const { count } = await read
+    .selectFrom(later.as('later'))
+    .select((eb) => eb.fn.countAll<number | bigint>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** Those who fit, as CSV, page by page; no cell is a formula. */

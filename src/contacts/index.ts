@@ -48,7 +48,7 @@ export { type ContactEngagement, engagementOf } from './engagement.js'
 export { isName, nameKeys } from './fields.js'
 export { fieldsInUse } from './fields-in-use.js'
 export { type ContactSearch, type ContactState, contactStates } from './filters.js'
-export { countFitting, exportFitting } from './fitting.js'
+export { exportFitting } from './fitting.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { maxImportBytes } from './import-task/files.js'
@@ -103,6 +103,7 @@ export {
 } from './remove.js'
 export { type Sampled, sampleContacts, scaled } from './sample.js'
 export { findContacts } from './search.js'
+export { type SeenNumber, seeFitting } from './seen-number.js'
 export {
   contactsAmong,
   deleteContacts,

@@ -26,9 +26,9 @@ export function bulkRoutes(api: Api<Principal>, deps: ContactDeps & { bulk: Bulk
       search: { q, listId: list, segmentId: segment, state },
       by: 'api',
     }
-    const id = await bulk.begin(accountId, order, 'api', (tx, task) =>
-      remember(tx, shownBulk(task), 202),
-    )
+    const id = await bulk.begin(accountId, order, 'api', {
+      alongside: (tx, task) => remember(tx, shownBulk(task), 202),
+    })
     return reply(202, shownBulk(await findBulk(read, accountId, id)))
   })
 

@@ -16,6 +16,7 @@ import type { ContactEffect } from '../contact.js'
 import { countFitting } from '../fitting.js'
 import type { ContactDeps } from '../list.js'
 import { findContacts } from '../search.js'
+import { newestOf, refuseOther, type SeenNumber } from '../seen-number.js'
 import { askSlice, asksPerSlice } from './ask.js'
 import { applyBulk, type BulkOrder, checkBulk } from './order.js'
 
@@ -42,12 +43,15 @@ export interface BulkTask extends Omit<AccountTask, 'detail' | 'result'> {
 
 /** Long work with all contacts that fit: it goes on after a restart, and can be paused and stopped. */
 export interface BulkTasks {
-  /** Starts it; resolves with the task's number. `alongside` is written with it. */
+  /**
+   * Starts it; resolves with the task's number. Throws a 422 where another number fits than was `seen`. `alongside` is
+   * written with it.
+   */
   begin(
     accountId: string,
     order: BulkOrder,
     startedBy: string,
-    alongside?: (tx: Tx, task: BulkTask) => Promise<unknown>,
+    more?: { seen?: SeenNumber; alongside?: (tx: Tx, task: BulkTask) => Promise<unknown> },
   ): Promise<number>
   change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<BulkTask>
   resume(): Promise<boolean>
@@ -68,7 +72,7 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
   const { store, clock } = deps
   const runs = makeStepRuns(deps, 'bulk', (task) => slice(deps, task as unknown as BulkTask))
   return {
-    async begin(accountId, given, startedBy, alongside) {
+    async begin(accountId, given, startedBy, { seen, alongside } = {}) {
       await checkBulk(store.read, accountId, given)
       const isJoining = given.do === 'add'
       const order = isJoining
@@ -76,11 +80,14 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
         : given
       if (isJoining) checkOpen(await readBilling(store.read, deps.plans, accountId))
       if (isJoining && order.trigger) await deps.checkRoom?.()
-      const { count } = await countFitting(store.read, accountId, order.search, deps.defaultCountry)
+      const whose = [store.read, accountId, order.search, deps.defaultCountry] as const
+      if (seen !== undefined) await refuseOther(...whose, seen)
+      const { count } = seen ?? (await countFitting(...whose))
       const id = await store.write(async (tx) => {
         await refuseMany(tx, accountId)
         const made = { accountId, kind: 'bulk', state: 'running', total: count } as const
-        const through = await newestOf(tx, accountId)
+        const newest = await newestOf(tx, accountId)
+        const through = seen !== undefined && seen.through < newest ? seen.through : newest
         const detail = { order, through }
         const id = await createTask(tx, { ...made, detail, startedBy }, clock.now())
         await alongside?.(tx, await findBulk(tx, accountId, id))
@@ -104,18 +111,6 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
 
 const asksFirst = (read: Read, accountId: string, { target = '' }: BulkOrder) =>
   wantConfirmation(read, accountId, [target])
-
-/** The newest of an account's contacts, by an id: times do not tell it once a clock was set back. */
-async function newestOf(tx: Tx, accountId: string): Promise<string> {
-  const newest = await tx
-    .selectFrom('contacts')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return newest?.id ?? ''
-}
 
 // Of one account; each takes its turn, and a double click is no second one.
 const mostLive = 10

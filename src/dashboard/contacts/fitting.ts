@@ -6,9 +6,10 @@ import {
   bulkDeeds,
   type ContactSearch,
   contactStates,
-  countFitting,
   exportFitting,
   requireList,
+  type SeenNumber,
+  seeFitting,
 } from '../../contacts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -36,6 +37,8 @@ interface FittingView {
   /** The fields that may be set. */
   own: FieldName[]
   search: Record<string, string>
+  /** The number that the page says, and of whom: the form sends it back. */
+  seen: string
   back: string
   faults: Faults
   same: SameBy
@@ -53,6 +56,8 @@ const Order = type({
   note: optional(string()),
   trigger: optional(string()),
   ask: optional(enums(askChoices)),
+  /** What the page has said: see `seenIn`. */
+  seen: optional(string()),
 })
 
 /** What is done with all contacts that fit a filter: a page that says whom it is about, and the task. */
@@ -77,7 +82,8 @@ export function fittingPages(pages: AccountPages, deps: ContactPageDeps): void {
       ...(form.ask !== undefined && { confirm: form.ask === 'first' }),
       by: 'dashboard',
     }
-    const id = await deps.bulk.begin(account.id, order, person.id)
+    const seen = seenIn(form.seen)
+    const id = await deps.bulk.begin(account.id, order, person.id, { seen })
     const detail = { do: order.do, search: order.search, target: order.target, note: order.note }
     const audit = auditOf(operations.changeContacts, { target: String(id), detail })
     return redirect(`${base}/tasks/${id}`, { audit })
@@ -101,6 +107,18 @@ export function searchOf(query: { get(name: string): unknown }): ContactSearch {
     segmentId: given('segment'),
     state: state === undefined ? undefined : oneOfThese(contactStates, state, 'state'),
   }
+}
+
+const seenText = ({ count, isAll, through }: SeenNumber) => `${count}${isAll ? '' : '+'} ${through}`
+
+/** The number that somebody has agreed to. Throws a 422 where the form does not say it. */
+function seenIn(text = ''): SeenNumber {
+  const [, count, more, through] = /^(\d{1,15})(\+?) (\S{0,80})$/.exec(text) ?? []
+  if (count !== undefined) {
+    return { count: Number(count), isAll: more === '', through: through ?? '' }
+  }
+  const message = 'Nothing is changed yet: look at how many it is about, then say it again'
+  throw new ApiError('validation_error', message, { status: 422 })
 }
 
 const deedOf = (text: string | undefined): BulkOrder['do'] =>
@@ -131,7 +149,8 @@ async function showFitting(
   const search = searchOf(typed)
   const what = deedOf(typed.get('do') ?? undefined)
   const target = typed.get('target') ?? ''
-  const { count, isAll } = await countFitting(read, account.id, search, defaultCountry)
+  const seen = await seeFitting(read, account.id, search, defaultCountry)
+  const { count, isAll } = seen
   const people = isAll ? counted(count, 'contact') : `more than ${counted(count, 'contact')}`
   const isOfList = what === 'add' || what === 'remove'
   const { name: list, doubleOptIn } = isOfList
@@ -151,6 +170,7 @@ async function showFitting(
     asksFirst: doubleOptIn && what === 'add',
     own: what === 'set' ? await fieldNames(read, account.id) : [],
     search: filters,
+    seen: seenText(seen),
     back: `${base}/contacts?${new URLSearchParams(filters)}`,
     faults,
     same: {

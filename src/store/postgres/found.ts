@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { exitStatus, messageOf, OperatorError } from '../../errors/index.js'
+import { ApiError, exitStatus, messageOf, OperatorError } from '../../errors/index.js'
 import { databaseClock } from '../fragments.js'
 import { databaseCalled, type FoundDatabase, type LivingNode } from '../place.js'
 import type { Tables } from '../schema/index.js'
@@ -81,7 +81,8 @@ export async function looking<T>(
   try {
     return await withConnection(url, look)
   } catch (cause) {
-    const said = messageOf(cause)
+    // Of several hosts none was found: what the first has said.
+    const said = messageOf(cause instanceof ApiError ? (cause.cause ?? cause) : cause)
     const called = databaseCalled({ dataDir: '', url })
     const status = exitStatus.failed
     const advice = serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it'

@@ -21,6 +21,9 @@ import { suppress, suppressionsOf } from '../../../src/suppression/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
 import { hostile, isTame, startAccountPages } from '../account-pages.js'
 
+/** The number of people that a page has said, as its form sends it back. */
+const seenIn = (html: string) => /name="seen" value="([^"]*)"/.exec(html)?.[1] ?? ''
+
 async function open(t: Test) {
   const joined: string[] = []
   const plans = loadPlans('config/plans.toml')
@@ -317,6 +320,7 @@ t.test(
     const begun = await post('/contacts/fitting', {
       do: 'set',
       q: 'an',
+      seen: seenIn(asked.text),
       key: 'town',
       value: 'Lagos',
     })
@@ -340,6 +344,50 @@ t.test(
     t.equal((await get('/tasks/999')).status, 404)
   },
 )
+
+t.test('only those are deleted whose number was said, and no others', async (t) => {
+  const { add, list, get, post, follow, find } = await open(t)
+  const readers = await list('Readers')
+  await add('zz1@x.test', {}, readers)
+  await add('ann@x.test')
+  const order = { do: 'delete', q: 'zz' }
+  const page = `/contacts/fitting?${new URLSearchParams(order)}`
+  const all = await get('/contacts/fitting?do=set')
+  const asked = await get(page)
+  t.match(asked.text, /Delete 1 contact\?/)
+  const seen = seenIn(asked.text)
+  t.match((await post('/contacts/fitting', order)).text, /look at how many/, 'unseen')
+  // Came since: left alone.
+  await add('zz2@x.test', {}, readers)
+  t.match((await get(page)).text, /Delete 2 contacts\?/)
+  // Fits since, and was a contact before: not agreed to.
+  await post(`/contacts/${(await find('ann@x.test'))?.id}`, { firstName: 'Zzoe' })
+  const refused = await post('/contacts/fitting', { ...order, seen })
+  t.equal(refused.status, 422)
+  t.match(
+    refused.text,
+    /2 of those who were contacts then fit now, and not 1[\s\S]*Delete 3 contacts/,
+  )
+  await post(`/contacts/${(await find('ann@x.test'))?.id}`, { firstName: 'Ann' })
+  const until = async (begun: Awaited<ReturnType<typeof post>>) => {
+    for (;;) {
+      const { text } = await follow(begun)
+      if (/>done</.test(text)) return text
+    }
+  }
+  t.match(await until(await post('/contacts/fitting', { ...order, seen })), /1 of 1/)
+  t.equal(await find('zz1@x.test'), undefined)
+  t.ok(await find('zz2@x.test'))
+  const other = { do: 'set', key: 'town', value: 'Oslo' }
+  const whole = await post('/contacts/fitting', { ...other, seen: seenIn(all.text) })
+  t.match([whole.status, whole.text], [422, /1 of those who were contacts then fit now, and not 2/])
+  const ofList = await get(`/contacts/fitting?do=set&list=${readers}`)
+  await add('zz3@x.test', {}, readers)
+  const put = { ...other, list: readers, seen: seenIn(ofList.text) }
+  t.match(await until(await post('/contacts/fitting', put)), /1 of 1/)
+  t.same((await find('zz2@x.test'))?.metadata, { town: 'Oslo' })
+  t.same((await find('zz3@x.test'))?.metadata, {})
+})
 
 t.test('what somebody agreed to by a form is on their page', async (t) => {
   const { add, get, store, accountId } = await open(t)
