@@ -83,6 +83,7 @@ export async function readStatus(
     // A running appliance ends where it finds that.
     back: overview === undefined ? await findWentBack({ config, dataDir, read }) : undefined,
     protectionWindowMs: config.protection.window,
+    isOnServer: config.store.url !== '',
     restoredAt: appliance?.restored_at ?? null,
   })
   const { freeBytes, totalBytes } = await diskRoom(dataDir)
@@ -98,6 +99,30 @@ export async function readStatus(
     backupAt: backup?.madeAt ?? null,
     disk: { freeBytes, sizeBytes: totalBytes, daysLeft: daysLeft(overview, freeBytes) },
     troubles,
+  }
+}
+
+/** The same while the database cannot be asked, by `why`. */
+export async function statusWithout(
+  { now, config, dataDir, certificates }: Omit<StatusDeps, 'read'>,
+  overview: Overview | undefined,
+  why: { text: string; fix: string },
+): Promise<ApplianceStatus> {
+  const { dir } = config.backup
+  const [backup] = dir === '' ? [] : await findBackups(dir, now)
+  const { freeBytes, totalBytes } = await diskRoom(dataDir)
+  return {
+    overview,
+    now,
+    aliveAt: 0,
+    classes: [],
+    sites: [],
+    certificates,
+    warmUp: [],
+    held: 'unknown',
+    backupAt: backup?.madeAt ?? null,
+    disk: { freeBytes, sizeBytes: totalBytes, daysLeft: daysLeft(overview, freeBytes) },
+    troubles: [{ burning: true, ...why }],
   }
 }
 

@@ -179,7 +179,7 @@ t.test('an appliance over PostgreSQL', { skip: noPostgres ?? false }, async (t) 
       t.match(run(dataDir, ['account', 'create', 'Late'], env).stderr, /went back by/)
       t.match(
         run(dataDir, ['status'], env).stdout,
-        /! The database 127\.0\.0\.1.* went back by .*\n +'posthorn database accept --held'/,
+        /! The database postgres:.* went back by .*\n +'posthorn database accept --held'/,
       )
       const soon = { POSTHORN_DOCTOR_TIMEOUT: '1s' }
       const examined = run(dataDir, ['doctor'], Object.assign(soon, env)).stdout
