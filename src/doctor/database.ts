@@ -20,7 +20,12 @@ export async function checkDatabase(
   })
   if (facts instanceof OperatorError) {
     const { cause, advice } = facts
-    return [findingsOf('database', called).fail(`cannot be asked: ${messageOf(cause ?? 'it wants a password')}`, advice)]
+    return [
+      findingsOf('database', called).fail(
+        `cannot be asked: ${messageOf(cause ?? 'it wants a password')}`,
+        advice,
+      ),
+    ]
   }
   const back = await findWentBack(deps)
   return judgeServer(facts, {
