@@ -46,16 +46,17 @@ const mostWithAdd = 25
 /** The outline of an automation in a form: a card a step, with buttons that add, move, copy and remove. */
 export function outlineCards(options: CardsOptions): Html {
   const { outline } = options
-  const isLong = stepsInOrder(outline).length > mostWithAdd
-  const whole = { ...options, isLong }
-  return html`<div class="blocks">${outline.map((items, at) =>
+  const count = stepsInOrder(outline).length
+  const whole = { ...options, isLong: count > mostWithAdd, room: limits.steps - count }
+  return html`<div class="blocks">${count >= limits.steps && html`<p class="hint">There is no room for more than ${limits.steps} steps: remove one to add another.</p>`}${outline.map((items, at) =>
     at === 0
       ? listPart(items, `${at}`, whole)
       : html`<fieldset class="column"><legend>${at === 1 ? 'Not connected' : `Not connected, ${at}`}</legend>${listPart(items, `${at}`, whole)}</fieldset>`,
   )}</div>`
 }
 
-type Options = CardsOptions & { isLong: boolean }
+/** `room`: how many steps there may be more. */
+type Options = CardsOptions & { isLong: boolean; room: number }
 
 function listPart(items: readonly OutlineItem[], list: string, options: Options): Html {
   return html`${items.length === 0 && adding(`${list}.-1`, 'Begin with', options)}${items.map(
@@ -125,7 +126,7 @@ function moves(
     mayStand(items, at) &&
     mayStand(items, at + 1) &&
     button('down', place, 'Down', title, change)
-  }${!isTrigger && button('copy', place, 'Duplicate', title, change)}${
+  }${!isTrigger && isOutlineStep(item) && stepsInOrder([[item]]).length <= options.room && button('copy', place, 'Duplicate', title, change)}${
     !isTrigger && button('gone', place, hasWays ? 'Remove with its ways' : 'Remove', title, change)
   }</p>`
 }
@@ -141,9 +142,9 @@ const button = (
   html`<button name="do" value="${deed}:${place}" formaction="${change}#${anchor}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
 
 /** What is added below a card, or at the beginning of a way. */
-function adding(place: string, says: string, { change, outline }: Options, after?: string): Html {
+function adding(place: string, says: string, { change, room }: Options, after?: string): Html {
   const id = `kind-${place}`
-  if (stepsInOrder(outline).length >= limits.steps) return html``
+  if (room <= 0) return html``
   const where = after === undefined ? ' at the beginning' : ` after ${after}`
   return html`<p class="buttons add"><label for="${id}">${says}<span class="hidden">${where}</span></label><select id="${id}" name="kind.${place}">${Object.entries(
     stepNames,

@@ -1,6 +1,6 @@
 import { optional, string, type } from 'superstruct'
 import * as operations from '../../automations/contract.js'
-import { acceptEvents, type Hearer, hearersOf } from '../../automations/index.js'
+import { acceptEvents, type Hearer, hearersOf, seenEvents } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
 import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -11,10 +11,12 @@ import { namesOf } from '../segments/names.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
+import { inQuotes } from '../shell/names.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { eventFields, ownFieldWords, sampleWords } from './event-fields.js'
+import { refusalWords } from './run-words.js'
 
 interface EventsView extends BesidePages {
   base: string
@@ -33,6 +35,8 @@ interface EventsView extends BesidePages {
   }[]
   /** What automations hear and what never came: often a name that is written otherwise. */
   missing: { name: string; heardBy: HearerView[] }[]
+  /** Names that came, for a test event. */
+  names: string[]
   faults: Faults
 }
 
@@ -43,6 +47,8 @@ interface HearerView {
 
 const perPage = 50
 const mostMissing = 50
+// A line of a page has room for few.
+const mostRefused = 3
 const EventForm = type({ event: string(), email: string(), payload: optional(string()) })
 
 /** The events that came to the account: how often, with what, and who hears them. */
@@ -56,13 +62,19 @@ export function eventPages(pages: AccountPages, deps: AutomationPageDeps): void 
     const event = checked(operations.sendEvent, given)
     const billing = await readBilling(deps.store.read, deps.plans, account.id)
     const [accepted] = await acceptEvents(deps, billing, [event])
-    const { started = 0, resumed = 0 } = accepted ?? {}
+    const { started = 0, resumed = 0, automations = [] } = accepted ?? {}
+    const refused = automations.flatMap(({ name, reason }) =>
+      reason === undefined ? [] : `. ${inQuotes(name)} did not begin: ${inside(refusalWords(reason))}`,
+    )
     return redirect(`${base}/events`, {
-      flash: `“${event.event}” came for ${given.email}: it began ${plural(started, 'automation')} and ended ${plural(resumed, 'wait')}`,
+      flash: `“${event.event}” came for ${given.email}: it began ${plural(started, 'automation')} and ended ${plural(resumed, 'wait')}${refused.slice(0, mostRefused).join('')}`,
       audit: { action: 'event.send', target: event.event },
     })
   })
 }
+
+/** Within a sentence. */
+const inside = (words: string) => words.charAt(0).toLowerCase() + words.slice(1)
 
 /** What was typed as a payload. Throws a 422 for what is none. */
 function payloadIn(typed: string | undefined): unknown {
@@ -106,6 +118,7 @@ async function showEvents(
     missing: await missingAmong(read, account.id, hearers).then((names) =>
       names.map((name) => ({ name, heardBy: shown(hearers.get(name)) })),
     ),
+    names: (await seenEvents(read, account.id)).map(({ name }) => name),
     faults,
   }
   return page('automations/events', view, { title: 'Events' })

@@ -8,8 +8,10 @@ import {
   type PeriodSteps,
   readDefinition,
   stepsOfPeriod,
+  stepsOfVersion,
   versionsShown,
 } from '../../automations/index.js'
+import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -30,6 +32,8 @@ interface AutomationView extends AutomationFrame {
   waits: string[]
   start: { begun: Moment; says: string } | undefined
   versions: { label: string; href: string; here: boolean }[]
+  /** Who is in versions that are not shown. */
+  elsewhere: { says: string; href: string; mayMove: boolean }[]
   isDraft: boolean
   number: string
   period: string
@@ -65,6 +69,12 @@ export async function showAutomation(
   const ailment =
     number === found.version ? (await ailmentsNow(read, account.id, book))(definition) : undefined
   const frame = frameOf(visit, found, { here: 'flow', definition, book, ailment })
+  const inside = await insideOf(
+    read,
+    found,
+    versions.filter(({ frozen_at }) => frozen_at !== null).map((one) => one.version),
+    now,
+  )
   const asksFor = frozenAt === null ? undefined : periodIn(visit.query)
   const period =
     asksFor &&
@@ -83,10 +93,17 @@ export async function showAutomation(
             says: `${shown(start.seen)} people looked at, ${shown(start.started)} began, ${shown(start.per_hour)} an hour`,
           },
     versions: versions.map(({ version, frozen_at }) => ({
-      label: `Version ${version}${frozen_at === null ? ' (draft)' : ''}`,
+      label: `Version ${version}${frozen_at === null ? ' (draft)' : ''}${inside.has(version) ? `: ${inside.get(version)} now` : ''}`,
       href: linkTo(frame.page, { version: String(version), period: asksFor?.value }),
       here: version === number,
     })),
+    elsewhere: [...inside]
+      .filter(([version]) => version !== number)
+      .map(([version, people]) => ({
+        says: `${people} ${people === '1' ? 'person is' : 'people are'} in version ${version}.`,
+        href: linkTo(frame.page, { version: String(version) }),
+        mayMove: frame.deeds.write && version !== found.version,
+      })),
     isDraft: frozenAt === null,
     number: String(number),
     period: asksFor?.value ?? '',
@@ -98,6 +115,24 @@ export async function showAutomation(
     faults,
   }
   return page('automations/one', view, { title: frame.name, wide: true })
+}
+
+/** How many people are in each of several versions, of those in which anybody is; nothing where there is only one. */
+async function insideOf(
+  read: Read,
+  found: Automation,
+  versions: readonly number[],
+  now: number,
+): Promise<ReadonlyMap<number, string>> {
+  const inside = new Map<number, string>()
+  if (versions.length < 2 || found.running + found.waiting === 0) return inside
+  for (const version of versions) {
+    const steps = await stepsOfVersion(read, found, version, now)
+    const people = steps.reduce((sum, { present }) => sum + present, 0)
+    const isMore = steps.some((step) => step.isMore)
+    if (people > 0) inside.set(version, `${isMore ? 'at least ' : ''}${shown(people)}`)
+  }
+  return inside
 }
 
 const periodWords = ({ runs, isAll }: PeriodSteps): string =>

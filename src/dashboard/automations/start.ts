@@ -1,6 +1,7 @@
 import { counted, shownCount } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
+  type Backfill,
   crowdOf,
   dateRuleOf,
   findAutomation,
@@ -8,12 +9,11 @@ import {
   judgeCrowd,
   onTheirDay,
   readDefinition,
-  requireCrowd,
 } from '../../automations/index.js'
-import { listPage } from '../../contacts/index.js'
-import { listSegments } from '../../segments/index.js'
+import { listPage, requireList } from '../../contacts/index.js'
+import { listSegments, requireSegment } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
-import { type Moment, moment } from '../format.js'
+import { exactWithZone, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
@@ -29,6 +29,8 @@ interface StartView extends AutomationFrame {
         name: string
         isOver: boolean
         seen: string
+        /** When it is through at the latest, while it is under way. */
+        until: string | undefined
         started: string
         perHour: string
         begun: Moment
@@ -53,6 +55,7 @@ interface StartView extends AutomationFrame {
       }
     | undefined
   isOn: boolean
+  isPaused: boolean
   /** Why it is not started for many at all. */
   never: string | undefined
   faults: Faults
@@ -67,11 +70,12 @@ export async function showStart(
   { faults, isAsked = false }: { faults: Faults; isAsked?: boolean },
 ): Promise<PageAnswer> {
   const { read } = deps.store
-  const { account, now, fields } = visit
+  const { account, now, fields, person } = visit
   const found = await findAutomation(read, account.id, visit.params.id ?? '')
   const { definition } = await readDefinition(read, found.id, found.version)
   const book = await wordBook(read, account.id, [definition])
   const last = await findBackfill(read, found.id)
+  const crowd = await crowdNow(read, account.id, last)
   const isDated = dateRuleOf(definition) !== undefined
   const whom = fields.get('whom') ?? ''
   const perHour = fields.get('perHour') || String(operations.usualPerHour)
@@ -85,9 +89,16 @@ export async function showStart(
       last === undefined
         ? undefined
         : {
-            name: await crowdName(read, account.id, last),
+            name: crowd.name,
             isOver: last.ended_at !== null,
-            seen: last.seen.toLocaleString('en-GB'),
+            seen:
+              last.ended_at !== null || crowd.people === undefined
+                ? shownCount(last.seen)
+                : `${shownCount(last.seen)} of ${shownCount(Math.max(last.seen, crowd.people))}`,
+            until:
+              last.ended_at !== null || crowd.people === undefined || found.status !== 'enabled'
+                ? undefined
+                : `About ${exactWithZone(endOf(last, crowd.people, now), person.timeZone ?? 'UTC')}`,
             started: last.started.toLocaleString('en-GB'),
             perHour: last.per_hour.toLocaleString('en-GB'),
             begun: moment(last.created_at, now),
@@ -103,6 +114,7 @@ export async function showStart(
         ? await wouldEnter(deps, found, { whom, perHour })
         : undefined,
     isOn: found.status === 'enabled',
+    isPaused: found.status === 'enabled' && found.paused_at !== null,
     never: isDated ? `“${found.name}” ${onTheirDay}.` : undefined,
     faults,
   }
@@ -133,16 +145,26 @@ export function crowdIn(whom: string): { listId: string } | { segmentId: string 
   return kind === 'segment' ? { segmentId: id } : { listId: id }
 }
 
-/** What it was started for may be deleted since. */
-const crowdName = (
+/** What it was started for, and how many are on it; that may be deleted since. */
+async function crowdNow(
   read: Read,
   accountId: string,
-  row: Parameters<typeof crowdOf>[0],
-): Promise<string> =>
-  requireCrowd(read, accountId, crowdOf(row)).then(
-    ({ name }) => name,
-    () => 'one that is deleted',
-  )
+  row: Pick<Backfill, 'list_id' | 'is_segment'> | undefined,
+): Promise<{ name: string; people: number | undefined }> {
+  const gone = { name: 'one that is deleted', people: undefined }
+  if (row === undefined) return gone
+  const crowd = crowdOf(row)
+  if ('segmentId' in crowd) {
+    const found = await requireSegment(read, accountId, crowd.segmentId).catch(() => undefined)
+    return found === undefined ? gone : { name: found.name, people: found.count }
+  }
+  const found = await requireList(read, accountId, crowd.listId).catch(() => undefined)
+  return found === undefined ? gone : { name: found.name, people: found.contactCount }
+}
+
+const hourMs = 3_600_000
+const endOf = (last: Backfill, people: number, now: number): number =>
+  Math.max(now, last.next_at) + (Math.max(0, people - last.seen) / last.per_hour) * hourMs
 
 async function wouldEnter(
   deps: AutomationPageDeps,

@@ -51,6 +51,11 @@ t.test('a test event is one as any other', async (t) => {
   t.equal(sent.status, 303, sent.text.slice(0, 300))
   const { runs } = await call('GET', `/v1/automations/${id}/runs`)
   t.match(runs[0], { email: 'test@x.test' })
+  const again = await owner.post(`${base}/events`, given)
+  const said = again.headers.getSetCookie().map((one) => one.split(';')[0])
+  const { text } = await owner.get(again.to, { cookie: [owner.cookie, ...said].join('; ') })
+  t.match(text, /” did not begin: they are in it now/)
+  t.match(text, /<datalist id="seen-events">[\s\S]*value="order\.paid"/)
   const lines = { ...given, payload: 'total = 5\nnote = as typed' }
   t.equal((await owner.post(`${base}/events`, lines)).status, 303)
   const stored = await store.read

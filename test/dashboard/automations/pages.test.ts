@@ -64,6 +64,8 @@ const runOf = async (name: string) => {
 t.test('the list says in words what starts it', async (t) => {
   const { status, text } = await viewer.get(`${base}/automations`)
   t.equal(status, 200)
+  const none = await viewer.get(`${base}/automations?after=zzz`)
+  t.match(none.text, /There is no such page of this list/)
   t.match(text, /When somebody joins Readers &amp; &lt;friends&gt;/)
   t.match(text, /Greeting &lt;b&gt;/)
   t.notMatch(text, /Greeting <b>/)
@@ -110,6 +112,7 @@ t.test('many are started: first it is said who would enter, then they do', async
     const late = await owner.post(`${page}/${path}`, start)
     t.equal(late.status, 422)
     t.match(late.text, /It is being started already, for 36,000 an hour[\s\S]*Under way/)
+    t.match(late.text, /4 of 4[\s\S]*About \d+ \w+ \d{4}/, 'how far it is, and until when')
   }
   await endedAt(Date.now())
   const again = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
@@ -274,6 +277,9 @@ t.test('who is in an old version is moved to a new one', async (t) => {
   await call('POST', `/v1/automations/${id}/enable`)
   const plan = (await owner.get(`${page}/move`)).text
   t.match(plan, /1 person would go on by the steps of version 2/)
+  const flow = (await owner.get(page)).text
+  t.match(flow, /1 person is in version 1\. <a [^>]*>Show it<\/a> · <a [^>]*\/move">Move them</)
+  t.match(flow, />Version 1: 1 now</)
   t.equal((await owner.post(`${page}/move`, { version: '2' })).status, 303)
   t.match((await owner.get(`${page}/move`)).text, /Nobody is in another version/)
   t.equal((await runOf('eve')).version, 2)
