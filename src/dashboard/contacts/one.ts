@@ -17,6 +17,7 @@ import type { Form } from '../../http/index.js'
 import { addressKey } from '../../mime/index.js'
 import { segmentsOfContact } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
+import { listTopics } from '../../topics/index.js'
 import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -111,6 +112,8 @@ export async function showContact(
     listsOfContacts(read, [id]).then((lists) => lists.get(id) ?? []),
     engagementOf(read, id),
   ])
+  const topics = await listTopics(read, account.id, { archived: true })
+  const topicNames = new Map(topics.map(({ id: topicId, name }) => [topicId, name]))
   const described = await listContactFields(read, account.id)
   const typed = faults === noFaults ? undefined : visit.fields
   const own = fieldRows(contact.metadata, described, typed)
@@ -170,7 +173,7 @@ export async function showContact(
       .reverse()
       .map((event) => ({
         at: moment(event.at, now),
-        text: happeningText(event),
+        text: happeningText(event, topicNames),
         mail: event.detail.emailId && `${base}/emails/${event.detail.emailId}`,
       })),
     deletion: deletionOf(taken),
@@ -195,7 +198,7 @@ export async function showContact(
 
 const engagementView = (of: ContactEngagement, now: number) =>
   [
-    { label: 'Sent', value: counted(of.sent, 'mail'), last: of.lastSentAt },
+    { label: 'Marketing mail sent', value: counted(of.sent, 'mail'), last: of.lastSentAt },
     { label: 'Opened', value: counted(of.opened, 'mail'), last: of.lastOpenedAt },
     { label: 'Clicked in', value: counted(of.clicked, 'mail'), last: of.lastClickedAt },
   ].map(({ last, ...more }) => ({ ...more, at: last === null ? undefined : moment(last, now) }))

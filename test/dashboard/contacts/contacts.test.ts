@@ -121,7 +121,7 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   )
   t.match(
     (await get(path)).text,
-    /Gets your marketing mail[\s\S]*Topic “Offers”[\s\S]*Left this topic by themselves/,
+    /Gets your marketing mail[\s\S]*Topic “Offers”[\s\S]*Left this topic by themselves[\s\S]*Marketing mail sent[\s\S]*Left the topic “Offers”/,
   )
 
   const fields = { firstName: 'Ann', lastName: '', phone: '0803 123 4567' }
