@@ -46,7 +46,7 @@ export {
 } from './contact.js'
 export { type ContactEngagement, engagementOf } from './engagement.js'
 export { isName, nameKeys } from './fields.js'
-export { fieldsInUse } from './fields-in-use.js'
+export { fieldsInUse, isTagName } from './fields-in-use.js'
 export { type ContactSearch, type ContactState, contactStates } from './filters.js'
 export { exportFitting } from './fitting.js'
 export { contactHistory } from './history.js'

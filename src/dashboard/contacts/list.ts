@@ -38,7 +38,7 @@ interface ContactsView {
   next: string | undefined
   /** The filters, as fields of a form. */
   filters: [string, string][]
-  running: { title: string; href: string }[]
+  running: { title: string; href: string; isPaused: boolean }[]
   csv: string
   same: SameBy
   faults: Faults

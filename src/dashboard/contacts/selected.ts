@@ -27,7 +27,7 @@ import { agreedOf, askChoices, askedWords } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
 import { wordsOf } from './fitting.js'
 import { showContacts } from './list.js'
-import { type FieldName, fieldNames, setField } from './own-fields.js'
+import { type FieldName, fieldNames, setField } from './set-field.js'
 
 /** What is done with those who are ticked, before it is done. */
 interface SelectedView {
@@ -58,6 +58,7 @@ const Chosen = type({
   ids: array(string()),
   trigger: optional(string()),
   key: optional(string()),
+  newKey: optional(string()),
   value: optional(string()),
   note: optional(string()),
   ask: optional(enums(askChoices)),
@@ -98,9 +99,8 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
       })
     }
     if (form.do === 'set' || form.do === 'unsubscribe') {
-      const { key = '', value = '', note } = form
-      const metadata = await setField(read, account.id, key, value)
-      const order = { do: form.do, metadata, note: note?.trim() || undefined, by: 'dashboard' }
+      const set = form.do === 'set' ? await setField(read, account.id, form) : {}
+      const order = { do: form.do, ...set, note: form.note?.trim() || undefined, by: 'dashboard' }
       const changed = await changeSome(deps, account.id, order, ids)
       const flash = `${counted(changed, 'contact')} ${form.do === 'set' ? 'changed' : 'unsubscribed'}`
       const detail = { do: form.do, ids, note: order.note }
