@@ -4,7 +4,7 @@ import type { Reason } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Page, Pages } from '../http/index.js'
 import type { Meter } from '../metrics/index.js'
-import { diskRoom, type Store, scarceBytes, type Tx } from '../store/index.js'
+import { diskRoom, refusedTable, type Store, scarceBytes, type Tx } from '../store/index.js'
 import type { Crew } from './crew.js'
 import type { Chore } from './housekeeping.js'
 import { tellEveryMs } from './thread-meter.js'
@@ -14,7 +14,7 @@ export interface Health {
   /** Why the process had better be started anew; empty while all of it works. */
   unhealthy(): Promise<Reason[]>
   /** Why it had better be given no mail now; empty while it takes mail. */
-  unready(): Promise<Reason[]>
+  unready(knownForMs?: number): Promise<Reason[]>
   /** The start is over, but for the word of an upgrade; or all of it; or the end has begun. */
   become(phase: 'held' | 'running' | 'stopping'): void
   readonly chores: Chore[]
@@ -38,6 +38,10 @@ export interface HealthDeps {
 const threadMs = 60_000
 // Who polls has its answer from what was found a moment ago: strangers' requests cost no commit each.
 const foundForMs = 5_000
+// A server comes and goes, and load balancers are to know within two seconds, of which its answer takes some.
+const soonMs = 1_000
+// One that was away is asked anew by whoever asks.
+const awayForMs = 250
 // One comes each two seconds, and later where the database is busy.
 const beatingMs = 4_000
 // A check must answer while the database does not: load balancers wait some seconds at most.
@@ -68,13 +72,13 @@ export function openHealth(deps: HealthDeps): Health {
     if (fault !== undefined) return [...threads, { what: 'database', says: fault }]
     return waitedMs < hungMs ? threads : [...threads, { what: 'database', says: waits(waitedMs) }]
   }
-  const unready = async (): Promise<Reason[]> => {
+  const unready = async (knownForMs = soonMs): Promise<Reason[]> => {
     if (phase === 'stopping') return [{ what: 'stopping', says: 'Posthorn stops' }]
     const reasons: Reason[] = []
     if (phase === 'starting') reasons.push({ what: 'starting', says: 'Posthorn starts' })
     if (phase === 'held') reasons.push({ what: 'held', says: 'An upgrade is under way' })
     if (backlog.isDraining) reasons.push({ what: 'draining', says: saysDraining })
-    const { fault, waitedMs } = await storage.ask()
+    const { fault, waitedMs } = await storage.ask(knownForMs)
     if (fault !== undefined) reasons.push({ what: 'database', says: fault })
     else if (waitedMs >= stuckMs) reasons.push({ what: 'database', says: waits(waitedMs) })
     const free = await Promise.race([freeBytes(dataDir), pause(clock, answerMs)]).catch(() => {})
@@ -113,7 +117,9 @@ export function openHealth(deps: HealthDeps): Health {
         everyMs: gaugesEveryMs,
         async run() {
           meter.gauge('posthorn_healthy', {}, (await unhealthy()).length === 0 ? 1 : 0)
-          meter.gauge('posthorn_ready', {}, (await unready()).length === 0 ? 1 : 0)
+          // Nobody waits for it, and at rest it is to cost no commit.
+          const against = await unready(beatingMs)
+          meter.gauge('posthorn_ready', {}, against.length === 0 ? 1 : 0)
         },
       },
     ],
@@ -141,16 +147,22 @@ function openStorageProbe({
   let underWay: { since: number; done: Promise<void> } | undefined
 
   /** A server has acknowledged a sign of life just now, which is a write like others. */
-  const isBeating = () => {
+  const isBeating = (knownForMs: number) => {
     if (!isOnServer || !Number.isFinite(foundAt) || fault !== undefined) return false
     const silentMs = store.node.silentMs()
-    return silentMs > 0 && silentMs < beatingMs
+    return silentMs > 0 && silentMs < knownForMs
+  }
+  const isKnown = (now: number, knownForMs: number) => {
+    const fresh = !isOnServer ? foundForMs : fault === undefined ? knownForMs : awayForMs
+    return (now - foundAt < fresh && now >= foundAt) || isBeating(knownForMs)
   }
   const write = async () => {
     try {
       const now = clock.now()
       await store.write((tx) => setAlive(tx, now))
-      fault = undefined
+      // Signs of life go on where another table was taken away.
+      const refused = isOnServer ? await refusedTable(store.read) : undefined
+      fault = refused && `The database refuses this role the table ${refused}`
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
       fault = `The database cannot be written: ${messageOf(cause)}`
@@ -159,10 +171,10 @@ function openStorageProbe({
     underWay = undefined
   }
   return {
-    async ask(): Promise<Found> {
+    async ask(knownForMs = beatingMs): Promise<Found> {
       const now = clock.now()
-      const isKnown = (now - foundAt < foundForMs && now >= foundAt) || isBeating()
-      if (underWay === undefined && !isKnown) underWay = { since: now, done: write() }
+      if (underWay === undefined && !isKnown(now, knownForMs))
+        underWay = { since: now, done: write() }
       if (underWay !== undefined) {
         const answered = new AbortController()
         void underWay.done.then(() => answered.abort())

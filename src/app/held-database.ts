@@ -114,6 +114,17 @@ export function keepDatabase(
     log.error({}, why)
     process.exit(status)
   }
+  /** Why it is not this appliance's any more. Where it knows less than it has acknowledged, nobody else has taken it. */
+  const endLost = async () => {
+    const expected = { beat: held.beat, at: clock.now() }
+    const ms = await lastBeatOf(store.read, held.name).then(
+      (beat) => wentBack(expected, beat),
+      () => undefined,
+    )
+    if (ms === undefined) return end(saysLost(database), exitStatus.failed)
+    writeLastBeat(database.dataDir, expected)
+    return end(saysBack(database, ms), exitStatus.misplaced)
+  }
   return {
     name: 'sign of life to the database',
     of: 'node',
@@ -130,7 +141,7 @@ export function keepDatabase(
         })
         if (isToSay) saidAt = at
       } catch (error) {
-        if (isFenced(error)) return end(saysLost(database), exitStatus.failed)
+        if (isFenced(error)) return await endLost()
         if (!isPassing(error)) throw error
         if (!isAway) log.warn({ cause: wordsOfCause(error) }, saysAway)
         isAway = true
@@ -139,7 +150,7 @@ export function keepDatabase(
       }
       if (isAway) log.info({}, 'The database is back')
       isAway = false
-      if (now === undefined) return end(saysLost(database), exitStatus.failed)
+      if (now === undefined) return await endLost()
       const at = clock.now()
       const expected = { beat: held.beat + 1, at }
       const ms = wentBack(expected, now.beat)

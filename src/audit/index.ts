@@ -4,4 +4,4 @@
  * `protection_audit` has what the appliance itself did to accounts.
  */
 export { type Actor, type Change, noteAudit } from './note.js'
-export { type ChangeFilter, type LoggedChange, readChanges } from './read.js'
+export { type ChangeFilter, type LoggedChange, lastChangeOf, readChanges } from './read.js'

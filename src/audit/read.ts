@@ -69,6 +69,23 @@ export async function readChanges(
   return { changes: shown.map(toChange), next }
 }
 
+/** Who has changed something last, from `since` on, as far as the newest rows tell. */
+export async function lastChangeOf(
+  read: Read,
+  accountId: string,
+  target: string,
+  since: number,
+): Promise<{ name: string; at: number } | undefined> {
+  const rows = await read
+    .selectFrom('audit_log')
+    .select(['name', 'at', 'target'])
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(mostLookedAt)
+    .execute()
+  return rows.find((row) => row.target === target && row.at >= since)
+}
+
 const toChange = (row: AuditLogRowRead & { account: string | null }): LoggedChange => ({
   id: row.id,
   at: row.at,

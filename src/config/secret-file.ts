@@ -15,15 +15,24 @@ export function secretOf(
     env: Readonly<Record<string, string | undefined>>
   },
 ): string | undefined {
-  const { file, credential, env } = from
-  const lines = (path: string) => readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-  const credentials = env.CREDENTIALS_DIRECTORY
+  const { file } = from
+  const path = secretFileOf(from)
   try {
-    if (file !== '') return lines(file)
-    return credentials === undefined ? undefined : lines(join(credentials, credential))
+    return path === undefined ? undefined : readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     // The service may have credentials for something else alone.
     if (file === '') return undefined
     throw new OperatorError(`Cannot read ${what}: ${messageOf(error)}`)
   }
+}
+
+/** Where `secretOf` looks. */
+export function secretFileOf({
+  file,
+  credential,
+  env,
+}: Parameters<typeof secretOf>[1]): string | undefined {
+  if (file !== '') return file
+  const credentials = env.CREDENTIALS_DIRECTORY
+  return credentials === undefined ? undefined : join(credentials, credential)
 }

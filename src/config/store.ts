@@ -1,5 +1,5 @@
 import { OperatorError } from '../errors/index.js'
-import { secretOf } from './secret-file.js'
+import { secretFileOf, secretOf } from './secret-file.js'
 import { flag, type Setting, text, type Values } from './settings.js'
 
 /** `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`. */
@@ -23,7 +23,13 @@ export const databaseAt = (
   dataDir: string,
   settings: Values<typeof storeSettings>,
   env = process.env,
-): { dataDir: string; url: string | undefined } => ({ dataDir, url: storeUrlOf(settings, env) })
+): { dataDir: string; url: string | undefined; passwordFile?: string } => {
+  const url = storeUrlOf(settings, env)
+  if (url === undefined || url === settings.url) return { dataDir, url }
+  // The password is not of the address itself.
+  const passwordFile = secretFileOf({ file: settings.passwordFile, credential, env })
+  return passwordFile === undefined ? { dataDir, url } : { dataDir, url, passwordFile }
+}
 
 /** `[store]`: where the database is; without `url` a file of SQLite in the data directory. */
 export const storeSettings = {

@@ -5,7 +5,7 @@
  * be added afterwards. Nothing may be changed in a message once it is signed; only dot-stuffing comes
  * later.
  */
-export { hashBody } from './canonical.js'
+export { hashBody, type RelaxedField, relaxHeader } from './canonical.js'
 export { excessOf, headerOf } from './excess.js'
 export { arePrintable, spaceBit, spacesAmong, wordsOf } from './four-octets.js'
 export {

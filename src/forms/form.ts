@@ -108,15 +108,17 @@ export async function createForm(
   })
 }
 
-/** Changes what is given; another consent text is another version of it. Throws a 404. */
+/** Changes what is given; another consent text is another version of it. Throws a 404, and what `check` throws of what is stored. */
 export async function updateForm(
   { store, clock }: FormDeps,
   accountId: string,
   id: string,
   { name, archived, acceptRisk, fields, ...given }: BodyOf<typeof operations.updateForm>,
+  check: (before: SignupForm) => void = () => {},
 ): Promise<SignupForm> {
   return await store.write(async (tx) => {
     const form = await pageForm(tx, accountId, id)
+    check(form)
     const own = fields && (await listContactFields(tx, accountId))
     const asked = own && askedFields(fields, own)
     const changes = Object.entries({ ...given, fields: asked }).filter(

@@ -5,13 +5,14 @@ import type { Store } from '../store/index.js'
 import type { MachineSign } from '../tracking/index.js'
 import type { FormDesk } from './desk.js'
 import { askedAt, type FormEntry, findEntry } from './entry.js'
-import { findForm, publicForm, type SignupForm } from './form.js'
+import { findForm, listsThere, publicForm, type SignupForm } from './form.js'
 import { hosted } from './hosted.js'
 import type { SignupTokens } from './links.js'
 import { firstPage, openSubmissions } from './open-submissions.js'
+import { isSignedUp } from './sign-up.js'
 import type { FormTallies } from './tallies.js'
 import { readTyped, type SentFields, sentName } from './typed.js'
-import { formPage, frameOf, gonePage, renderStep } from './view.js'
+import { formPage, frameOf, gonePage, noFormPage, renderStep } from './view.js'
 import { wordsIn } from './words/index.js'
 import { addWorkScript, workOf } from './work.js'
 
@@ -36,16 +37,16 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
   }
   addWorkScript(pages)
   openSubmissions(pages, deps, deskOf)
-  pages.get('/f/:public', async ({ params }) => {
-    const form = await publicForm(read, params.public ?? '')
-    if (form === undefined) return gonePage()
+  pages.get('/f/:public', async (request) => {
+    const form = await publicForm(read, request.params.public ?? '')
+    if (form === undefined) return noFormPage(request)
     deps.tallies.shown(form.id)
     return await hosted(deps, form, undefined)
   })
   // A form on the account's own site posts here, without a cookie and a script.
   pages.post('/f/:public', { crossSite: true }, async (request) => {
     const form = await publicForm(read, request.params.public ?? '')
-    if (form === undefined) return gonePage()
+    if (form === undefined) return noFormPage(request)
     return await received(deps, deskOf(), form, request)
   })
   pages.get('/confirm/:token', async (request) => {
@@ -54,7 +55,7 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
     const entry = entryId && (await findEntry(read, entryId, deps.clock.now()))
     if (!entry) return gonePage()
     const form = await findForm(read, entry.accountId, entry.formId)
-    if (entry.state === 'confirmed') return await step(deps, form, 'confirmed')
+    if (entry.state === 'confirmed') return await afterwards(deps, form, entry)
     if (form.settings.confirmAtOnce && (await isByPerson(deps, request, entry))) {
       return await confirmed(deps, deskOf(), entry.id)
     }
@@ -84,8 +85,17 @@ async function confirmed(deps: FormPageDeps, desk: FormDesk, entryId: string): P
   const form = await confirmedBy(desk, entryId)
   if (form === 'later') return formPage(await laterPage(deps, entryId), 503)
   if (form === undefined) return gonePage()
+  const entry = await findEntry(deps.store.read, entryId, deps.clock.now())
+  if (entry === undefined) return gonePage()
   const { thanksUrl } = form.settings
-  return thanksUrl === '' ? await step(deps, form, 'confirmed') : { redirect: thanksUrl }
+  const isThere = thanksUrl !== '' && (await isSignedUp(deps.store.read, form, entry))
+  return isThere ? { redirect: thanksUrl } : await afterwards(deps, form, entry)
+}
+
+/** What somebody reads who has confirmed, now or long ago: what holds now. */
+async function afterwards(deps: FormPageDeps, form: SignupForm, entry: FormEntry): Promise<Page> {
+  if (await isSignedUp(deps.store.read, form, entry)) return await step(deps, form, 'confirmed')
+  return await step(deps, form, 'lapsed')
 }
 
 async function confirmedBy(desk: FormDesk, entryId: string) {
@@ -165,14 +175,14 @@ const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
 async function step(
   { store: { read }, clock }: FormPageDeps,
   form: SignupForm,
-  which: 'check' | 'checkAgain' | 'sent' | 'confirm' | 'confirmed',
+  which: 'check' | 'checkAgain' | 'sent' | 'confirm' | 'confirmed' | 'lapsed',
   action?: string,
   hidden: readonly (readonly [string, string])[] = [],
 ): Promise<Page> {
   const face = await accountFace(read, form.accountId)
   if (face === undefined) return gonePage()
   const words = wordsIn[form.settings.language]
-  const { check, sent, confirm, confirmed } = words
+  const { check, sent, confirm, confirmed, lapsed } = words
   const texts = {
     check: { title: check.title, lines: [check.line], button: check.button },
     checkAgain: { title: check.title, lines: [check.again], button: check.button },
@@ -183,6 +193,7 @@ async function step(
       button: confirm.button,
     },
     confirmed: { title: confirmed.title, lines: [confirmed.line(face.name)], button: '' },
+    lapsed: { title: lapsed.title, lines: [lapsed.line(face.name)], button: '' },
   }
   const { title, lines, button } = texts[which]
   const frame = frameOf(await brandOf(read, form.accountId), face.logoId, {
@@ -193,9 +204,20 @@ async function step(
   const html = renderStep({
     ...frame,
     lines,
+    link: which === 'lapsed' ? await wayBack(read, form, lapsed.again) : undefined,
     ...(action !== undefined && { form: { action, button, hidden, work, working: words.working } }),
   })
   return formPage(html, 200, which === 'confirm' ? leadingTo(form.settings.thanksUrl) : {})
+}
+
+/** To the form, where it still leads to something. */
+async function wayBack(read: Store['read'], form: SignupForm, text: string) {
+  const { kind, archivedAt, stoppedAt, publicId, settings } = form
+  if (kind !== 'page' || archivedAt !== null || stoppedAt !== null) return undefined
+  const isEmpty =
+    settings.lists.length > 0 &&
+    (await listsThere(read, form.accountId, settings.lists)).length === 0
+  return isEmpty ? undefined : { href: `/f/${publicId}`, text }
 }
 
 /** A browser follows no redirect of a form to where the page does not allow it (CSP 3 §6.4.1). */

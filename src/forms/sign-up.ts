@@ -1,6 +1,6 @@
 import { checkAdding, contactCeiling, readBilling } from '../billing/index.js'
 import { recordConsent } from '../consent/index.js'
-import { addContactIn, findContact, putOnListIn } from '../contacts/index.js'
+import { addContactIn, findContact, listsOfContacts, putOnListIn } from '../contacts/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { erasedAmong, lift, liftErasure, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optIn, optOut, topicsLeftBy } from '../topics/index.js'
@@ -15,6 +15,21 @@ export async function isStranger(read: Read, accountId: string, email: string): 
   if ((await suppressionsOf(read, accountId, email)).length > 0) return false
   if ((await topicsLeftBy(read, accountId, email)).length > 0) return false
   return !(await erasedAmong(read, accountId, [email])).has(email)
+}
+
+/** Whether somebody who has confirmed an entry gets mail by it: nothing keeps it from them, and they are on one of its lists. */
+export async function isSignedUp(
+  read: Read,
+  form: SignupForm,
+  { accountId, email, typed }: FormEntry,
+): Promise<boolean> {
+  const contact = await findContact(read, accountId, email)
+  if (contact === undefined) return false
+  if ((await suppressionsOf(read, accountId, email)).length > 0) return false
+  const asked = typed.lists ?? form.settings.lists
+  if (asked.length === 0) return true
+  const lists = (await listsOfContacts(read, [contact.id])).get(contact.id) ?? []
+  return lists.some(({ id }) => asked.some((one) => one.toLowerCase() === id))
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Brand } from '../accounts/index.js'
-import { compiledView, type Page } from '../http/index.js'
+import { type Brand, languageCodes, languageFor, languageOf } from '../accounts/index.js'
+import { compiledView, type Page, type PageRequest } from '../http/index.js'
 import { coloursPath } from '../preferences/index.js'
 import { wordsIn } from './words/index.js'
 import type { FormWords } from './words/words.js'
@@ -39,6 +39,7 @@ export interface HostedView extends Frame {
 /** A page of a few sentences and at most one button. */
 export interface StepView extends Frame {
   lines: readonly string[]
+  link?: { href: string; text: string } | undefined
   form?: {
     action: string
     button: string
@@ -73,7 +74,15 @@ export const frameOf = (
   colours: coloursPath(colours),
 })
 
-/** For every address that leads nowhere, whatever is wrong with it. */
+/** For an address of a form that there is not, or not any more, in the language of the browser. */
+export function noFormPage({ header }: Pick<PageRequest, 'header'>): Page {
+  const browser = header('accept-language')
+  const { noForm, language } =
+    wordsIn[languageOf(languageFor({ browser, account: null, offered: languageCodes }))]
+  return formPage(renderStep({ language, ...noForm, logo: undefined, colours: undefined }), 404)
+}
+
+/** For every link that leads nowhere, whatever is wrong with it. */
 export function gonePage(): Page {
   const { gone, language } = wordsIn.en
   return formPage(renderStep({ language, ...gone, logo: undefined, colours: undefined }), 404)

@@ -15,6 +15,7 @@ import {
 import { stringsFor } from './addressed.js'
 import { alone } from './alone.js'
 import { coloursPath } from './colours.js'
+import { erasedPage } from './erased-page.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import { type EditableField, editableFields, saveFields } from './own-fields.js'
 import { askedReason, isToSayWhy, keepReason, reasonIn } from './reason.js'
@@ -58,10 +59,14 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
     return face && { recipient, face, browser: header('accept-language') }
   }
 
+  const ofErased = ({ recipient, face, browser }: Opened) =>
+    erasedPage(deps.store.read, recipient, face, browser)
+
   pages.get(path, async (request) => {
     const { query } = request
     const link = await opened(request)
-    return link === undefined ? deadLink(request) : await show(deps, link, partIn(query))
+    if (link === undefined) return deadLink(request)
+    return (await ofErased(link)) ?? (await show(deps, link, partIn(query)))
   })
 
   // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
@@ -70,6 +75,8 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
     const { query, form } = request
     const link = await opened(request)
     if (link === undefined) return deadLink(request)
+    const erased = await ofErased(link)
+    if (erased !== undefined) return erased
     const part = partIn(query)
     switch (form.get('action')) {
       case 'save': {

@@ -105,6 +105,13 @@ export const english: Strings = {
       back: 'You are subscribed again.',
     },
   },
+  erased: {
+    title: 'You were erased',
+    lines: ({ account, address }) => [
+      `${account} has erased what it knew of ${address}, and sends no more marketing emails to it.`,
+      `Nothing has been changed or stored here. If you would like emails from ${account} again, please sign up by a form of theirs.`,
+    ],
+  },
   shown: {
     title: 'This link is only for show',
     lines: [

@@ -107,6 +107,13 @@ export const french: Strings = {
       back: 'Vous êtes de nouveau abonné(e).',
     },
   },
+  erased: {
+    title: 'Vos données ont été effacées',
+    lines: ({ account, address }) => [
+      `${account} a effacé ce qui était connu de ${address} et n’y envoie plus d’e-mails marketing.`,
+      `Rien n’a été modifié ni enregistré ici. Si vous souhaitez de nouveau des e-mails de ${account}, inscrivez-vous par l’un de ses formulaires.`,
+    ],
+  },
   shown: {
     title: 'Ce lien n’est qu’un exemple',
     lines: [

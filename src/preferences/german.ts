@@ -106,6 +106,13 @@ export const german: Strings = {
       back: 'Sie sind wieder angemeldet.',
     },
   },
+  erased: {
+    title: 'Ihre Daten sind gelöscht',
+    lines: ({ account, address }) => [
+      `${account} hat gelöscht, was über ${address} bekannt war, und sendet dorthin keine Werbe-E-Mails mehr.`,
+      `Hier wurde nichts geändert und nichts gespeichert. Möchten Sie wieder E-Mails von ${account}, so melden Sie sich bitte über ein Formular dort an.`,
+    ],
+  },
   shown: {
     title: 'Dieser Link ist nur ein Beispiel',
     lines: [

@@ -106,6 +106,13 @@ export const portuguese: Strings = {
       back: 'Está subscrito de novo.',
     },
   },
+  erased: {
+    title: 'Os seus dados foram apagados',
+    lines: ({ account, address }) => [
+      `${account} apagou o que sabia de ${address} e já não lhe envia e-mails de marketing.`,
+      `Aqui nada foi alterado nem guardado. Se quiser receber de novo e-mails de ${account}, inscreva-se por um dos seus formulários.`,
+    ],
+  },
   shown: {
     title: 'Esta ligação é só uma amostra',
     lines: [

@@ -106,6 +106,13 @@ export const spanish: Strings = {
       back: 'Está suscrito de nuevo.',
     },
   },
+  erased: {
+    title: 'Sus datos se han borrado',
+    lines: ({ account, address }) => [
+      `${account} ha borrado lo que sabía de ${address} y ya no le envía correos comerciales.`,
+      `Aquí no se ha cambiado ni guardado nada. Si desea recibir de nuevo correos de ${account}, suscríbase con uno de sus formularios.`,
+    ],
+  },
   shown: {
     title: 'Este enlace es solo una muestra',
     lines: [

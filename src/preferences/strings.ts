@@ -24,6 +24,8 @@ export interface Strings {
   /** From the page of one button to the preference centre. */
   toCentre: string
   centre: CentreStrings
+  /** To who was erased: they get nothing, whatever they press. */
+  erased: { title: string; lines(names: Names): string[] }
   unknown: { title: string; lines: string[] }
   /** The page of links in copies that are shown to others than the recipient. */
   shown: { title: string; lines: string[] }

@@ -3,6 +3,7 @@ import type { Page, PageRequest, Pages } from '../http/index.js'
 import { listTopics, topicName } from '../topics/index.js'
 import { stringsFor } from './addressed.js'
 import { coloursPath } from './colours.js'
+import { erasedPage } from './erased-page.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
 import { askedReason, isToSayWhy, keepReason, reasonIn } from './reason.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
@@ -35,10 +36,15 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
     return face && { target, face, browser: header('accept-language') }
   }
 
+  const ofErased = ({ target, face, browser }: Opened) =>
+    erasedPage(deps.store.read, target, face, browser)
+
   // Scanners and previews follow links: opening it must change nothing.
   pages.get(path, async (request) => {
     const link = await opened(request)
     if (link === undefined) return deadLink(request)
+    const erased = await ofErased(link)
+    if (erased !== undefined) return erased
     return await show(deps, link, (await hasLeft(deps.store.read, link.target)) ? 'done' : 'ask')
   })
 
@@ -47,6 +53,8 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
     const { form } = request
     const link = await opened(request)
     if (link === undefined) return deadLink(request)
+    const erased = await ofErased(link)
+    if (erased !== undefined) return erased
     // RFC 8058 §3.2: the mail client posts this for the recipient, and expects no redirect.
     if (form.get('List-Unsubscribe') === 'One-Click') {
       await unsubscribe(deps, link.target, 'One-click unsubscribe')

@@ -9,6 +9,8 @@ import { type InsertDeps, insertOwnMail } from '../emails/index.js'
 import { dateField } from '../mime/index.js'
 import type { ReceivedRow, Store, Tx } from '../store/index.js'
 import { bodyStart } from './arrive.js'
+import { headerWithout, isOwnResult } from './header.js'
+import { whyNotInOurName } from './in-our-name.js'
 import type { ReadMail } from './read-mail.js'
 
 /** What sending on takes. */
@@ -17,8 +19,9 @@ interface SendingOnDeps {
   clock: Clock
   key: ApplianceKey
   retry: InsertDeps['retry']
-  /** The name of this appliance. */
+  /** The name of this appliance, and its other ones: of one of them may be the return path. */
   mta: string
+  hosts: readonly string[]
 }
 
 /** A mail that is ready to be sent on, or why it is not. */
@@ -60,11 +63,22 @@ export function makeForwarder(deps: SendingOnDeps) {
       if (hops >= mostHops) return { fault: `It has been sent on ${hops} times already` }
       const domain = await keys(row.domain_id)
       if (domain === undefined) return { fault: 'The domain at which it came in is gone' }
+      const bodyAt = bodyStart(raw)
+      const came = raw.subarray(0, bodyAt - 2)
+      const why = await whyNotInOurName(came, read, [domain.name, ...deps.hosts])
+      if (why !== undefined) return { fault: why }
       const id = store.ids.uuid()
-      const seal = await sealOf(raw, read, domain)
+      // RFC 8601 §5: a result in our own name that is not ours. RFC 5322 §3.6.3: Bcc is nobody's to see.
+      const kept = headerWithout(
+        came,
+        (field) => isNamed(field.name, 'Bcc') || isOwnResult(field, mta),
+      )
+      const whole =
+        kept.length === came.length ? raw : Buffer.concat([kept, raw.subarray(bodyAt - 2)])
+      const seal = await sealOf(whole, read, domain)
       const header = Buffer.concat([
         Buffer.from(seal + traceOf(row, { mta, token: tokens.of(row.recipient) }), 'latin1'),
-        raw.subarray(0, bodyStart(raw) - 2),
+        kept,
       ])
       const mail = {
         id,
@@ -77,7 +91,7 @@ export function makeForwarder(deps: SendingOnDeps) {
         raw: {
           messageId: read.messageId || `<${id}@${domain.name}>`,
           header,
-          body: makeContent([raw.subarray(bodyStart(raw))]),
+          body: makeContent([raw.subarray(bodyAt)]),
           bodyHash: read.bodyHash,
           eightBit: read.eightBit,
           smtpUtf8: read.smtpUtf8,

@@ -6,25 +6,63 @@ export interface ReadField {
   value: string
 }
 
-const mostFields = 500
+const mostFields = 200
 const mostValueBytes = 8_000
 const mostValueChars = 2_000
+const mainNames = [
+  'from',
+  'to',
+  'subject',
+  'date',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'auto-submitted',
+]
 
 /**
  * The fields of a header, CRLF lines, in their order: unfolded, encoded words decoded, no control character in any. A line
- * that is no field is left out, as everything after the first 500.
+ * that is no field is left out, as everything after the first 200 but what a mail is known by.
  */
 export function fieldsOf(header: Buffer): ReadField[] {
   const fields: ReadField[] = []
+  const main = new Set(mainNames)
   const unfolded = header.toString('latin1').replace(/\r\n(?=[ \t])/g, '')
-  for (const line of unfolded.split('\r\n', 2_000)) {
+  for (const line of unfolded.split('\r\n')) {
     const [, name, value] = /^([!-9;-~]{1,100})[ \t]*:(.*)$/s.exec(line) ?? []
     if (name === undefined || value === undefined) continue
-    if (fields.length === mostFields) break
-    const octets = Buffer.from(value.slice(0, mostValueBytes), 'latin1')
+    const isMain = main.delete(name.toLowerCase())
+    if (fields.length >= mostFields && !isMain) continue
+    const isThread = name.toLowerCase() === 'references'
+    const shorten = isThread ? withoutMiddle : (text: string, most: number) => text.slice(0, most)
+    const octets = Buffer.from(shorten(value, mostValueBytes), 'latin1')
     const utf8 = octets.toString('utf8')
     const text = utf8.includes('\ufffd') ? octets.toString('latin1') : utf8
-    fields.push({ name, value: readableValue(text).slice(0, mostValueChars) })
+    fields.push({ name, value: shorten(readableValue(text), mostValueChars) })
   }
   return fields
+}
+
+/** RFC 5322 §3.6.4: of a long thread the beginning counts, and the nearest mails, which are named last. */
+function withoutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text
+  const begun = Math.floor(most / 4)
+  return `${text.slice(0, begun)} ... ${text.slice(begun + 5 - most)}`
+}
+
+/** The header without some of its fields, and all others byte for byte. */
+export function headerWithout(header: Buffer, isLeftOut: (field: ReadField) => boolean): Buffer {
+  const fields = header.toString('latin1').split(/(?<=\r\n)(?![ \t])/)
+  const kept = fields.filter((field) => {
+    const [, name, value] = /^([!-9;-~]+)[ \t]*:(.*)$/s.exec(field) ?? []
+    return name === undefined || value === undefined || !isLeftOut({ name, value })
+  })
+  return kept.length === fields.length ? header : Buffer.from(kept.join(''), 'latin1')
+}
+
+/** RFC 8601 §5: a result that names `mta`, which nobody but we may write; what came in has it from a stranger. */
+export function isOwnResult({ name, value }: ReadField, mta: string): boolean {
+  if (name.toLowerCase() !== 'authentication-results') return false
+  const server = /^(?:\s|\([^)]*\))*"?([^\s;"(]*)/.exec(value)?.[1] ?? ''
+  return server.toLowerCase().replace(/\.$/, '') === mta.toLowerCase()
 }

@@ -49,8 +49,9 @@ export interface ReceivingDeps {
   resolver: Resolver
   retry: InsertDeps['retry']
   ring(due: readonly StreamDue[]): void
-  /** The name of this appliance. */
+  /** The name of this appliance, and all that are its own. */
   mta: string
+  hosts: readonly string[]
   limits: { mails: number; bytes: number }
   /** The spam filter; no URL: none. */
   rspamd: { url: string; timeout: number }

@@ -4,7 +4,7 @@ import { hashBody } from '../dkim/index.js'
 import type { Resolver } from '../dns/index.js'
 import { ownWords, postalMime, readableValue, textOfHtml } from '../mime/index.js'
 import { type Authenticated, authenticateMail, autoReplyOf } from '../reports/index.js'
-import { fieldsOf } from './header.js'
+import { fieldsOf, isOwnResult } from './header.js'
 
 /** Of the session that a mail came by. */
 export interface MailOrigin {
@@ -52,7 +52,6 @@ export interface ReadAttachment {
 }
 
 const limits = { maxNestingDepth: 30, maxRfc822NestingDepth: 2, maxHeadersSize: 256 * 1024 }
-const mostHeaders = 200
 const mostAttachments = 100
 const mostTextChars = 512 * 1024
 const mostHtmlChars = 2 * 1024 * 1024
@@ -78,13 +77,13 @@ export async function readMail(
     autoReplyOf(header) ?? (origin.mailFrom === '' ? 'the null sender' : undefined) ?? null
   return {
     ...authenticated,
-    headers: headers.slice(0, mostHeaders),
+    headers: headers.filter((field) => !isOwnResult(field, origin.mta)),
     from: first('from'),
     to: first('to'),
     subject: first('subject'),
     messageId: idsIn(first('message-id'))[0] ?? '',
     inReplyTo: idsIn(first('in-reply-to'))[0] ?? '',
-    references: idsIn(first('references')).slice(-mostReferences),
+    references: threadIn(first('references')),
     text: words.own,
     quoted: words.quoted,
     html: parts.html,
@@ -117,6 +116,12 @@ async function partsOf(raw: Buffer) {
 }
 
 const typeOf = ({ contentType }: ReadAttachment) => ({ type: contentType })
+
+/** The first of a thread and the nearest ones. */
+function threadIn(value: string): string[] {
+  const ids = idsIn(value)
+  return ids.length <= mostReferences ? ids : [...ids.slice(0, 1), ...ids.slice(1 - mostReferences)]
+}
 
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes

@@ -8,10 +8,10 @@ const mostHeaderBytes = 128 * 1024
  * what smuggling is made of (CVE-2023-51764), and a seal over a mail that has one would not hold.
  */
 export function whyNotTaken(raw: Buffer): string | undefined {
-  if (raw.includes(0)) return '550 5.6.0 The message has a NUL (RFC 5322 §4)'
+  if (raw.includes(0)) return '550 5.6.0 The message has a NUL (RFC 5322, 4)'
   if (raw[0] === CR || raw.length === 0) return '550 5.6.0 The message has no header'
   if (hasBareLineEnd(raw)) {
-    return '550 5.6.0 The message has a bare CR or LF (RFC 5321 §2.3.8)'
+    return '550 5.6.0 The message has a bare CR or LF (RFC 5321, 2.3.8)'
   }
   const end = raw.indexOf('\r\n\r\n')
   return (end === -1 ? raw.length : end) > mostHeaderBytes

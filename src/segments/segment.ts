@@ -92,15 +92,17 @@ export async function createSegment(
   })
 }
 
-/** Changes what is given; another rule is looked for among all contacts. Throws a 404 or 400. */
+/** Changes what is given; another rule is looked for among all contacts. Throws a 404 or 400, and what `check` throws of what is stored. */
 export async function changeSegment(
   { store }: Omit<SegmentDeps, 'clock'>,
   accountId: string,
   id: string,
   { name, rule }: { name?: string | undefined; rule?: Rule | undefined },
+  check: (before: Segment) => void = () => {},
 ): Promise<Segment> {
   return await store.write(async (tx) => {
     const known = await requireSegment(tx, accountId, id)
+    check(known)
     if (name !== undefined) {
       const given = { name: name.trim() }
       await tx.updateTable('segments').set(given).where('id', '=', known.id).execute()

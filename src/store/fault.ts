@@ -39,10 +39,24 @@ export const databaseTrouble = (error: unknown): DatabaseTrouble | undefined =>
   troubleOf(error)?.kind
 
 /** 503 with Retry-After, as interface.md wants it for what is usually brief. */
-export function unwritable(cause: unknown): ApiError {
-  const fault = new ApiError('service_unavailable', 'The database cannot be written just now', {
-    headers: { 'retry-after': '5' },
-  })
+export const unwritable = (cause: unknown): ApiError =>
+  refusal('The database cannot be written just now', cause)
+
+const unusables = new WeakSet<Error>()
+
+/** The same of a database on a server that is away, for who wants to read as well. */
+export function unusable(cause: unknown): ApiError {
+  const fault = refusal('The database cannot be used just now', cause)
+  unusables.add(fault)
+  return fault
+}
+
+/** Whether `unusable` has made it, and no work of its own accord. */
+export const isUnusable = (error: unknown): error is ApiError =>
+  error instanceof ApiError && unusables.has(error)
+
+function refusal(message: string, cause: unknown): ApiError {
+  const fault = new ApiError('service_unavailable', message, { headers: { 'retry-after': '5' } })
   fault.cause = cause
   return fault
 }

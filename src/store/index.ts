@@ -7,6 +7,7 @@
 
 import type { Clock } from '../clock/index.js'
 import type { DatabasePlace, FoundDatabase, LivingNode } from './place.js'
+import type { Read } from './schema/index.js'
 import type { SchemaState } from './schema-state.js'
 import type { ServerFacts } from './server-weakness.js'
 import type { CopiedTable } from './sqlite/copy-over.js'
@@ -125,6 +126,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 /** What the server of a PostgreSQL says of itself. Throws an OperatorError where it does not answer. */
 export async function readServerFacts(url: string, clock: Clock): Promise<ServerFacts> {
   return await (await import('./postgres/server-facts.js')).readServerFacts(url, clock)
+}
+
+/** See `rights.ts`; asked of a database on a server alone. */
+export async function refusedTable(read: Read): Promise<string | undefined> {
+  return await (await import('./postgres/rights.js')).refusedTable(read)
 }
 
 /** What is there before anything is opened or made. */

@@ -3,6 +3,8 @@ export interface DatabasePlace {
   dataDir: string
   /** Of a PostgreSQL, with its password; without it the database is a file of SQLite in the data directory. */
   url?: string | undefined
+  /** Where the password of `url` came from: read again for each connection, as somebody may change it. */
+  passwordFile?: string | undefined
 }
 
 /** What messages call it: never with its password. */

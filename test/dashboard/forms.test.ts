@@ -63,6 +63,21 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
   t.equal((await post(path, Object.assign(usual, { consent: usualConsent('en') }))).status, 303)
   const { settings: german } = await findForm(store.read, accountId, form.id)
   t.equal(german.consent, usualConsent('de'))
+
+  // Two tabs: what the earlier one has saved is not taken back without a word.
+  const revision = /name="revision" value="([^"]+)"/
+  const opened = { revision: revision.exec((await get(path)).text)?.[1] ?? '' }
+  const mine = { ...typed, ...rows, ...opened, lists: ticked, doubleOptIn: 'on' }
+  t.equal((await post(path, { ...mine, consent: 'News and offers?' })).status, 303)
+  const late = await post(path, { ...mine, consent: 'A <third> text?' })
+  t.equal(late.status, 422)
+  t.match(late.text, /Changed meanwhile by [\s\S]*What they agree to: News and offers\?/)
+  t.match(late.text, 'A &lt;third&gt; text?', 'what was typed stays')
+  t.equal((await findForm(store.read, accountId, form.id)).settings.consent, 'News and offers?')
+  t.match(late.text, `name="revision" value="${opened.revision}"`)
+  const over = /name="over" value="([^"]+)"/.exec(late.text)?.[1] ?? ''
+  t.equal((await post(path, { ...mine, consent: 'A <third> text?', over })).status, 303)
+  t.equal((await findForm(store.read, accountId, form.id)).settings.consent, 'A <third> text?')
 })
 
 t.test(

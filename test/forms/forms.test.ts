@@ -89,6 +89,21 @@ t.test('a stranger signs up, confirms, and is on the list with what they agreed 
     const { json } = await posthorn.call('GET', `/v1/forms/${form.id}`)
     return json.figures.sentIn === 1 && json.figures.confirmed === 1
   }, 10_000)
+  t.match(await (await fetch(link)).text(), 'You are signed up', 'the old link says it, too')
+  const ada = { email: 'ada@reader.test', reason: 'unsubscribe', by: 'recipient' } as const
+  await store.write((tx) =>
+    suppress(tx, accountId, { ...ada, emailId: null, detail: null }, Date.now()),
+  )
+  for (const init of [{}, { method: 'POST' }]) {
+    const since = await (await fetch(link, init)).text()
+    t.match(since, '<h1>You get no emails at present</h1>', 'not after they have left')
+    t.match(since, `<a href="${new URL(form.page).pathname}">`)
+  }
+  await posthorn.call('DELETE', `/v1/suppressions/ada@reader.test`)
+  t.match(await (await fetch(link)).text(), 'You are signed up')
+  const unknown = await fetch(`${form.page}x`)
+  t.match(await unknown.text(), 'There is no such form here')
+  t.equal(unknown.status, 404)
   const damaged = await fetch(`${link.slice(0, -2)}xx`)
   t.equal(damaged.status, 404)
 

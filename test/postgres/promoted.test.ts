@@ -1,4 +1,4 @@
-// Thorough, turn 2: a standby that takes the place of a server that is lost, with all that was committed and without the last of it.
+// Thorough, turn 3: a standby that takes the place of a server that is lost, with all that was committed and without the last of it.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,12 @@
 import t, { type Test } from 'tap'
 import { setLogo } from '../../src/accounts/index.js'
 import { addContact, contactHistory, findContact } from '../../src/contacts/index.js'
-import { suppress, suppressedAmong, suppressionsOf } from '../../src/suppression/index.js'
+import {
+  eraseSuppressions,
+  suppress,
+  suppressedAmong,
+  suppressionsOf,
+} from '../../src/suppression/index.js'
 import { createTopic, listOptOuts, topicsLeftBy } from '../../src/topics/index.js'
 import { startPreferences } from './start.js'
 
@@ -223,6 +228,42 @@ t.test('who comes back gets mail again, but not what bounced', async (t) => {
   const left = (topicId: string) => listOptOuts(site.store.read, site.accountId, topicId, 10)
   t.match((await left(other.id)).optOuts, [{ email: 'bob@x.test' }], 'and to no other topic')
   t.same((await left(site.topic.id)).optOuts, [])
+})
+
+t.test('who was erased is told so, and nothing is stored by their links', async (t) => {
+  const site = await open(t)
+  const { store, accountId, clock } = site
+  await addContact(site, accountId, { email: address })
+  await store.write((tx) => eraseSuppressions(tx, accountId, address, clock.now()))
+  const stored = async () => [
+    await site.state(),
+    await store.read.selectFrom('consent').selectAll().execute(),
+  ]
+  const before = await stored()
+  const [whole, topic, centre] = [
+    site.url(address),
+    site.url(address, site.topic.id),
+    site.centre(address),
+  ]
+  const shown = `action=save&shown=${site.topic.id}`
+  const answers = [
+    ...(await Promise.all([whole, topic, centre].map((url) => site.get(url)))),
+    await site.oneClick(whole),
+    await site.oneClick(topic),
+    await site.post(topic, 'action=resubscribe'),
+    await site.post(whole, 'action=reason&words=x'),
+    await site.post(centre, 'action=leave'),
+    await site.post(centre, 'action=return'),
+    await site.post(centre, shown),
+    await site.post(centre, `${shown}&topic=${site.topic.id}`),
+  ]
+  for (const { status, text } of answers) {
+    t.equal(status, 200)
+    t.match(text, '<h1>You were erased</h1>')
+    t.match(text, 'please sign up by a form of theirs')
+    t.notMatch(text, '<form')
+  }
+  t.same(await stored(), before)
 })
 
 t.test('a forged, foreign or damaged link gets a page that tells nothing', async (t) => {

@@ -91,6 +91,52 @@ t.test('a mail that cannot be sent on is told at the mail, and counts for no rat
   t.same(there, [], 'nobody is told by mail')
 })
 
+t.test('nothing leaves as proved that came in unproved, nor what no signature fits', async (t) => {
+  const env = { POSTHORN_OUTBOUND_HELO_NAME: 'mx.own.test' }
+  const posthorn = await startReceiving(t, { env })
+  const { inboundSmtpPort: port } = posthorn.appliance
+  const forwardTo = 'team@elsewhere.test'
+  await addRule(posthorn, { pattern: '*@in.sender.test', action: 'forward', forwardTo })
+  const forged = [
+    'From: CEO <ceo@sender.test>',
+    'From: ceo@sub.sender.test',
+    'From: ceo@SENDER.TEST., a@x.test',
+    'From: "a@x.test" <ceo@sender.test>',
+    'From: a@x.test\n  , ceo@sender.test',
+  ]
+  const unfit = ['To: y', 'From: a@x.test\nFrom: b@x.test', 'From: a@x.test\nno field']
+  for (const header of [...forged, ...unfit]) {
+    const given = `Subject: x\n${header}\n\nx\n`
+    t.match(await giveMail(t, port, 'b@in.sender.test', given, { from: 'evil@x.test' }), /^250 /)
+  }
+  const all = (await whenRead(posthorn, 8)).toReversed()
+  for (const { forward } of all.slice(0, 5)) {
+    t.match(forward, { status: 'refused', detail: /^Its From is at .*sender\.test.*proves/ })
+  }
+  t.match(
+    all.slice(5).map(({ forward }) => `${forward.status}: ${forward.detail}`),
+    [/^refused: It has no From/, /^refused: It has 2 From/, /^refused: .*a line that is no field/],
+  )
+  const result = 'Authentication-Results: (x) mx.own.test; dkim=pass'
+  const pad = 'X-Pad: x\n'.repeat(210)
+  const named = mail.replace('Ann <', '"ceo@sender.test" <')
+  const thread = Array.from({ length: 90 }, (_, n) => `<${n}.0123456789012345@x.test>\n `)
+  const marked = `${result}\nBcc: b@x.test\n${pad}References: ${thread.join('')}\n${named}`
+  t.match(await giveMail(t, port, 'b@in.sender.test', marked), /^250 /)
+  const [read] = await whenRead(posthorn, 9)
+  t.match(read, { subject: 'Hello', messageId: '<1@example.test>' }, 'behind 200 fields')
+  t.equal(read.references[0], '<0.0123456789012345@x.test>')
+  t.equal(read.references.at(-1), '<89.0123456789012345@x.test>')
+  t.notMatch(JSON.stringify(read.headers), /dkim=pass/)
+  const [copy] = await when(
+    () => listMessages(posthorn.store, { limit: 10 }),
+    (messages) => messages.length > 0,
+  )
+  const sent = String(await rawMessage(posthorn.store, copy?.id ?? 0))
+  t.ok(sent.includes(`${pad}References: <0.`.replaceAll('\n', '\r\n')), 'the rest as it came')
+  t.notMatch(sent, /^(?:Bcc|Authentication-Results):/m)
+})
+
 t.test('a rule leads nowhere that it comes back from at once', async (t) => {
   const posthorn = await startReceiving(t)
   const { status, json } = await posthorn.call('POST', '/v1/receiving/rules', {

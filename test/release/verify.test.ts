@@ -1,4 +1,4 @@
-// Thorough, turn 1: makes archives and packages, and installs them.
+// Thorough, turn 3: makes archives and packages, and installs them.
 // What is refused before anything is changed, and what is installed where nothing runs.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

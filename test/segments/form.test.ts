@@ -45,6 +45,26 @@ t.test('the form of a segment', async (t) => {
     t.match(await ruleOf(id), { all: [{ value: 4 }] })
   })
 
+  await t.test('what another tab has saved is not taken back without a word', async (t) => {
+    const id = await make({ field: 'engagement.sent', operator: 'gte', value: 3 })
+    const page = (await get(`/segments/${id}/edit`)).text
+    const revision = /name="revision" value="([^"]+)"/.exec(page)?.[1] ?? ''
+    const as = (value: string, more = {}) =>
+      post(`/segments/${id}/edit`, {
+        ...rowed('engagement.sent', 'gte', value),
+        revision,
+        ...more,
+      })
+    t.equal((await as('5')).status, 303)
+    const late = await as('7')
+    t.equal(late.status, 422)
+    t.match(late.text, /Changed meanwhile by [\s\S]*Who is in it: [^<]*5[\s\S]*value="7"/)
+    t.match(await ruleOf(id), { all: [{ value: 5 }] })
+    const over = /name="over" value="([^"]+)"/.exec(late.text)?.[1] ?? ''
+    t.equal((await as('7', { over })).status, 303)
+    t.match(await ruleOf(id), { all: [{ value: 7 }] })
+  })
+
   await t.test('a rule that the form would save otherwise is not shown in it', async (t) => {
     const town: Rule = { field: 'contact.metadata.town', operator: 'eq', value: 'Lagos' }
     const age: Rule = { field: 'contact.metadata.age', operator: 'eq', value: 5 }

@@ -10,10 +10,12 @@ import { lift, suppress } from '../../suppression/index.js'
 import { redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import { changedMeanwhile } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { showContact } from './one.js'
 import { fieldChanges, sentRows } from './own-fields.js'
+import { markOfPerson, storedNow } from './stored-now.js'
 
 const FieldsForm = type({
   firstName: optional(string()),
@@ -37,7 +39,7 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
   const { defaultCountry } = deps.contacts
 
   const fields = { action: 'contacts.write', form: FieldsForm, again } as const
-  pages.post('/contacts/:id', fields, async ({ account, base, params, form }) => {
+  pages.post('/contacts/:id', fields, async ({ account, base, params, form, fields: sent }) => {
     const { newKey = '', newValue = '' } = form
     const contact = await requireContact(store.read, account.id, params.id ?? '')
     const rows = sentRows(form)
@@ -48,6 +50,9 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
     const given = checked(operations.updateContactIn(defaultCountry), asked)
     refuseInexact('metadata', given.metadata)
     const number = given.phone && toE164(given.phone, defaultCountry)
+    if (sent.get('over') !== markOfPerson(contact) && storedNow(contact, sent).length > 0) {
+      throw changedMeanwhile()
+    }
     await changeContact(deps, account.id, contact.id, { ...given, phone: number })
     const audit = auditOf(operations.updateContactIn(''), { target: contact.id })
     return redirect(`${base}/contacts/${contact.id}`, { flash: 'Saved', audit })

@@ -1,5 +1,5 @@
 import { counted } from '../../amounts/index.js'
-import { listContactFields } from '../../contact-fields/index.js'
+import { type ContactField, listContactFields } from '../../contact-fields/index.js'
 import {
   type Contact,
   type ContactEngagement,
@@ -17,13 +17,16 @@ import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
 import { addressKey } from '../../mime/index.js'
 import { segmentsOfContact } from '../../segments/index.js'
+import type { Read } from '../../store/index.js'
 import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
 import type { SameBy, Tone } from '../shell/parts.js'
+import { stalePart } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
@@ -31,6 +34,7 @@ import { showGone } from './gone.js'
 import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf, startable } from './life.js'
 import { listChoices } from './lists.js'
 import { fieldRows, type OwnFieldRow } from './own-fields.js'
+import { markOfPerson, storedNow } from './stored-now.js'
 import { type CauseView, causeView, fullName } from './words.js'
 
 /** One person's page, as plain values. */
@@ -73,6 +77,9 @@ interface ContactView {
   history: { at: Moment; text: string; mail: string | undefined }[]
   /** What a deletion takes along, in a sentence. */
   deletion: string
+  /** Somebody else has changed the fields that were sent. */
+  stale: Html | undefined
+  openedAt: string
   faults: Faults
   same: SameBy
 }
@@ -139,6 +146,7 @@ export async function showContact(
       : undefined,
     values: valuesOf(contact),
     was: shownBefore(valuesOf(contact), typed),
+    stale: typed && (await staleFields(read, visit, contact, described)),
     own: own.rows,
     ownLeft: own.left,
     lists: shown.map(({ value, label, asksFirst }) => ({
@@ -172,6 +180,7 @@ export async function showContact(
         mail: event.detail.emailId && `${base}/emails/${event.detail.emailId}`,
       })),
     deletion: deletionOf(taken),
+    openedAt: typed?.get('openedAt') ?? String(now),
     faults,
     same: {
       api: [
@@ -210,6 +219,19 @@ const shownBefore = (stored: ContactView['was'], typed: Form | undefined) => ({
   lastName: typed?.get('wasLastName') ?? stored.lastName,
   phone: typed?.get('wasPhone') ?? stored.phone,
 })
+
+/** Told where somebody else has written into the fields that were sent. */
+async function staleFields(
+  read: Read,
+  visit: Visit,
+  contact: Contact,
+  described: readonly ContactField[],
+): Promise<Html | undefined> {
+  const now = storedNow(contact, visit.fields, described)
+  const page = `${visit.base}/contacts/${contact.id}`
+  const of = { target: contact.id, mark: markOfPerson(contact), page, now }
+  return now.length === 0 ? undefined : await stalePart(read, visit, of)
+}
 
 function whyView(why: WhyMail, base: string, now: number): ContactView['why'] {
   const row = (name: string, { gets, because }: MailVerdict, isStopped = false) => ({

@@ -68,10 +68,13 @@ function inputOf({ key, value }: OwnField, described: Fields): Omit<OwnFieldRow,
 }
 
 /** The rows as a form has sent them. */
-export const sentRows = (form: { key: string[]; value: string[]; was: string[] }): OwnField[] =>
+export const sentRows = (
+  form: Readonly<Record<'key' | 'value' | 'was', readonly string[]>>,
+): OwnField[] =>
   form.key.map((key, at) => ({ key, value: form.value[at] ?? '', was: form.was[at] ?? '' }))
 
-const written = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+export const written = (value: unknown) =>
+  typeof value === 'string' ? value : JSON.stringify(value)
 
 /**
  * What a form changes of the fields that are stored: what stands there as the page showed it is left as it is, whatever

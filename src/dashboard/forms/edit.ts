@@ -18,7 +18,9 @@ import {
 import { listTopics } from '../../topics/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
 import type { AccountPages } from '../shell/page.js'
+import { markPart, refuseStale } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import type { FormPlaceDeps } from './deps.js'
 import {
@@ -32,6 +34,7 @@ import {
   rowsTyped,
 } from './form-fields.js'
 import { showForm } from './one.js'
+import { markOfForm, storedNow } from './stored-now.js'
 
 /** The form about a form, a new one or one that is there. */
 interface EditFormView {
@@ -51,6 +54,8 @@ interface EditFormView {
   languages: { value: string; label: string }[]
   faults: Faults
   accountId: string
+  /** What it was filled with; undefined for a new one. */
+  mark: Html | undefined
 }
 
 const usual: FormSettings = {
@@ -86,7 +91,7 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
     showEdit(deps, visit, await formOf(visit), faults)
   pages.get('/forms/:id/edit', 'contacts.write', (visit) => showOld(visit, noFaults))
   const changing = { action: 'contacts.write', form: EditedForm, again: showOld } as const
-  pages.post('/forms/:id/edit', changing, async ({ account, base, params, form }) => {
+  pages.post('/forms/:id/edit', changing, async ({ account, base, params, form, fields }) => {
     const own = await listContactFields(store.read, account.id)
     const given = givenBy(form, own)
     const before = await pageForm(store.read, account.id, params.id ?? '')
@@ -95,7 +100,9 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
       () => checkForm(given, given.acceptRisk ?? !before.settings.doubleOptIn),
     ])
     const changes = checked(operations.updateForm, given)
-    const { id } = await updateForm(deps, account.id, before.id, changes)
+    const { id } = await updateForm(deps, account.id, before.id, changes, (form) =>
+      refuseStale(fields, markOfForm(form)),
+    )
     return redirect(`${base}/forms/${id}`, {
       flash: 'Saved',
       audit: auditOf(operations.updateForm, { target: id }),
@@ -128,10 +135,11 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
 
 async function showEdit(
   { store: { read } }: FormPlaceDeps,
-  { account, base, fields: sent }: Visit,
+  visit: Visit,
   form: SignupForm | undefined,
   faults: Faults,
 ): Promise<PageAnswer> {
+  const { account, base, fields: sent } = visit
   const { page: lists } = await listPage(read, account.id, { limit: mostLists })
   const { fields, ...settings } = form?.settings ?? usual
   const own = await listContactFields(read, account.id)
@@ -147,6 +155,7 @@ async function showEdit(
   // Those that ask for something, and an empty one.
   const shownRows = rows.findLastIndex(isAsked) + 2
   const choice = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
+  const choices = [...lists, ...topics].map(({ id, name }) => [id, name] as const)
   const view: EditFormView = {
     base,
     page: place,
@@ -165,6 +174,14 @@ async function showEdit(
     languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
     faults,
     accountId: account.id,
+    mark:
+      form &&
+      (await markPart(read, visit, {
+        target: form.id,
+        mark: markOfForm(form),
+        page: `${base}/forms/${form.id}/edit`,
+        now: () => storedNow(form, sent, rowsOf(fields, own), new Map(choices)),
+      })),
   }
   return page('forms/edit', view, { title: view.title })
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { array, optional, string, type } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
@@ -14,6 +15,7 @@ import type { Read } from '../../store/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
+import { markOf, markPart, type StoredNow } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import { fieldChoices } from './choices.js'
 import type { KindOf } from './condition.js'
@@ -21,6 +23,7 @@ import { conditionWords } from './condition-words.js'
 import type { SegmentPageDeps } from './deps.js'
 import { faultOfRow } from './fitting.js'
 import { kindsOf, rulePart } from './rule-part.js'
+import { wordsOf } from './rule-words.js'
 import { sentenceIn } from './sent-rule.js'
 import { type RuleSentence, ruleOfSentence, sentenceOf } from './sentence.js'
 import { affectedBy } from './uses.js'
@@ -44,6 +47,8 @@ interface EditView {
   now: string | undefined
   used: string | undefined
   id: string | undefined
+  /** What it was filled with; undefined for a new one. */
+  mark: Html | undefined
   faults: Faults
 }
 
@@ -136,6 +141,25 @@ async function ruleView(
   }
 }
 
+/** Of what the form about a segment is filled with. */
+export const markOfSegment = ({ name, rule }: Segment): string => markOf([name, rule])
+
+/** What is stored of a segment otherwise than it was typed. */
+async function storedNow(
+  read: Read,
+  accountId: string,
+  { name, rule }: Segment,
+  typed: { sentence?: RuleSentence | undefined; name?: string | undefined },
+): Promise<StoredNow[]> {
+  const isSame = typed.sentence && isDeepStrictEqual(ruleOfSentence(typed.sentence), rule)
+  const fields = comparisonsOf(rule).map(({ field }) => field)
+  const words = isSame ? '' : wordsOf(rule, await fieldChoices(read, accountId, fields))
+  return [
+    ...(typed.name?.trim() === name ? [] : [{ label: 'Name', value: name }]),
+    ...(isSame ? [] : [{ label: 'Who is in it', value: words }]),
+  ]
+}
+
 /** The form of a new segment, or of one that is there. */
 export async function showEdit(
   deps: SegmentPageDeps,
@@ -168,6 +192,14 @@ export async function showEdit(
     now: segment && `In it now: ${countWords(segment)}`,
     used: uses && useWords(uses),
     id: segment?.id,
+    mark:
+      segment &&
+      (await markPart(deps.store.read, visit, {
+        target: segment.id,
+        mark: markOfSegment(segment),
+        page: `${here}/edit`,
+        now: () => storedNow(deps.store.read, account.id, segment, given),
+      })),
     faults,
   }
   return page('segments/edit', view, { title: view.title, steps: true })

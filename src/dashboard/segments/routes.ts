@@ -14,9 +14,10 @@ import {
 import { file, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import { refuseStale } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import type { SegmentPageDeps } from './deps.js'
-import { ruleIn, SegmentForm, showEdit } from './edit.js'
+import { markOfSegment, ruleIn, SegmentForm, showEdit } from './edit.js'
 import { showSegments } from './list.js'
 import { showSegment } from './one.js'
 import { changed, sentenceIn } from './sent-rule.js'
@@ -94,10 +95,13 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
     const shown = sentenceOf(segment.rule)
     const sent = ruleOfSentence(sentenceIn(fields))
     const isSame = shown === undefined || isDeepStrictEqual(ruleOfSentence(shown), sent)
-    await changeSegment(deps, account.id, segment.id, {
+    const changes = {
       name: nameOf(form.name),
       rule: isSame ? undefined : await ruleIn(read, account.id, fields),
-    })
+    }
+    await changeSegment(deps, account.id, segment.id, changes, (before) =>
+      refuseStale(fields, markOfSegment(before)),
+    )
     const affected = isSame ? undefined : useWords(await affectedBy(read, account.id, segment.id))
     return redirect(`${base}/segments/${segment.id}`, {
       flash:

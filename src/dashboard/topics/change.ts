@@ -2,13 +2,14 @@ import { checkOpen, readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
 import { oneOf, structOf, table } from '../../fields/index.js'
 import * as operations from '../../topics/contract.js'
-import { createTopic, moveTopic, updateTopic } from '../../topics/index.js'
+import { createTopic, findAnyTopic, moveTopic, updateTopic } from '../../topics/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import { refuseStale } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import type { TopicPageDeps } from './deps.js'
-import { showTopic } from './one.js'
+import { markOfTopic, showTopic } from './one.js'
 
 /** The form of a new topic. */
 interface NewTopicView {
@@ -39,8 +40,10 @@ export function changePages(pages: AccountPages, deps: TopicPageDeps): void {
 
   const again = (visit: Visit, faults: Faults) => showTopic(deps, visit, faults)
   const changing = { action: 'contacts.write', form: TopicForm, again } as const
-  pages.post('/topics/:id', changing, async ({ account, base, params, form }) => {
+  pages.post('/topics/:id', changing, async ({ account, base, params, form, fields }) => {
     const { name, description = '' } = form
+    const before = await findAnyTopic(deps.store.read, account.id, params.id ?? '')
+    refuseStale(fields, markOfTopic(before))
     const { id } = await updateTopic(deps, account.id, params.id ?? '', { name, description })
     return redirect(`${base}/topics/${id}`, {
       flash: 'Saved',

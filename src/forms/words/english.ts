@@ -39,6 +39,12 @@ export const english: FormWords = {
     title: 'You are signed up',
     line: (account) => `Thank you. You get the emails of ${account} from now on.`,
   },
+  lapsed: {
+    title: 'You get no emails at present',
+    line: (account) =>
+      `This address is confirmed, but nothing comes of it any more: you have unsubscribed from ${account} since, or what you signed up for is no longer there.`,
+    again: 'Fill in the form once more',
+  },
   later: {
     title: 'Please try again later',
     line: 'You could not be signed up just now. The link stays good; please press the button again later.',
@@ -48,6 +54,13 @@ export const english: FormWords = {
     lines: [
       'It was cut off, or it is older than seven days.',
       'Please fill in the form once more if you would like to get the emails.',
+    ],
+  },
+  noForm: {
+    title: 'There is no such form here',
+    lines: [
+      'Its address is incomplete, or the form has been taken down.',
+      'Please ask whoever gave you the address for the right one.',
     ],
   },
   mail: {

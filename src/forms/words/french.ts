@@ -39,6 +39,12 @@ export const french: FormWords = {
     title: 'Vous êtes inscrit(e)',
     line: (account) => `Merci. Vous recevez désormais les e-mails de ${account}.`,
   },
+  lapsed: {
+    title: 'Vous ne recevez pas d’e-mails en ce moment',
+    line: (account) =>
+      `Cette adresse est confirmée, mais sans effet désormais : vous vous êtes désabonné(e) de ${account} depuis, ou ce à quoi vous vous étiez inscrit(e) n’existe plus.`,
+    again: 'Remplir de nouveau le formulaire',
+  },
   later: {
     title: 'Veuillez réessayer plus tard',
     line: 'L’inscription n’a pas pu se faire. Le lien reste valable ; cliquez de nouveau plus tard.',
@@ -48,6 +54,13 @@ export const french: FormWords = {
     lines: [
       'Il a été coupé, ou il a plus de sept jours.',
       'Remplissez de nouveau le formulaire si vous souhaitez recevoir les e-mails.',
+    ],
+  },
+  noForm: {
+    title: 'Ce formulaire n’existe pas ici',
+    lines: [
+      'Son adresse est incomplète, ou le formulaire a été retiré.',
+      'Demandez la bonne adresse à qui vous l’a donnée.',
     ],
   },
   mail: {

@@ -39,6 +39,12 @@ export const german: FormWords = {
     title: 'Sie sind angemeldet',
     line: (account) => `Danke. Sie erhalten ab jetzt die E-Mails von ${account}.`,
   },
+  lapsed: {
+    title: 'Sie erhalten zurzeit keine E-Mails',
+    line: (account) =>
+      `Diese Adresse ist bestätigt, doch sie bewirkt nichts mehr: Sie haben sich seither von ${account} abgemeldet, oder wofür Sie sich angemeldet hatten, gibt es nicht mehr.`,
+    again: 'Das Formular noch einmal ausfüllen',
+  },
   later: {
     title: 'Bitte versuchen Sie es später noch einmal',
     line: 'Die Anmeldung ging gerade nicht. Der Link bleibt gültig; bitte drücken Sie den Knopf später noch einmal.',
@@ -48,6 +54,13 @@ export const german: FormWords = {
     lines: [
       'Er wurde abgeschnitten oder ist älter als sieben Tage.',
       'Bitte füllen Sie das Formular noch einmal aus, wenn Sie die E-Mails erhalten möchten.',
+    ],
+  },
+  noForm: {
+    title: 'Dieses Formular gibt es hier nicht',
+    lines: [
+      'Seine Adresse ist unvollständig, oder das Formular wurde abgeschaltet.',
+      'Bitte fragen Sie, wer Ihnen die Adresse gegeben hat, nach der richtigen.',
     ],
   },
   mail: {

@@ -39,6 +39,12 @@ export const portuguese: FormWords = {
     title: 'Está subscrito',
     line: (account) => `Obrigado. A partir de agora recebe os e-mails de ${account}.`,
   },
+  lapsed: {
+    title: 'De momento não recebe e-mails',
+    line: (account) =>
+      `Este endereço está confirmado, mas já sem efeito: entretanto cancelou a subscrição de ${account}, ou aquilo que subscreveu já não existe.`,
+    again: 'Preencher de novo o formulário',
+  },
   later: {
     title: 'Tente mais tarde',
     line: 'Não foi possível agora. A ligação continua válida; carregue de novo no botão mais tarde.',
@@ -48,6 +54,13 @@ export const portuguese: FormWords = {
     lines: [
       'Foi cortada ou tem mais de sete dias.',
       'Preencha de novo o formulário se deseja receber os e-mails.',
+    ],
+  },
+  noForm: {
+    title: 'Esse formulário não existe aqui',
+    lines: [
+      'O endereço está incompleto ou o formulário foi retirado.',
+      'Peça o endereço certo a quem lho deu.',
     ],
   },
   mail: {

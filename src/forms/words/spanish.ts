@@ -39,6 +39,12 @@ export const spanish: FormWords = {
     title: 'Está suscrito',
     line: (account) => `Gracias. Desde ahora recibe los correos de ${account}.`,
   },
+  lapsed: {
+    title: 'Por ahora no recibe correos',
+    line: (account) =>
+      `Esta dirección está confirmada, pero ya no tiene efecto: desde entonces se dio de baja de ${account}, o aquello a lo que se suscribió ya no existe.`,
+    again: 'Rellenar el formulario de nuevo',
+  },
   later: {
     title: 'Inténtelo más tarde',
     line: 'Ahora no se pudo completar. El enlace sigue siendo válido; pulse el botón de nuevo más tarde.',
@@ -48,6 +54,13 @@ export const spanish: FormWords = {
     lines: [
       'Se cortó o tiene más de siete días.',
       'Rellene el formulario de nuevo si desea recibir los correos.',
+    ],
+  },
+  noForm: {
+    title: 'Aquí no existe ese formulario',
+    lines: [
+      'Su dirección está incompleta o el formulario se ha retirado.',
+      'Pida la dirección correcta a quien se la dio.',
     ],
   },
   mail: {

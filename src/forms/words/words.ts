@@ -33,8 +33,12 @@ export interface FormWords {
   /** Behind the link of the mail. */
   confirm: { title(account: string): string; line(account: string): string; button: string }
   confirmed: { title: string; line(account: string): string }
+  /** Behind a link that was confirmed, to who gets nothing by it any more; `again` leads to the form. */
+  lapsed: { title: string; line(account: string): string; again: string }
   later: { title: string; line: string }
   gone: { title: string; lines: string[] }
+  /** At an address of a form that there is not. */
+  noForm: { title: string; lines: string[] }
   mail: {
     subject(account: string): string
     reminder(account: string): string

@@ -11,7 +11,7 @@ import {
 import { internalReason, messageOf } from '../../errors/index.js'
 import { makeSeldom } from '../../log/index.js'
 import { largeProviderOf } from '../../protection/index.js'
-import { writeApart } from '../../store/index.js'
+import { wordsOfCause, writeApart } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { type LatelySent, makeLatelySent } from './lately.js'
 
@@ -113,7 +113,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
     }
     if (left.length === 0) return true
     waiting.unshift(...left)
-    const told = { cause: messageOf(cause), results: waiting.length }
+    const told = { cause: wordsOfCause(cause), results: waiting.length }
     seldom(() => log.error(told, 'Results could not be written; it is tried each second'))
     return false
   }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 
 /** Numbers and booleans as SQLite gives them: every number of the appliance fits a JavaScript number. */
@@ -49,6 +50,24 @@ export function connectionTo(
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     options: own.map((setting) => `-c ${setting}`).join(' '),
+  }
+}
+
+/** A connection that asks `passwordFile` for the password when it is made; that of its address where nothing can be read. */
+export function clientReading(passwordFile: string | undefined): typeof pg.Client {
+  if (passwordFile === undefined) return pg.Client
+  const file = passwordFile
+  return class extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config)
+      const known = this.password
+      const ask = async () => {
+        const text = await readFile(file, 'utf8').catch(() => '')
+        return text.replace(/\r?\n$/, '') || (known ?? undefined)
+      }
+      // As `pg` has it: hidden, and written over by what was answered.
+      Object.defineProperty(this, 'password', { value: ask, writable: true, configurable: true })
+    }
   }
 }
 

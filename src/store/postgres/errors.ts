@@ -13,8 +13,20 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
   }
   if (typeof code !== 'string' || !isState(error, code)) return undefined
   const kind = kinds.find(([, pattern]) => pattern.test(code))?.[0] ?? 'other'
-  return { kind, passes: passing.test(code), fault: damaged.test(code) ? 'corrupt' : undefined }
+  const passes = passing.test(code) || endsConnection(error)
+  return { kind, passes, fault: damaged.test(code) ? 'corrupt' : undefined }
 }
+
+/**
+ * The server refuses this statement to whoever asks it, as rights or a table were taken away: no item is at fault, and
+ * another connection is no better.
+ */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && refused.test(String(error.code))
+
+/** Whatever its code: who was told so has no connection any more. */
+const endsConnection = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && /^(FATAL|PANIC)$/.test(String(error.severity))
 
 /** Others have ended the epoch of this appliance: it is not to change anything any more. It has to end, and start anew. */
 export class FencedError extends Error {
@@ -55,14 +67,16 @@ export const isTaken = (error: unknown): boolean =>
 
 const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['damaged', /^XX00[12]$/],
-  ['denied', /^(28|42501|25006|3D)/],
+  ['denied', /^(28|42501|42P01|3F000|25006|3D)/],
   ['full', /^53100$/],
   ['busy', /^(40001|40P01|55P03|53300)$/],
   ['failing', /^(08|53|57P|58|XX)/],
 ]
 
+// 42501 and 42P01: no right to a table, or no such table, as while a backup is put back.
+const refused = /^(42501|42P01|3F000)$/
 // 25006: the server has become a standby, which takes no writes.
-const passing = /^(08|53|57P|58|25006|40001|40P01|55P03|XX00[12])/
+const passing = /^(08|28|3D|53|57P|58|25006|40001|40P01|42501|42P01|3F000|55P03|XX00[12])/
 const damaged = /^XX00[12]$/
 const socketCodes = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)/
 // What `pg` says of a connection of its own that is gone; it gives these errors no code.

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { reportFault } from '../fault.js'
+import { isUnusable, reportFault, unusable } from '../fault.js'
 import { makeIds, readLastIds, writersOfNode } from '../ids.js'
 import { ownNodeIn } from '../own-node.js'
 import { remembered } from '../remembered.js'
@@ -7,6 +7,7 @@ import type { Tables } from '../schema/index.js'
 import type { Store, StoreOptions, WayThere } from '../store.js'
 import { joinTurns, type WriteTurns } from '../turns.js'
 import { kyselyOver } from './driver.js'
+import { isRetried, troubleOf } from './errors.js'
 import { openServer, type Server } from './server.js'
 import type { Queries } from './whole-logs.js'
 import { makeWriter } from './writer.js'
@@ -20,9 +21,9 @@ const askedEveryMs = 250
 
 /** Opens the database of `url`, which `migrateStore` has made or brought up to date. */
 export async function openPostgres(options: StoreOptions & { url: string }): Promise<Store> {
-  const { url, clock } = options
+  const { clock } = options
   const node = ownNodeIn(options.turns)
-  const server = openServer(url, node)
+  const server = openServer(options, node)
   const turns = joinTurns(options.turns, options.slot)
   const writer = makeWriter({
     server,
@@ -98,19 +99,27 @@ function openReaders(
     // What is under way there fails by itself.
     void pool?.end().catch(() => {})
     losses = server.losses()
-    pool = new pg.Pool({ ...server.config({ readOnly: true }), max: mostReaders })
-    pool.on('error', (error) => reportFault(error, onFault))
+    const { Client } = server
+    pool = new pg.Pool({ ...server.config({ readOnly: true }), Client, max: mostReaders })
+    pool.on('error', (error) => {
+      reportFault(error, onFault)
+      server.lostBy(error)
+    })
     // One that is asked just then tells it to who asked; said to nobody, it would end the thread.
     pool.on('connect', (client) => client.on('error', () => {}))
     return pool
   }
   const query = async (...asked: Parameters<pg.Pool['query']>) => {
     try {
-      await server.ready()
-      return await server.answered(() => ask(current(), wayThere, asked))
+      // One that is free is good while others are refused, as after a change of the password.
+      if (pool === undefined || losses !== server.losses() || pool.idleCount === 0)
+        await server.ready()
+      return await server.answered(() => ask(server, current(), wayThere, asked))
     } catch (error) {
       reportFault(error, onFault)
-      throw server.told(error)
+      server.lostBy(error)
+      const isAway = troubleOf(error)?.passes === true && !isRetried(error)
+      throw isAway && !isUnusable(error) ? unusable(error) : error
     }
   }
   return {
@@ -123,15 +132,17 @@ function openReaders(
 
 /** Where all of its connections are in use it waits for one. */
 async function ask(
+  server: Pick<Server, 'unconnected'>,
   pool: pg.Pool,
   wayThere: WayThere | undefined,
   asked: Parameters<pg.Pool['query']>,
 ): Promise<unknown> {
-  if (wayThere === undefined) return await pool.query(...asked)
   const began = performance.now()
-  const client = await pool.connect()
-  wayThere.waited((performance.now() - began) / 1_000)
-  wayThere.asked()
+  const client = await pool.connect().catch((error: unknown) => {
+    throw server.unconnected(error)
+  })
+  wayThere?.waited((performance.now() - began) / 1_000)
+  wayThere?.asked()
   let lost: Error | undefined
   try {
     return await client.query(...asked)

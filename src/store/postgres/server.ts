@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import pg from 'pg'
-import { unwritable } from '../fault.js'
+import { isUnusable, unusable } from '../fault.js'
 import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
-import { connectionTo } from './connect.js'
+import { clientReading, connectionTo } from './connect.js'
 import { kyselyOver } from './driver.js'
-import { isRetried, troubleOf } from './errors.js'
+import { isRefused, isRetried, troubleOf } from './errors.js'
 
 // A question that has no answer for so long is a reason to ask whether the server is there at all.
 const patienceMs = 600
@@ -22,24 +22,31 @@ interface Asked {
 
 /** The server that takes writes, of one or several hosts, as a thread knows it. */
 export interface Server {
-  /** Settings of a connection to it. */
+  /** Settings of a connection to it, and what is made by them. */
   config(options: { readOnly: boolean }): pg.ClientConfig
+  readonly Client: typeof pg.Client
   /** Another number after each loss: connections of before it are of no use, whichever host it is now. */
   losses(): number
   /** Resolves when it is there, as far as is known. Rejects with a 503 at once where it was not found a moment ago. */
   ready(): Promise<void>
   /** The answer of `ask`; rejects when it comes after no time at which the server still answers anybody. */
   answered<T>(ask: () => Promise<T>): Promise<T>
-  /** What to tell the asker of an error: a 503 where the server is away, which is then looked for. */
-  told(error: unknown): unknown
+  /** Whether the error says that the connection is of no use any more; then the server is looked for. */
+  lostBy(error: unknown): boolean
+  /** The 503 for who got no connection, whatever the server says of it: those that are there may go on. */
+  unconnected(error: unknown): Error
 }
 
 /**
  * The way to the database of `url`, which may name several hosts: the one that takes writes is looked for, and again
  * after each loss, as a failover makes another one of them the primary.
  */
-export function openServer(url: string, node?: Pick<OwnNode, 'number'>): Server {
+export function openServer(
+  { url, passwordFile }: { url: string; passwordFile?: string | undefined },
+  node?: Pick<OwnNode, 'number'>,
+): Server {
   const urls = addressesOf(url)
+  const Client = clientReading(passwordFile)
   const asked = new Set<Asked>()
   let at = 0
   let isLost = urls.length > 1
@@ -53,7 +60,8 @@ export function openServer(url: string, node?: Pick<OwnNode, 'number'>): Server 
     for (let tried = 0; tried < urls.length; tried++) {
       const candidate = (at + tried) % urls.length
       try {
-        await requireWritable(urls[candidate] ?? '')
+        await requireWritable(Client, urls[candidate] ?? '')
+        if (candidate !== at) losses++
         at = candidate
         isLost = false
         missed = undefined
@@ -63,7 +71,7 @@ export function openServer(url: string, node?: Pick<OwnNode, 'number'>): Server 
       }
     }
     missed = { error: fault, at: performance.now() }
-    throw unwritable(fault)
+    throw unusable(fault)
   }
   const lose = () => {
     if (!isLost) losses++
@@ -85,13 +93,14 @@ export function openServer(url: string, node?: Pick<OwnNode, 'number'>): Server 
     }
   }
   return {
+    Client,
     config: ({ readOnly }) =>
       connectionTo(urls[at] ?? '', { readOnly, ...(node && { node: node.number }) }),
     losses: () => losses,
     async ready() {
       if (!isLost) return
       if (missed !== undefined && performance.now() - missed.at < awayMs) {
-        throw unwritable(missed.error)
+        throw unusable(missed.error)
       }
       finding ??= find().finally(() => {
         finding = undefined
@@ -115,11 +124,18 @@ export function openServer(url: string, node?: Pick<OwnNode, 'number'>): Server 
         }
       }
     },
-    told(error) {
+    lostBy(error) {
+      if (isUnusable(error)) return true
       // What lost against another transaction runs again, on the same server.
-      if (troubleOf(error)?.passes !== true || isRetried(error)) return error
+      if (troubleOf(error)?.passes !== true || isRetried(error) || isRefused(error)) return false
       lose()
-      return unwritable(error)
+      return true
+    },
+    unconnected(error) {
+      if (isUnusable(error)) return error
+      isLost = true
+      missed = { error, at: performance.now() }
+      return unusable(error)
     },
   }
 }
@@ -129,7 +145,7 @@ export async function withConnection<T>(
   url: string,
   work: (db: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
-  const server = openServer(url)
+  const server = openServer({ url })
   await server.ready()
   const client = new pg.Client(server.config({ readOnly: false }))
   await client.connect()
@@ -149,8 +165,8 @@ export function addressesOf(url: string): string[] {
 }
 
 /** Rejects where it does not answer in time, or takes no writes: a standby, or a primary that was made read-only. */
-async function requireWritable(url: string): Promise<void> {
-  const client = new pg.Client({
+async function requireWritable(Client: typeof pg.Client, url: string): Promise<void> {
+  const client = new Client({
     ...connectionTo(url, { readOnly: false }),
     connectionTimeoutMillis: probeMs,
     query_timeout: probeMs,

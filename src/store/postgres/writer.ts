@@ -1,7 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { nextTurn } from '../../bounded/index.js'
 import { pause, systemClock } from '../../clock/index.js'
-import { unwritable } from '../fault.js'
+import { isUnusable, unusable } from '../fault.js'
 import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
 import type { WayThere } from '../store.js'
@@ -138,10 +138,11 @@ async function writeOne(writer: Writer, writing: Writing): Promise<void> {
     options.wayThere?.transaction(kindOf(writing), seconds)
     for (const tell of tells) tell()
   } catch (error) {
-    const isStorages = troubleOf(error)?.passes === true
+    const isAway = isUnusable(error)
+    const isStorages = isAway || troubleOf(error)?.passes === true
     const halves = isStorages ? [] : writing.halves()
     for (const half of halves) await writeOne(writer, half)
-    if (halves.length === 0) writing.fail(isStorages ? unwritable(error) : error)
+    if (halves.length === 0) writing.fail(isStorages && !isAway ? unusable(error) : error)
   }
 }
 
@@ -190,11 +191,16 @@ function openLine({
   }
   const connect = async () => {
     await server.ready()
-    const made = new pg.Client(server.config({ readOnly: false }))
+    const made = new server.Client(server.config({ readOnly: false }))
     // Said of a connection on which nothing runs just then: the next query makes another one.
-    made.on('error', () => forget(made))
+    made.on('error', (error) => {
+      if (made === newest && client !== undefined) server.lostBy(error)
+      forget(made)
+    })
     newest = made
-    await made.connect()
+    await made.connect().catch((error: unknown) => {
+      throw server.unconnected(error)
+    })
     return made
   }
   const forget = (lost: pg.Client) => {
@@ -217,9 +223,8 @@ function openLine({
     try {
       return await server.answered(() => used.query(...asked) as unknown as Promise<pg.QueryResult>)
     } catch (error) {
-      const told = server.told(error)
       // It has lost its server, or its answer is not waited for any more.
-      if (told !== error) forget(used)
+      if (server.lostBy(error)) forget(used)
       throw error
     }
   }) as unknown as pg.Client['query']

@@ -9,7 +9,7 @@ import { listPages } from '../../../src/dashboard/lists/routes.js'
 import { topicPages } from '../../../src/dashboard/topics/routes.js'
 import { sampleCentre } from '../../../src/preferences/routes.js'
 import { suppress } from '../../../src/suppression/index.js'
-import { createTopic, listTopics, optOut } from '../../../src/topics/index.js'
+import { createTopic, listTopics, optOut, updateTopic } from '../../../src/topics/index.js'
 import { hostile, isTame, startAccountPages, type Who } from '../account-pages.js'
 
 async function open(t: Test) {
@@ -25,6 +25,7 @@ async function open(t: Test) {
   return {
     ...rig,
     topic: (name: string, position = 0) => createTopic(deps, accountId, { name, position }),
+    topicNamed: (id: string, name: string) => updateTopic(deps, accountId, id, { name }),
     topics: () => listTopics(store.read, accountId, { archived: true }),
     leave: (topicId: string, address: string) =>
       store.write((tx) => optOut(tx, accountId, { topicId, address }, clock.now())),
@@ -52,6 +53,12 @@ t.test('a topic is made, renamed, moved, archived and restored', async (t) => {
   const changed = await post(`/topics/${offers?.id}`, { name: 'Bargains', description: '' })
   t.match((await follow(changed)).text, /Saved.*Bargains/s)
   t.match((await topics())[0], { name: 'Bargains', description: '', position: 0 })
+  const opened = /name="revision" value="([^"]+)"/.exec((await get(`/topics/${offers?.id}`)).text)
+  const mine = { name: 'Mine', description: '', revision: opened?.[1] ?? '' }
+  await rig.topicNamed(offers?.id ?? '', 'Deals')
+  const late = await post(`/topics/${offers?.id}`, mine)
+  t.match(late, { status: 422, text: /Changed meanwhile by [\s\S]*Name: Deals[\s\S]*value="Mine"/ })
+  await rig.topicNamed(offers?.id ?? '', 'Bargains')
   const archived = await follow(await post(`/topics/${offers?.id}/archive`))
   t.match(archived.text, /archived; who has left it stays known/)
   t.notMatch((await get('/topics')).text, /Bargains/)

@@ -151,6 +151,15 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.match(await find('ann@x.test'), { firstName: 'Anna', lastName: 'Obi' })
   await post(path, { firstName: '', lastName: '', phone: '', wasFirstName: '' })
   t.match(await find('ann@x.test'), { firstName: 'Anna' }, 'what was empty and stays so')
+  const late = { ...tab, ...stale, firstName: 'TabD', openedAt: '1' }
+  const told = await post(path, late)
+  t.match(told, { status: 422, text: /Changed meanwhile by [\s\S]*First name: Anna/ })
+  t.match(told.text, /name="firstName"[^>]*value="TabD"/, 'what was typed stays')
+  t.match(await find('ann@x.test'), { firstName: 'Anna' }, 'and what others have saved')
+  const over = /name="over" value="([^"]+)"/.exec(told.text)?.[1] ?? ''
+  await post(path, { ...late, over })
+  t.match(await find('ann@x.test'), { firstName: 'TabD' })
+  await post(path, { ...tab, firstName: 'Anna' })
   const odd = await post(path, { ...tab, newKey: '__proto__', newValue: 'x' })
   t.match(odd, { status: 422, text: /id="field-newKey-fault">No field can be called __proto__/ })
   const wrong = await post(path, { ...fields, ...stale, ...own, phone: 'x', lastName: 'Kept' })
@@ -192,7 +201,7 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.equal(await find('ann@x.test'), undefined)
   t.match(
     rig.noted.map(({ action }) => action),
-    [...Array(7).fill('contact.change'), 'suppression.add', 'suppression.remove', 'contact.delete'],
+    [...Array(9).fill('contact.change'), 'suppression.add', 'suppression.remove', 'contact.delete'],
   )
   t.equal((await get(path)).status, 404)
 })

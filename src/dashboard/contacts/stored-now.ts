@@ -1,0 +1,45 @@
+import type { ContactField } from '../../contact-fields/index.js'
+import type { Contact } from '../../contacts/index.js'
+import type { Form } from '../../http/index.js'
+import { markOf, type StoredNow } from '../shell/stale.js'
+import { sentRows, written } from './own-fields.js'
+
+/** Of what the form about a person is filled with. */
+export const markOfPerson = ({ firstName, lastName, phone, metadata }: Contact): string =>
+  markOf([firstName, lastName, phone, metadata])
+
+/**
+ * What somebody else has written into the very fields that a form changes: what it shows of the others is left as it is,
+ * whatever it has become since. A program that says nothing of what was shown writes over all.
+ */
+export function storedNow(
+  { firstName, lastName, phone, metadata }: Contact,
+  sent: Form,
+  described: readonly ContactField[] = [],
+): StoredNow[] {
+  const labelOf = (key: string) => described.find(({ name }) => name === key)?.label ?? key
+  const own = sentRows({ key: sent.all('key'), value: sent.all('value'), was: sent.all('was') })
+  const named = [
+    { label: 'First name', value: firstName, typed: 'firstName', was: 'wasFirstName' },
+    { label: 'Last name', value: lastName, typed: 'lastName', was: 'wasLastName' },
+    { label: 'Phone', value: phone, typed: 'phone', was: 'wasPhone' },
+  ].map(({ label, value, typed, was }) => ({
+    label,
+    value: value ?? '',
+    typed: sent.get(typed),
+    was: sent.get(was),
+  }))
+  const owned = own.map(({ key, value: typed, was }) => ({
+    label: labelOf(key),
+    value: Object.hasOwn(metadata, key) ? written(metadata[key]) : '',
+    typed,
+    was,
+  }))
+  // A field of one line loses line ends (HTML §4.10.5.1.2).
+  const line = (text: string) => text.replace(/[\r\n]/g, '')
+  return [...named, ...owned].flatMap(({ label, value, typed, was }) => {
+    if (typed === undefined || was === undefined) return []
+    const [stored, given, shown] = [line(value), line(typed), line(was)]
+    return given === shown || stored === shown || stored === given ? [] : [{ label, value }]
+  })
+}

@@ -1,0 +1,66 @@
+import { isIP } from 'node:net'
+import { type RelaxedField, relaxHeader } from '../dkim/index.js'
+import { messageOf } from '../errors/index.js'
+import type { ReadMail } from './read-mail.js'
+
+/**
+ * Why a mail may not be sent on; undefined: it may. What we sign and give a return path of ours passes DMARC for our names,
+ * so that a From in one of them has to be proved by the mail itself, or a stranger's forgery would leave as proved.
+ * `header`: as it came, ended by CRLF; `ours`: the names that sign it or have its return path.
+ */
+export async function whyNotInOurName(
+  header: Buffer,
+  { verdicts }: Pick<ReadMail, 'verdicts'>,
+  ours: readonly string[],
+): Promise<string | undefined> {
+  const froms = fromsOf(header)
+  if (typeof froms === 'string') return froms
+  const [from] = froms
+  if (froms.length !== 1 || from === undefined) {
+    return `It has ${froms.length === 0 ? 'no' : froms.length} From fields, and a mail has exactly one`
+  }
+  const domains = domainsIn(from)
+  const align = await alignment()
+  const own = domains.filter((domain) => ours.some((name) => align(domain, name)))
+  if (own.length === 0) return undefined
+  const { dmarc, spf, dkim } = verdicts
+  const proofs = [spf, ...dkim].flatMap(({ result, domain }) => (result === 'pass' ? [domain] : []))
+  // A domain without a record has no policy; what would prove a From for one is there all the same.
+  const isProved =
+    dmarc.result === 'pass' ||
+    (dmarc.result === 'none' && proofs.some((name) => own.every((domain) => align(domain, name))))
+  if (isProved && domains.length === 1) return undefined
+  return `Its From is at ${own[0]}, and neither SPF nor DKIM proves that: sent on, it would leave as a mail of that domain. Have whoever sends it sign it`
+}
+
+/** The From fields, octets as Latin-1 characters; or why no signature can be made over the header. */
+function fromsOf(header: Buffer): string[] | string {
+  let fields: RelaxedField[]
+  try {
+    fields = relaxHeader(header)
+  } catch (error) {
+    return `It cannot be signed: ${messageOf(error)}`
+  }
+  return fields.flatMap(({ name, line }) => (name === 'from' ? [line.slice('from:'.length)] : []))
+}
+
+/** Every domain behind an @ that a reader may take for the sender's; a quoted name is none. */
+function domainsIn(from: string): string[] {
+  const bare = from.replace(/"(?:[^"\\]|\\.)*"/g, '')
+  const found = [...bare.matchAll(/@[ ]?([^\s@<>()[\]:;,"]{1,255})/g)].map(([, name = '']) =>
+    Buffer.from(name, 'latin1').toString('utf8').toLowerCase().replace(/\.+$/, ''),
+  )
+  return [...new Set(found)]
+}
+
+interface Tools {
+  getAlignment(from: string, domains: string[], strict: boolean): unknown
+}
+
+/** Whether two names are of one organisation (RFC 7489 §3.2), by the list of public suffixes that the checks go by. */
+async function alignment() {
+  // @ts-expect-error mailauth has no types of its tools.
+  const { getAlignment }: Tools = await import('mailauth/lib/tools.js')
+  return (from: string, name: string): boolean =>
+    name !== '' && isIP(name) === 0 && Boolean(getAlignment(from, [name], false))
+}
