@@ -36,7 +36,10 @@ interface TaskView {
   counts: { imported: number; skipped: number; invalid: number; suppressed: number }
   undone: number | undefined
   kept: number
+  /** Why it has failed. */
   reason: string | undefined
+  /** Why it was paused by itself. */
+  waits: string | undefined
   begun: Moment
   isUndoable: boolean
 }
@@ -169,7 +172,8 @@ async function showTask(
     counts: { imported, skipped, invalid, suppressed },
     undone: result.undone,
     kept: result.kept ?? 0,
-    reason: result.reason,
+    reason: state === 'failed' ? result.reason : undefined,
+    waits: state === 'paused' ? result.reason : undefined,
     begun: moment(begunAt, now),
     isUndoable: isUndoable(task, now),
   }
