@@ -33,6 +33,7 @@ export {
   type AutomationSettings,
   type AutomationStatus,
   archiveAutomation,
+  askedTooSoon,
   automationWarnings,
   blockedReasons,
   type Compiled,
@@ -91,6 +92,7 @@ export {
   type StepType,
   soundStep,
   stepKey,
+  stepsBefore,
   stepsInOrder,
   stepTypes,
   type TemplateUse,
@@ -129,7 +131,14 @@ export {
   seenEvents,
   tooManyRuns,
 } from './events/index.js'
-export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './recipes/index.js'
+export {
+  type AsMade,
+  asMade,
+  type Beginning,
+  beginAutomation,
+  type RecipeDeps,
+  recipes,
+} from './recipes/index.js'
 export {
   automationStanding,
   type BegunDay,

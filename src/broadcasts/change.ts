@@ -18,7 +18,7 @@ import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
 import { givenOf } from './given.js'
 import { mailTypeOf } from './notice.js'
 import { paceIn, paceOf } from './pace.js'
-import { putFilesOfVariants, putVariants } from './put-variants.js'
+import { putFilesOfVariants, putVariants, type UnfinishedVersions } from './put-variants.js'
 import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
@@ -33,7 +33,7 @@ export async function changeDraft(
   billing: AccountBilling,
   id: string,
   changes: BroadcastChanges,
-  { alongside = async () => {}, revision, unfinished }: ChangeOptions = {},
+  { alongside = async () => {}, revision, unfinished, unfinishedVersions }: ChangeOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
@@ -107,7 +107,8 @@ export async function changeDraft(
       .where('id', '=', draft.id)
       .execute()
     if (input.archive) await openArchive(tx, accountId)
-    if (variants) await putVariants(tx, store, { id: draft.id, accountId }, variants)
+    if (variants)
+      await putVariants(tx, store, { id: draft.id, accountId }, variants, unfinishedVersions)
     else if (changes.attachments !== undefined) await putFilesOfVariants(tx, store, draft.id)
     const changed = await findBroadcast(tx, accountId, id)
     await alongside(tx, changed)
@@ -121,6 +122,8 @@ interface ChangeOptions {
   revision?: number | undefined
   /** What the draft's page has that is not finished (`unfinished` of its row): of blocks that are given. */
   unfinished?: string | undefined
+  /** The same of its versions, of those that are given. */
+  unfinishedVersions?: UnfinishedVersions | undefined
 }
 
 interface BodyChange {

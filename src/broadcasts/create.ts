@@ -31,6 +31,7 @@ import {
   bytesOfVariants,
   type CheckedVariants,
   putVariants,
+  type UnfinishedVersions,
   type VariantsInput,
   variantsIn,
 } from './put-variants.js'
@@ -85,7 +86,7 @@ export async function createBroadcast(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
   billing: AccountBilling,
   input: BroadcastInput,
-  { draft = false, alongside = async () => {}, unfinished }: CreateOptions = {},
+  { draft = false, alongside = async () => {}, unfinished, unfinishedVersions }: CreateOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
@@ -164,7 +165,9 @@ export async function createBroadcast(
       })
       .execute()
     if (input.archive) await openArchive(tx, accountId)
-    if (variants?.test) await putVariants(tx, store, { id, accountId }, variants)
+    if (variants?.test) {
+      await putVariants(tx, store, { id, accountId }, variants, unfinishedVersions)
+    }
     const standing = await checkStanding(tx, deps, await findBroadcast(tx, accountId, id), {
       draft,
     })
@@ -201,6 +204,8 @@ interface CreateOptions {
   alongside?: ((tx: Tx, made: Broadcast) => Promise<void>) | undefined
   /** What the draft's page has that is not finished (`unfinished` of its row). */
   unfinished?: string | undefined
+  /** The same of its versions. */
+  unfinishedVersions?: UnfinishedVersions | undefined
 }
 
 interface CheckOptions {

@@ -25,6 +25,7 @@ import { pauseAtFault, pauseForAccount, pauseWithout } from './fault.js'
 import { mailTypeOf, refuseNotice } from './notice.js'
 import { firstTime } from './own-time.js'
 import { withoutTime } from './pace.js'
+import { unfinishedVersionsOf } from './put-variants.js'
 import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
 import { refuseSmallTest, variantsOf, variantTestOf } from './variant.js'
 import { type Audience, requireWhom, whomOf } from './whom.js'
@@ -160,7 +161,7 @@ export async function judgeDraft(
   const draft = await findBroadcast(read, accountId, id)
   refuseUnlessDraft(draft)
   const { billing } = await checkStanding(read, deps, draft)
-  refuseUnfinished(draft)
+  await refuseUnfinished(read, draft)
   await refuseUnwritten(read, draft)
   if (draft.local_zone !== null && draft.scheduled_at === null) throw withoutTime()
   const now = deps.clock.now()
@@ -209,12 +210,21 @@ async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Pro
   throw new ApiError('validation_error', message)
 }
 
-/** A 400 for a draft whose page has blocks that are not finished: what is stored of it lacks them. */
-function refuseUnfinished({ unfinished }: Broadcast): void {
-  if (unfinished === null) return
-  const { names } = JSON.parse(unfinished) as { names: string[] }
-  const message = `These of its blocks are not finished: ${names.join(', ')}. Finish them where it is written, or take them out`
-  throw new ApiError('validation_error', message)
+/** A 400 for a draft of whose page, or of a version's, blocks are not finished: what is stored of it lacks them. */
+async function refuseUnfinished(read: Read, draft: Broadcast): Promise<void> {
+  const pages = [
+    { whose: 'its blocks', unfinished: draft.unfinished },
+    ...[...(await unfinishedVersionsOf(read, draft))].map(([key, unfinished]) => ({
+      whose: `the blocks of version ${key}`,
+      unfinished,
+    })),
+  ]
+  for (const { whose, unfinished } of pages) {
+    if (unfinished === null) continue
+    const { names } = JSON.parse(unfinished) as { names: string[] }
+    const message = `These of ${whose} are not finished: ${names.join(', ')}. Finish them where it is written, or take them out`
+    throw new ApiError('validation_error', message)
+  }
 }
 
 type DispatchDeps = Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> & { log: Log }

@@ -5,7 +5,7 @@ import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './bro
 import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
 import { filesOf, givenOf } from './given.js'
-import { draftVersions } from './put-variants.js'
+import { draftVersions, unfinishedVersionsOf } from './put-variants.js'
 import { stillThere, type WhomInput, whomOf } from './whom.js'
 
 /**
@@ -32,7 +32,9 @@ export async function duplicateBroadcast(
     ...(variants.length > 0 && { variants, variantTest: test }),
   }
   const unfinished = found.unfinished ?? undefined
-  return await createBroadcast(deps, billing, input, { draft: true, alongside, unfinished })
+  const unfinishedVersions = await unfinishedVersionsOf(read, found)
+  const options = { draft: true, alongside, unfinished, unfinishedVersions }
+  return await createBroadcast(deps, billing, input, options)
 }
 
 interface InPlace extends Pick<WhomInput, 'audience'> {

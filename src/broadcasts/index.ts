@@ -85,7 +85,12 @@ export {
 } from './pace.js'
 export { type AskedByRule, ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
-export { alikeVersions, alikeWords, draftVersions } from './put-variants.js'
+export {
+  alikeVersions,
+  alikeWords,
+  draftVersions,
+  unfinishedVersionsOf,
+} from './put-variants.js'
 export { reachedWords } from './reached.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
 export { recipientsAnswer } from './recipients-answer.js'

@@ -107,14 +107,22 @@ function bad(expected: string, path: string[]): ShapeError {
 export const bytesOfVariants = (given: CheckedVariants | undefined) =>
   (given?.rows ?? []).reduce((sum, { html }) => sum + Buffer.byteLength(html ?? ''), 0)
 
-/** Writes the versions of a new campaign, or of a draft in place of those that it had; each carries the campaign's files. */
+/** By the key of a version: what its page has that is not finished. */
+export type UnfinishedVersions = ReadonlyMap<string, string | null>
+
+/**
+ * Writes the versions of a new campaign, or of a draft in place of those that it had; each carries the campaign's files.
+ * What is not finished of one whose content stays as it was stays too, but where `unfinished` has something else.
+ */
 export async function putVariants(
   tx: Tx,
   { ids }: Pick<Store, 'ids'>,
   { id, accountId }: { id: string; accountId: string },
   given: CheckedVariants,
+  unfinished: UnfinishedVersions = new Map(),
 ): Promise<void> {
   const before = await bodiesOf(tx, id)
+  const rowsBefore = new Map((await variantsOf(tx, id)).map((row) => [row.key, row]))
   await releaseContents(tx, before.flatMap(filesIn))
   await tx.deleteFrom('broadcast_variants').where('broadcast_id', '=', id).execute()
   const bodyIds = before.map((one) => one.id)
@@ -129,13 +137,28 @@ export async function putVariants(
     }
     await tx
       .insertInto('broadcast_variants')
-      .values({ ...row, broadcast_id: id, body_id: bodyId })
+      .values({
+        ...row,
+        broadcast_id: id,
+        body_id: bodyId,
+        unfinished: unfinished.has(row.key)
+          ? unfinished.get(row.key)
+          : staysUnfinished(rowsBefore.get(row.key), { blocks: row.blocks, isOwn: html !== null }),
+      })
       .execute()
   }
   const freed = before.reduce((sum, { bytes }) => sum + bytes, 0)
   const grown = bytesOfVariants(given) - freed
   if (grown !== 0) await addStoredBytes(tx, accountId, 'campaigns', grown)
 }
+
+const staysUnfinished = (
+  before: Variant | undefined,
+  { blocks, isOwn }: { blocks: string | null; isOwn: boolean },
+) =>
+  before !== undefined && before.blocks === blocks && (before.body_id !== null) === isOwn
+    ? before.unfinished
+    : null
 
 /** Gives the versions of a draft that have a content of their own the files that it carries now. Bodies are written once. */
 export async function putFilesOfVariants(
@@ -211,6 +234,15 @@ export async function variantsGiven(
     })
   }
   return given
+}
+
+/** What is not finished of the versions of a draft, by their keys. */
+export async function unfinishedVersionsOf(
+  read: Read,
+  { id, variant_test }: Pick<Broadcast, 'id' | 'variant_test'>,
+): Promise<UnfinishedVersions> {
+  const rows = variant_test === null ? [] : await variantsOf(read, id)
+  return new Map(rows.map(({ key, unfinished }) => [key, unfinished]))
 }
 
 /** The versions of a draft as a request would give them, and how they are tried. */

@@ -6,6 +6,7 @@ import { exitStatus, OperatorError } from '../errors/index.js'
 import type { DatabasePlace, Read, Store } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { audited, rememberAccount } from './audited.js'
+import { besideAppliance } from './away.js'
 import {
   becomeOwner,
   type CommandPlace,
@@ -39,7 +40,9 @@ export async function withStore<T>(
   // Only here: loading the database takes longer than all that a refusal or --help needs.
   const { commandSlot, gatherAlone, makeTurns, openStore } = await import('../store/index.js')
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
-  const key = await openOwnKey(database)
+  const key = await openOwnKey(database).catch(async (error: unknown) => {
+    throw await besideAppliance(place, error)
+  })
   await refuseOtherSchema(place)
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock

@@ -1,8 +1,11 @@
 import type { Command } from 'commander'
 import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
+import { type Clock, systemClock } from '../clock/index.js'
 import { openApplianceKey } from '../config/index.js'
 import { examine, type Finding } from '../doctor/index.js'
+import { answeringNothing, type Read } from '../store/index.js'
+import { isAway } from './away.js'
 import { withStore } from './database.js'
 import { say, sayJson, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -19,14 +22,22 @@ export function doctorCommand(program: Command): void {
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
       const config = settingsOf(place)
-      const findings = await withStore(place, ({ store, clock }) => {
+      const look = ({ read, clock }: { read: Read; clock: Clock }) => {
         const resolver = openResolver(config.dns, clock)
         const key = openApplianceKey(applianceKeyFile(place.dataDir))
         const { dataDir } = place
         const { random } = Math
-        return examine({ config, dataDir, read: store.read, clock, resolver, key, random })
+        return examine({ config, dataDir, read, clock, resolver, key, random })
+      }
+      let lacksDatabase = false
+      const findings = await withStore(place, ({ store: { read }, clock }) =>
+        look({ read, clock }),
+      ).catch(async (error: unknown) => {
+        if (!(await isAway(place, error))) throw error
+        lacksDatabase = true
+        return await look({ read: await answeringNothing(error), clock: systemClock })
       })
-      const failed = findings.some(({ state }) => state === 'fail')
+      const failed = lacksDatabase || findings.some(({ state }) => state === 'fail')
       // So that a script can act on it.
       if (failed) process.exitCode = 1
       if (place.json) return sayJson({ ok: !failed, route: config.outbound.route, findings })

@@ -1,17 +1,20 @@
 import type { Command } from 'commander'
 import { shownBytes, shownCount } from '../amounts/index.js'
 import { listenerCertificates } from '../app/certificates.js'
-import { dayMs, shownFor } from '../clock/index.js'
+import { dayMs, shownFor, systemClock } from '../clock/index.js'
 import { nodeNameOf, packageVersion } from '../config/index.js'
 import {
   type ApplianceStatus,
   type MailFlow,
   readStatus,
+  statusWithout,
   type TroubledSite,
 } from '../doctor/index.js'
 import { findBrokenUpgrade } from '../release/index.js'
 import { askAppliance, overviewMs } from './ask.js'
+import { isAway } from './away.js'
 import { withStore } from './database.js'
+import { failureOf } from './failure.js'
 import { askOthers, type NodeBeside, othersInJson, sayOthers } from './other-nodes.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -44,20 +47,17 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
       const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
       const { dataDir } = place
       const certificates = listenerCertificates(config)
+      const about = { config, dataDir, certificates, brokenUpgrade: findBrokenUpgrade(dataDir) }
       const { status, others } = await withStore(place, async ({ store: { read }, clock }) => ({
-        status: await readStatus(
-          {
-            read,
-            now: clock.now(),
-            config,
-            dataDir,
-            certificates,
-            brokenUpgrade: findBrokenUpgrade(dataDir),
-          },
-          overview,
-        ),
+        status: await readStatus({ ...about, read, now: clock.now() }, overview),
         others: await askOthers(place, { read, own: nodeNameOf(config.node) }),
-      }))
+      })).catch(async (error: unknown) => {
+        if (!(await isAway(place, error))) throw error
+        const { message: text, advice: fix = '' } = failureOf(error)
+        const now = systemClock.now()
+        const status = await statusWithout({ ...about, now }, overview, { text, fix })
+        return { status, others: [] }
+      })
       const burns = status.troubles.some(({ burning }) => burning)
       process.exitCode = overview === undefined ? notRunning : burns ? 1 : 0
       if (place.json) sayJson({ ...inJson(status), nodes: othersInJson(others) })
@@ -76,16 +76,18 @@ function show(status: ApplianceStatus, others: readonly NodeBeside[]): void {
     say()
     sayTable(['IN THE LAST', 'ACCEPTED', 'DELIVERED', 'PUT OFF', 'BOUNCED'], rows, '')
   }
-  say()
-  sayTable(
-    ['QUEUE', 'WAITING', 'OLDEST', 'LONGEST DUE'],
-    classes.map(({ name, waiting, oldestMs, dueMs }) => [
-      name,
-      waiting,
-      ...[oldestMs, dueMs].map((ms) => (ms === null ? '-' : shownFor(ms))),
-    ]),
-    '',
-  )
+  if (classes.length > 0) {
+    say()
+    sayTable(
+      ['QUEUE', 'WAITING', 'OLDEST', 'LONGEST DUE'],
+      classes.map(({ name, waiting, oldestMs, dueMs }) => [
+        name,
+        waiting,
+        ...[oldestMs, dueMs].map((ms) => (ms === null ? '-' : shownFor(ms))),
+      ]),
+      '',
+    )
+  }
   if (sites.length > 0) {
     say()
     const row = ({ site, gate, until, why }: TroubledSite) => [

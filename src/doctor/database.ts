@@ -1,6 +1,7 @@
 import { counted } from '../amounts/index.js'
 import { dayMs, hourMs } from '../clock/index.js'
 import { databaseAt } from '../config/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
 import { readServerFacts, type ServerFacts, weakServer, withoutSecrets } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
@@ -12,9 +13,17 @@ export async function checkDatabase({
 }: Pick<DoctorDeps, 'config' | 'dataDir' | 'clock'>): Promise<Finding[]> {
   const place = databaseAt(dataDir, config.store)
   if (place.url === undefined) return []
-  const facts = await readServerFacts(place.url, clock)
+  const called = withoutSecrets(place.url)
+  const facts = await readServerFacts(place.url, clock).catch((error: unknown) => {
+    if (error instanceof OperatorError) return error
+    throw error
+  })
+  if (facts instanceof OperatorError) {
+    const { cause, advice } = facts
+    return [findingsOf('database', called).fail(`cannot be asked: ${messageOf(cause)}`, advice)]
+  }
   return judgeServer(facts, {
-    called: withoutSecrets(place.url),
+    called,
     url: place.url,
     backups: config.store.backups,
     now: clock.now(),

@@ -1,4 +1,5 @@
 import { messageOf } from '../errors/index.js'
+import { isPassing } from '../store/index.js'
 import { checkBackups, checkDisk, checkJobs, checkOperator, checkRuntime } from './appliance.js'
 import { checkBlocklists } from './blocklists.js'
 import { checkAcme, checkListenerCertificates, checkPublicCertificate } from './certificates.js'
@@ -89,10 +90,12 @@ function bounded(
     )
     void run()
       .catch((error: unknown) => [
-        of.unchecked(
-          `could not be made: ${messageOf(error)}`,
-          'report it: this is a fault of Posthorn',
-        ),
+        isPassing(error)
+          ? of.unchecked('needs the database, which cannot be used just now')
+          : of.unchecked(
+              `could not be made: ${messageOf(error)}`,
+              'report it: this is a fault of Posthorn',
+            ),
       ])
       .then((findings) => {
         cancel()

@@ -80,6 +80,7 @@ export async function readStatus(
     warmUp,
     brokenUpgrade,
     protectionWindowMs: config.protection.window,
+    isOnServer: config.store.url !== '',
     restoredAt: appliance?.restored_at ?? null,
   })
   const { freeBytes, totalBytes } = await diskRoom(dataDir)
@@ -95,6 +96,30 @@ export async function readStatus(
     backupAt: backup?.madeAt ?? null,
     disk: { freeBytes, sizeBytes: totalBytes, daysLeft: daysLeft(overview, freeBytes) },
     troubles,
+  }
+}
+
+/** The same while the database cannot be asked, by `why`. */
+export async function statusWithout(
+  { now, config, dataDir, certificates }: Omit<StatusDeps, 'read'>,
+  overview: Overview | undefined,
+  why: { text: string; fix: string },
+): Promise<ApplianceStatus> {
+  const { dir } = config.backup
+  const [backup] = dir === '' ? [] : await findBackups(dir, now)
+  const { freeBytes, totalBytes } = await diskRoom(dataDir)
+  return {
+    overview,
+    now,
+    aliveAt: 0,
+    classes: [],
+    sites: [],
+    certificates,
+    warmUp: [],
+    held: 'unknown',
+    backupAt: backup?.madeAt ?? null,
+    disk: { freeBytes, sizeBytes: totalBytes, daysLeft: daysLeft(overview, freeBytes) },
+    troubles: [{ burning: true, ...why }],
   }
 }
 

@@ -57,6 +57,8 @@ interface StatusFacts {
   /** What an upgrade that was killed has left. */
   brokenUpgrade?: { says: string; fix: string } | undefined
   protectionWindowMs: number
+  /** The database is no file of this machine. */
+  isOnServer: boolean
   /** When this database was restored from a backup; null: never. */
   restoredAt: number | null
 }
@@ -103,12 +105,14 @@ const ofUpgrade = ({ brokenUpgrade, overview }: StatusFacts): Seen[] =>
       ]
 
 /** Each reason of `/healthz` and `/readyz` with what an operator can do about it. */
-function ofHealth({ overview, brokenUpgrade }: StatusFacts): Seen[] {
+function ofHealth({ overview, brokenUpgrade, isOnServer }: StatusFacts): Seen[] {
   const makeRoom = "make room: 'df -h', 'du -xh --max-depth=2 / | sort -h'"
   const fixes = {
     disk: makeRoom,
     room: makeRoom,
-    database: 'look for who holds it (fuser -v posthorn.db) and at the disk (dmesg)',
+    database: isOnServer
+      ? "'posthorn doctor' says what is wrong with its server"
+      : 'look for who holds it (fuser -v posthorn.db) and at the disk (dmesg)',
     thread:
       "journalctl -u posthorn -n 100 shows why; 'systemctl restart posthorn' starts everything again",
     queue: "'posthorn queue summary' shows what waits; raise outbound.max_queued if that is right",

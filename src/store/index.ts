@@ -128,6 +128,11 @@ export async function readServerFacts(url: string, clock: Clock): Promise<Server
   return await (await import('./postgres/server-facts.js')).readServerFacts(url, clock)
 }
 
+/** See `no-answer.ts`. */
+export async function answeringNothing(why: unknown): Promise<Read> {
+  return (await import('./postgres/no-answer.js')).answeringNothing(why)
+}
+
 /** See `rights.ts`; asked of a database on a server alone. */
 export async function refusedTable(read: Read): Promise<string | undefined> {
   return await (await import('./postgres/rights.js')).refusedTable(read)

@@ -57,6 +57,19 @@ t.test(
     await page.locator('[name="s.dateField"]').waitFor()
     t.equal(await focused(), 's.when')
 
+    // So it is in the conditions of a step, by the arrows, too.
+    await page.locator('[name="kind.0.1"]').selectOption('condition')
+    await page.locator('button[value="add:0.1"]').click()
+    await page.locator('#what-0').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.waitForResponse((answer) => answer.url().endsWith('/edit/draft'))
+    await page.locator('[data-kept]', { hasText: /^Kept$/ }).waitFor()
+    t.equal(await page.evaluate('document.activeElement.id'), 'what-0')
+    await page.locator('button[value="gone:0.2"]').click()
+    await page.locator('#what-0').waitFor({ state: 'detached' })
+    await page.locator('button[value="open:0.0"]').click()
+    await page.locator('[name="s.dateField"]').waitFor()
+
     const draft = async () => (await posthorn.call('GET', `/v1/automations/${id}/draft`)).json
     await page.locator('[name="s.dateField"]').fill('born')
     await page.locator('[data-kept]', { hasText: /^Kept$/ }).waitFor()

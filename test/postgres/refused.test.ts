@@ -1,5 +1,5 @@
 // While the server is there and refuses this appliance: its role, a table, its password, and in the end what it knew.
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -8,6 +8,9 @@ import { fakeMx } from '../support/fake-mx.js'
 import { noPostgres, startPostgres } from '../support/postgres.js'
 import { cliEntry, serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
+
+// Two seconds, and what a loaded machine takes; it was four and more.
+const turnsMs = 3_000
 
 t.test('a server that refuses the appliance', { skip: noPostgres ?? false }, async (t) => {
   const server = await startPostgres(t)
@@ -30,11 +33,23 @@ t.test('a server that refuses the appliance', { skip: noPostgres ?? false }, asy
     POSTHORN_STORE_URL: `postgres://ph@127.0.0.1:${server.port}/mail`,
     POSTHORN_STORE_PASSWORD_FILE: passwordFile,
     POSTHORN_STORE_TRUST_DURABILITY: 'true',
+    POSTHORN_DOCTOR_TIMEOUT: '1s',
   }
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [cliEntry, ...args, '--data', dataDir], {
       encoding: 'utf8',
       env: { ...process.env, ...env },
+    })
+  const told = (...args: string[]) =>
+    new Promise<{ status: unknown; text: string }>((resolve) => {
+      const given = [cliEntry, ...args, '--data', dataDir]
+      execFile(
+        process.execPath,
+        given,
+        { env: { ...process.env, ...env } },
+        (error, stdout, stderr) =>
+          resolve({ status: error === null ? 0 : error.code, text: stdout + stderr }),
+      )
     })
   const made = run('init', '--sandbox', '--json')
   t.equal(made.status, 0, made.stderr)
@@ -111,12 +126,26 @@ t.test('a server that refuses the appliance', { skip: noPostgres ?? false }, asy
     await ask('postgres', 'alter role ph nologin')
     await endSessions()
     const red = await within(async () => (await ready()) === 503, 'not red')
-    t.ok(red < 2_000, `red after ${red} ms`)
+    t.ok(red < turnsMs, `red after ${red} ms`)
     await requireAway(t, /not permitted to log in/)
     await unwritten()
+    const [status, doctor, queue] = await Promise.all([
+      told('status'),
+      told('doctor'),
+      told('queue', 'summary'),
+    ])
+    t.equal(status.status, 1, status.text)
+    t.match(status.text, / up for /)
+    t.match(status.text, /cannot be asked: .*takes no mail/)
+    t.equal(doctor.status, 1, doctor.text)
+    t.match(doctor.text, /fail {2}database .*cannot be asked: role "ph" is not permitted/)
+    t.match(doctor.text, / disk /)
+    t.notMatch(doctor.text, /fault of Posthorn/)
+    t.equal(queue.status, 1, queue.text)
+    t.match(queue.text, /The appliance runs meanwhile: it takes no mail/)
     await ask('postgres', 'alter role ph login')
     const green = await within(async () => (await ready()) === 200, 'not green')
-    t.ok(green < 2_000, `green after ${green} ms`)
+    t.ok(green < turnsMs, `green after ${green} ms`)
     await requireSettled()
   })
 
@@ -124,12 +153,12 @@ t.test('a server that refuses the appliance', { skip: noPostgres ?? false }, asy
     await inHand()
     await ask('mail', 'alter table emails owner to posthorn')
     const red = await within(async () => (await ready()) === 503, 'not red')
-    t.ok(red < 2_000, `red after ${red} ms`)
+    t.ok(red < turnsMs, `red after ${red} ms`)
     await requireAway(t, /emails/)
     await unwritten()
     await ask('mail', 'alter table emails owner to ph')
     const green = await within(async () => (await ready()) === 200, 'not green')
-    t.ok(green < 2_000, `green after ${green} ms`)
+    t.ok(green < turnsMs, `green after ${green} ms`)
     await requireSettled()
   })
   t.notMatch(posthorn.log(), /left alone|its delivery is held|failed unexpectedly/)
@@ -141,7 +170,7 @@ t.test('a server that refuses the appliance', { skip: noPostgres ?? false }, asy
     await requireAway(t, /password authentication failed/)
     writeFileSync(passwordFile, 'two\n')
     const green = await within(async () => (await ready()) === 200, 'the file is not read again')
-    t.ok(green < 2_000, `green after ${green} ms`)
+    t.ok(green < turnsMs, `green after ${green} ms`)
     t.equal((await post()).status, 200)
   })
 

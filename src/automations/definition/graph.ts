@@ -160,14 +160,17 @@ const lasts = (duration = '') => (durationMs(duration) ?? 0) >= shortestMs
 type Successors = ReadonlyMap<string, readonly string[]>
 
 /** The edges by the step that they leave. */
-function successors(steps: StepDefinition[], edges: { from: string; to: string }[]): Successors {
+export function successors(
+  steps: StepDefinition[],
+  edges: { from: string; to: string }[],
+): Successors {
   const after = new Map<string, string[]>(steps.map(({ key }) => [key, []]))
   for (const { from, to } of edges) after.get(from)?.push(to)
   return after
 }
 
 /** The steps `from`, and all that follow. */
-function reached(after: Successors, from: readonly string[]): Set<string> {
+export function reached(after: Successors, from: readonly string[]): Set<string> {
   const found = new Set<string>()
   const open = [...from]
   for (let key = open.pop(); key !== undefined; key = open.pop()) {

@@ -61,7 +61,7 @@ export { duplicateAutomation } from './duplicate.js'
 export { createAutomation, definitionIn, editAutomation, invalidAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
-export type { StepFault } from './graph.js'
+export { type StepFault, stepsBefore } from './graph.js'
 export {
   type DomainUse,
   domainUses,
@@ -121,6 +121,7 @@ export {
   putInForce,
 } from './state.js'
 export { faultsOf, type LiquidDeps, refuseBrokenSubjects } from './subject-faults.js'
+export { type AskedTooSoon, askedTooSoon } from './too-soon.js'
 export { validate } from './validate.js'
 export {
   type FrozenVersion,

@@ -7,6 +7,8 @@ export interface RecipeMail {
   slug: string
   subject: string
   blocks: readonly Block[]
+  /** What its author is told to write; absent where its words can be sent as they are. */
+  asks?: string
 }
 
 /** What an account says of its automation before there are steps. */
@@ -37,21 +39,23 @@ export interface Recipe {
   definition(given: RecipeGiven): AutomationDefinition
 }
 
+/** Where the buttons of recipes lead before somebody says where (RFC 2606 §3). */
+export const recipeLink = 'https://example.com/'
+
 const hello = 'Hello {{ firstName | default: "there" }},'
 
 /** A mail with a few sentences and a button, in the account's own colours. */
 export const shortMail = (
   slug: string,
   subject: string,
-  { says, button }: { says: string; button?: string },
+  { says, button, isWhole = false }: { says: string; button?: string; isWhole?: boolean },
 ): RecipeMail => ({
   slug,
   subject,
+  ...(!isWhole && { asks: says }),
   blocks: [
     { type: 'text', text: `${hello}\n\n${says}` },
-    ...(button === undefined
-      ? []
-      : [{ type: 'button' as const, text: button, url: 'https://example.com/' }]),
+    ...(button === undefined ? [] : [{ type: 'button' as const, text: button, url: recipeLink }]),
     { type: 'footer', text: 'You get this because you have asked us for mail.' },
   ],
 })

@@ -79,6 +79,7 @@ const welcome: Recipe = {
 const basketMails = [
   shortMail('basket-1', 'You have left something in your basket', {
     says: 'What you chose is still there.',
+    isWhole: true,
     button: 'Go on where you were',
   }),
   shortMail('basket-2', 'Shall we keep your basket?', {
@@ -138,6 +139,7 @@ const winBackMails = [
   }),
   shortMail('win-back-2', 'Do you still want our mail?', {
     says: 'If not, the link below takes you off. If you do, one click is enough.',
+    isWhole: true,
     button: 'Yes, keep me on',
   }),
 ] as const

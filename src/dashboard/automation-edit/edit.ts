@@ -5,6 +5,7 @@ import {
   type OutlineStep,
   type StepDefinition,
   seenEvents,
+  stepsBefore,
   stepsInOrder,
 } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
@@ -30,6 +31,7 @@ import { asWait, heardAt } from './settings-rules.js'
 import { stepChoices } from './step-choices.js'
 import { stepFields } from './step-fields.js'
 import { definitionOf } from './typed.js'
+import { unreadyWords } from './unready-words.js'
 import { unseenAsked } from './unseen-words.js'
 import { typedOrKept, writable } from './written.js'
 
@@ -85,10 +87,12 @@ export async function showEdit(
   const warned = [
     ...(isSound ? await automationWarnings(read, account.id, definition) : []),
     ...(await unseenAsked(deps, account.id, definition)),
+    ...(await unreadyWords(read, account.id, definition)),
   ]
   const choices = await stepChoices(read, account.id, {
     step,
     steps,
+    before: stepsBefore(definition).get(step?.key ?? ''),
     events: await seenEvents(read, account.id),
     asked: (path) => fieldWords(path, book, definition),
   })

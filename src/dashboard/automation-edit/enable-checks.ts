@@ -20,6 +20,7 @@ import type { CampaignCheck } from '../campaigns/check.js'
 import { inQuotes } from '../shell/names.js'
 import { faultWords } from './fault-words.js'
 import { datedWords, unreadableWords } from './survey-words.js'
+import { unreadyWords } from './unready-words.js'
 import { mendPath } from './written.js'
 
 /** Whose automation it is, and where its pages are. */
@@ -78,6 +79,15 @@ export async function checksOf(
     })
   }
   checks.push(...(await automationWarnings(read, billing.accountId, valid)).map(told('doubt')))
+  const unready = await unreadyWords(read, billing.accountId, valid)
+  checks.push(
+    ...unready.map((one): CampaignCheck => {
+      const { slug } = one
+      if (slug === undefined) return told('doubt')(one)
+      const mend = { label: 'Write this mail', href: `${base}/templates/${slug}` }
+      return { ...told('doubt')(one), mend }
+    }),
+  )
   checks.push(...(await unheard(read, billing.accountId, valid)))
   checks.push(...(await datesChecked(read, billing.accountId, valid)))
   return checks

@@ -4,6 +4,8 @@ import * as operations from '../../automations/contract.js'
 import {
   type Automation,
   type AutomationDefinition,
+  changedSince,
+  findAutomation,
   isAutomationName,
   newestVersion,
   planMove,
@@ -14,6 +16,7 @@ import {
 } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
 import { type MovedGroup, movedGroups } from '../automations/moved-groups.js'
 import { wordBook } from '../automations/word-book.js'
@@ -39,7 +42,8 @@ interface EnableView {
   checks: Html
   /** What the button says; undefined where there is nothing to put in force, or something is in the way. */
   button: string | undefined
-  isOn: boolean
+  /** Over what can be done. */
+  title: string
   says: string
   /** How many are in older versions; undefined where nobody is. */
   older: string | undefined
@@ -65,13 +69,26 @@ export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void
     const book = await wordBook(read, account.id, [definition])
     const { name } = await refusedInWords('It is not turned on.', { definition, book }, () =>
       putInForce(deps, billing, found.id, form.revision),
-    )
+    ).catch(async (error: unknown) => {
+      if (!(error instanceof ApiError) || error.message !== changedSince) throw error
+      const now = await findAutomation(read, account.id, found.id)
+      const { isDraft } = await readWritten(read, now)
+      // Somebody was quicker, or they themselves in another tab.
+      if (now.status !== 'enabled' || isDraft) throw changedByOthers()
+      return now
+    })
     return redirect(`${base}/automations/${found.id}/enable`, {
       flash: `“${name}” is on as it is written here`,
       audit: auditOf(operations.enableAutomation, { target: found.id }),
     })
   })
 }
+
+const changedByOthers = () =>
+  new ApiError(
+    'conflict',
+    'Somebody has changed it since you opened this page. Look at it once more below, then press the button again',
+  )
 
 async function showEnable(
   deps: AutomationEditDeps,
@@ -109,7 +126,7 @@ async function showEnable(
     checks: checkList(checks),
     button:
       !isReady || (isOn && !isDraft) ? undefined : isOn ? 'Put the draft in force' : 'Turn it on',
-    isOn,
+    title: titleOf({ isOn, isDraft, isReady }),
     says: saysOf({ isOn, isDraft, isReady }),
     older: people === 0 ? undefined : counted(people, 'person is', 'people are'),
     groups,
@@ -118,15 +135,24 @@ async function showEnable(
   return page('automation-edit/enable', view, { title: `Check “${name}”` })
 }
 
-function saysOf({
-  isOn,
-  isDraft,
-  isReady,
-}: {
+interface Standing {
   isOn: boolean
   isDraft: boolean
   isReady: boolean
-}): string {
+}
+
+function titleOf({ isOn, isDraft, isReady }: Standing): string {
+  if (!isOn) return 'Turn it on'
+  if (!isDraft) return 'It is on'
+  return isReady ? 'Put the draft in force' : 'The draft'
+}
+
+function saysOf({ isOn, isDraft, isReady }: Standing): string {
+  if (!isReady && isOn) {
+    return isDraft
+      ? 'The draft cannot be put in force yet: mend what is in the way, then come back. The automation goes on as it was.'
+      : 'It is on, but it cannot do what it is for: mend what is in the way.'
+  }
   if (!isReady) return 'It cannot be turned on yet: mend what is in the way, then come back.'
   if (isOn && !isDraft) return 'It is on as it is written; there is no draft.'
   if (isOn) {

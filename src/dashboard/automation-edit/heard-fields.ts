@@ -8,7 +8,7 @@ import {
   placeIn,
 } from '../../automations/index.js'
 import type { Rule } from '../../rules/index.js'
-import { placeWords } from '../automations/words.js'
+import { deletedPlaceWords, placeWords } from '../automations/words.js'
 import { eventWords } from '../event-words.js'
 import type { FieldChoice } from '../segments/choices.js'
 import { type Html, html } from '../shell/html.js'
@@ -75,16 +75,18 @@ const kinds: Readonly<Record<string, 'lists' | 'segments' | 'forms'>> = {
   formId: 'forms',
 }
 
-function placesOf(eventName: string, choices: StepChoices, chosen: string): FieldChoice[] {
+function placesOf(eventName: string, offered: StepChoices, chosen: string): FieldChoice[] {
   const kind = kinds[placeFields[eventName] ?? '']
   if (kind === undefined) return []
-  const known = choices[kind]
+  const known = offered[kind]
   const isKnown = chosen === '' || known.some(({ value }) => value === chosen)
-  const all = isKnown ? known : [...known, { value: chosen, label: 'one that is deleted' }]
-  return all.map(({ value, label }) => ({
+  const choices = known.map(({ value, label }) => ({
     value: whenOf(eventName, value),
     label: capital(placeWords(eventName, label)),
   }))
+  if (isKnown) return choices
+  const gone = { value: whenOf(eventName, chosen), label: capital(deletedPlaceWords(eventName)) }
+  return [...choices, gone]
 }
 
 const anyWords = (name: string): string =>

@@ -38,10 +38,10 @@ export async function mailPreview(
       samples,
       makeArriving(deps, accountId, { isNotice: type === 'transactional' }),
     )
-    const change = html`<a href="${base}/templates/${slug}">Write it</a>`
+    const change = html`<a href="${base}/templates/${slug}">Write this mail</a>`
     if (mail === undefined)
       return html`<p class="fault">${fault?.message ?? 'It cannot be shown.'} ${change}</p>`
-    return html`<p class="inbox-line"><b>${mail.subject}</b> <span class="quiet">${mail.snippet}</span> ${change}</p><iframe class="mail" title="The mail “${slug}”" src="${base}/automations/mail/${mail.id}" sandbox="allow-popups allow-popups-to-escape-sandbox" loading="lazy"></iframe>`
+    return html`<p class="inbox-line"><b>${mail.subject}</b> <span class="quiet">${mail.snippet}</span></p><p class="quiet">${change}</p><iframe class="mail" title="The mail “${slug}”" src="${base}/automations/mail/${mail.id}" sandbox="allow-popups allow-popups-to-escape-sandbox" loading="lazy"></iframe>`
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
     return undefined

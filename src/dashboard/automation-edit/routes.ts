@@ -86,6 +86,18 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
   })
 }
 
+/** What came of saving; `kept` is undefined where nothing was changed. */
+function savedWords(
+  kept: { isDraft: boolean } | undefined,
+  hasFaults: boolean,
+  leadsToCheck: boolean,
+): string {
+  const says =
+    kept === undefined ? 'Nothing was changed' : kept.isDraft ? 'Kept as a draft' : 'Saved'
+  if (!hasFaults) return says
+  return `${says}. What is not right yet ${leadsToCheck ? 'stands below' : 'is open below'}`
+}
+
 function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
   const { read } = deps.store
   const action = 'automations.write' as const
@@ -118,13 +130,21 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const billing = await readBilling(read, deps.plans, account.id)
     const definition = definitionOf(typed)
     const given = { name, definition, revision: typed.revision }
-    const kept = await keepWritten(deps, billing, automation.id, given)
+    const before = await keptOf(read, automation)
+    const isSame =
+      !before.isDraft &&
+      typed.revision === before.revision &&
+      name === before.name &&
+      isDeepStrictEqual(definition, definitionOf(before))
+    const kept = isSame ? undefined : await keepWritten(deps, billing, automation.id, given)
     const { faults } = await faultsNow(deps, billing, definition)
     const here = `${base}/automations/${automation.id}`
     const mend = mendPath(here, typed, faults)
     return redirect(form.next === 'enable' ? `${here}/enable` : mend, {
-      flash: `${kept.isDraft ? 'Kept as a draft' : 'Saved'}${faults.length === 0 ? '' : '. What is not right yet is open below'}`,
-      audit: auditOf(operations.updateAutomation, { target: automation.id }),
+      flash: savedWords(kept, faults.length > 0, form.next === 'enable'),
+      ...(kept !== undefined && {
+        audit: auditOf(operations.updateAutomation, { target: automation.id }),
+      }),
     })
   })
   pages.post('/automations/:id/edit/discard', { action, again: show }, async (visit) => {

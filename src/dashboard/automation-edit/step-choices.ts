@@ -37,11 +37,14 @@ export async function stepChoices(
   {
     step,
     steps,
+    before,
     events,
     asked,
   }: {
     step: StepDefinition | undefined
     steps: readonly StepDefinition[]
+    /** The keys of the steps that somebody may have taken before it; undefined: any. */
+    before: ReadonlySet<string> | undefined
     events: readonly SeenEvent[]
     /** What the field of a rule is called. */
     asked: (field: string) => string
@@ -59,7 +62,9 @@ export async function stepChoices(
     is('webhook') ? listEndpoints(read, accountId) : [],
   ])
   const fields =
-    step === undefined ? [] : await ruleFields(read, accountId, { step, steps, events, asked })
+    step === undefined
+      ? []
+      : await ruleFields(read, accountId, { step, steps, before, events, asked })
   return {
     templates: templates.map(({ slug }) => ({ value: slug, label: slug })),
     lists: lists.map(named),
@@ -79,11 +84,13 @@ async function ruleFields(
   {
     step,
     steps,
+    before,
     events,
     asked,
   }: {
     step: StepDefinition
     steps: readonly StepDefinition[]
+    before: ReadonlySet<string> | undefined
     events: readonly SeenEvent[]
     asked: (field: string) => string
   },
@@ -107,7 +114,9 @@ async function ruleFields(
   const others =
     step.type === 'trigger'
       ? []
-      : steps.flatMap((one) => fieldsOf(one, { self: step, steps, propertiesOf }))
+      : steps
+          .filter(({ key }) => before?.has(key) ?? true)
+          .flatMap((one) => fieldsOf(one, { self: step, steps, propertiesOf }))
   const choices = [...own, ...others, ...known]
   const values = new Set(choices.map(({ value }) => value))
   return [

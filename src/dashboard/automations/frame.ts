@@ -1,6 +1,7 @@
 import { type Automation, type AutomationDefinition, dateRuleOf } from '../../automations/index.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
+import { startAilment } from './ailments.js'
 import { startWords, stateChip, type WordBook } from './words.js'
 
 type Place = 'flow' | 'runs' | 'report'
@@ -33,7 +34,18 @@ export interface AutomationFrame {
 export function frameOf(
   visit: Pick<Visit, 'account' | 'base' | 'may'>,
   found: Automation,
-  { here, definition, book }: { here: Place; definition: AutomationDefinition; book: WordBook },
+  {
+    here,
+    definition,
+    book,
+    ailment,
+  }: {
+    here: Place
+    definition: AutomationDefinition
+    book: WordBook
+    /** What keeps it from what it is for, where that was looked for. */
+    ailment?: string | undefined
+  },
 ): AutomationFrame {
   const { account, base } = visit
   const at = `${base}/automations/${found.id}`
@@ -52,7 +64,7 @@ export function frameOf(
     page: at,
     name: found.name,
     starts: startWords(definition, book),
-    chip: stateChip(found),
+    chip: stateChip(found, ailment ?? startAilment(definition, book)),
     tabs: [
       tab('Flow', 'flow', ''),
       tab('People', 'runs', '/runs'),

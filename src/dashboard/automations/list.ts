@@ -12,6 +12,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
+import { type AilmentOf, ailmentsNow } from './ailments.js'
 import type { AutomationPageDeps } from './deps.js'
 import { wordBook } from './word-book.js'
 import { startWords, stateChip, type WordBook } from './words.js'
@@ -50,6 +51,7 @@ export async function showAutomations(deps: AutomationPageDeps, visit: Visit): P
     draftsAmong(read, account.id, ids),
   ])
   const book = await wordBook(read, account.id, [...definitions.values()])
+  const ailmentOf = await ailmentsNow(read, account.id, book)
   const view: AutomationsView = {
     base,
     accountId: account.id,
@@ -60,7 +62,7 @@ export async function showAutomations(deps: AutomationPageDeps, visit: Visit): P
     automations: rows.map((one) => {
       const at = starts.get(one.id)
       return {
-        ...rowOf(one, base, { book, definition: definitions.get(one.id) }),
+        ...rowOf(one, base, { book, definition: definitions.get(one.id), ailmentOf }),
         hasDraft: drafts.has(one.id),
         lastStart: at === undefined ? undefined : moment(at, now),
       }
@@ -74,14 +76,18 @@ const shown = (count: number) => count.toLocaleString('en-GB')
 function rowOf(
   one: Automation,
   base: string,
-  { book, definition }: { book: WordBook; definition: AutomationDefinition | undefined },
+  {
+    book,
+    definition,
+    ailmentOf,
+  }: { book: WordBook; definition: AutomationDefinition | undefined; ailmentOf: AilmentOf },
 ): Omit<AutomationsView['automations'][number], 'lastStart' | 'hasDraft'> {
   const { running, waiting, completed, by_step: ended, reached } = one
   return {
     page: `${base}/automations/${one.id}`,
     name: one.name,
     starts: definition === undefined ? '–' : startWords(definition, book),
-    chip: stateChip(one),
+    chip: stateChip(one, definition && ailmentOf(definition)),
     figures: [shown(running + waiting), shown(completed), shown(ended), shown(reached)],
   }
 }

@@ -16,6 +16,7 @@ import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
+import { ailmentsNow } from './ailments.js'
 import type { AutomationPageDeps } from './deps.js'
 import { endFigures } from './end-figures.js'
 import { flowView, type OutlinedStep } from './flow.js'
@@ -60,7 +61,10 @@ export async function showAutomation(
     findBackfill(read, found.id),
     draftsAmong(read, account.id, [found.id]),
   ])
-  const frame = frameOf(visit, found, { here: 'flow', definition, book })
+  // Whoever enters goes by the newest version, whichever is shown.
+  const ailment =
+    number === found.version ? (await ailmentsNow(read, account.id, book))(definition) : undefined
+  const frame = frameOf(visit, found, { here: 'flow', definition, book, ailment })
   const asksFor = frozenAt === null ? undefined : periodIn(visit.query)
   const period =
     asksFor &&

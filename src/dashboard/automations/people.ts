@@ -1,9 +1,10 @@
 import { array, optional, string, type } from 'superstruct'
-import { counted } from '../../amounts/index.js'
+import { counted, shownCount } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
   cancelRun,
   findAutomation,
+  findBackfill,
   findRun,
   moveFor,
   readDefinition,
@@ -157,6 +158,16 @@ const notLookedAt = (looked: string | undefined) =>
       : 'Nobody was started: look below who would enter, then start it',
   )
 
+/** A page that is older than the start that is under way has a form that leads to nothing. */
+async function refuseUnderWay(deps: AutomationPageDeps, id: string): Promise<void> {
+  const last = await findBackfill(deps.store.read, id)
+  if (last === undefined || last.ended_at !== null) return
+  throw new ApiError(
+    'conflict',
+    `It is being started already, for ${shownCount(last.per_hour)} an hour: see below how far it is. Stop that first, or let it come to its end`,
+  )
+}
+
 function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
   const again = (visit: Visit, faults: Faults) => showStart(deps, visit, { faults })
   pages.get('/automations/:id/start', 'automations.read', (visit) => again(visit, noFaults))
@@ -175,6 +186,7 @@ function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
   }
   const starting = { action: 'automations.write', form: StartForm, again } as const
   pages.post('/automations/:id/start/look', { ...starting, reads: true }, async (visit) => {
+    await refuseUnderWay(deps, (await named(deps, visit)).id)
     given(visit.form)
     return showStart(deps, { ...visit, form: undefined }, { faults: noFaults, isAsked: true })
   })
@@ -182,6 +194,7 @@ function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
     const { account, base, form } = visit
     checkOpen(await readBilling(deps.store.read, deps.plans, account.id))
     const found = await named(deps, visit)
+    await refuseUnderWay(deps, found.id)
     const { perHour = operations.usualPerHour } = given(form)
     const whom = form.whom ?? ''
     // The form may have been changed since somebody looked: nobody is started for whom that was not said.

@@ -26,24 +26,62 @@ export type TriggerStep = Extract<StepDefinition, { type: 'trigger' }>
 type Named = Pick<AutomationDefinition, 'steps'>
 
 /** How a state is shown. */
-export function stateChip({ status, paused_at }: Pick<Automation, 'status' | 'paused_at'>): {
-  text: string
-  tone: Tone
-} {
+export function stateChip(
+  { status, paused_at }: Pick<Automation, 'status' | 'paused_at'>,
+  /** What keeps it from what it is for, as it is said after “On”. */
+  ailment?: string,
+): { text: string; tone: Tone } {
   if (status === 'archived') return { text: 'Archived', tone: 'none' }
   if (paused_at !== null) return { text: 'Paused', tone: 'doubt' }
-  return status === 'enabled' ? { text: 'On', tone: 'good' } : { text: 'Off', tone: 'none' }
+  if (status !== 'enabled') return { text: 'Off', tone: 'none' }
+  return ailment === undefined
+    ? { text: 'On', tone: 'good' }
+    : { text: `On, ${ailment}`, tone: 'bad' }
 }
 
 // The field by which the filter of such a trigger names the one that is meant, and how that is said.
-const places: Readonly<Record<string, { field: string; says: (name: string) => string }>> = {
-  '$list.joined': { field: 'listId', says: (name) => `somebody joins ${setApart(name)}` },
+interface StartPlace {
+  field: string
+  kind: 'list' | 'segment' | 'form'
+  says: (name: string) => string
+}
+const places: Readonly<Record<string, StartPlace>> = {
+  '$list.joined': {
+    field: 'listId',
+    kind: 'list',
+    says: (name) => `somebody joins ${setApart(name)}`,
+  },
   '$segment.joined': {
     field: 'segmentId',
+    kind: 'segment',
     says: (name) => `somebody comes into the segment “${name}”`,
   },
-  '$segment.left': { field: 'segmentId', says: (name) => `somebody leaves the segment “${name}”` },
-  '$form.confirmed': { field: 'formId', says: (name) => `somebody confirms the form “${name}”` },
+  '$segment.left': {
+    field: 'segmentId',
+    kind: 'segment',
+    says: (name) => `somebody leaves the segment “${name}”`,
+  },
+  '$form.confirmed': {
+    field: 'formId',
+    kind: 'form',
+    says: (name) => `somebody confirms the form “${name}”`,
+  },
+}
+
+/** The same of one that is there no more: `somebody joins a list that is deleted`. */
+export const deletedPlaceWords = (eventName: string): string =>
+  eventWords(eventName).replace(/ an? (list|segment|form)$/, ' a $1 that is deleted')
+
+/** What begins it and is deleted; undefined where that is there, or it begins with something else. */
+export function deletedStart(of: Named, { names }: WordBook): StartPlace['kind'] | undefined {
+  for (const { type, config } of of.steps) {
+    if (type !== 'trigger') continue
+    const place = places[config.eventName]
+    const named = place && config.filter && namedBy(config.filter, place.field)
+    if (place !== undefined && named !== undefined && !names.has(named.id.toLowerCase()))
+      return place.kind
+  }
+  return undefined
 }
 
 /** Such an event of one list, segment or form, as `somebody joins Readers`. */
@@ -57,7 +95,8 @@ export function triggerWords({ config }: TriggerStep, book: WordBook, of: Named)
   const place = places[eventName]
   const named = place && filter && namedBy(filter, place.field)
   if (place !== undefined && named !== undefined) {
-    const says = place.says(book.names.get(named.id) ?? 'one that is deleted')
+    const name = book.names.get(named.id.toLowerCase())
+    const says = name === undefined ? deletedPlaceWords(eventName) : place.says(name)
     return `When ${says}${withRule(named.rest, book, of)}`
   }
   const event = eventWords(eventName)

@@ -84,7 +84,7 @@ async function bring(
 /** The page of what the button asks for; asked for once more where somebody has gone on typing meanwhile. */
 async function answerTo(form: HTMLFormElement, button: HTMLButtonElement): Promise<Document> {
   // Who only looks changes nothing: what is typed meanwhile is looked at, too.
-  const isLook = button.value.startsWith('show:')
+  const isLook = /^(rule:)?show:/.test(button.value)
   const typed = () => {
     const texts = new URLSearchParams(textsOf(new FormData(form, button)))
     if (isLook) texts.append('looks', 'on')

@@ -10,6 +10,7 @@ import {
   findBroadcast,
   reachableNow,
   refuseSmallTest,
+  unfinishedVersionsOf,
   withName,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -20,6 +21,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
+import { newerThan, ofTwoWriters } from './two-writers.js'
 import { campaignName } from './words.js'
 
 interface EditVersionsView {
@@ -27,6 +29,8 @@ interface EditVersionsView {
   id: string
   name: string
   revision: string
+  /** Of the draft as somebody else has saved it since this page was opened. */
+  newer: string | undefined
   /** What the campaign has where a version has nothing of its own. */
   usual: { subject: string; previewText: string; from: string }
   versions: VersionFields[]
@@ -54,6 +58,8 @@ type Part = (typeof parts)[number]
 
 const VersionsForm = type({
   revision: string(),
+  /** The revision that somebody else has saved meanwhile, to be written over. */
+  over: optional(string()),
   /** `add`, `none`, `remove-` or `content-` with the number of a version; else it is saved. */
   next: optional(string()),
   share: optional(string()),
@@ -79,13 +85,15 @@ export function versionPages(pages: AccountPages, deps: CampaignPageDeps): void 
     const draft = await draftOf(visit)
     const { variants: before } = await draftVersions(read, draft)
     const variants = variantsOfForm(fields, form.next ?? '', before)
+    const unfinished = await unfinishedVersionsOf(read, draft)
     const last = lastOfForm(fields, form.next ?? '', before)
     const own = last === undefined ? {} : asDraft(last, draft)
     const given = { variants, variantTest: testOfForm(form), ...own }
     check(given, structOf(operations.draftChanges))
     const billing = await readBilling(read, deps.plans, account.id)
     await changeDraft(withExpand(deps), billing, draft.id, given, {
-      revision: Number(form.revision),
+      revision: Number(form.over ?? form.revision),
+      unfinished: (last?.key && unfinished.get(last.key)) ?? undefined,
     })
     const isLast = Object.keys(own).length > 0
     const one = `It has one version now${isLast ? `, which is as version ${last?.key} was` : ''}`
@@ -191,12 +199,14 @@ async function showVersions(
       ownContent: one.html !== undefined || one.blocks !== undefined,
     }
   })
+  const revision = fields.get('revision') ?? String(draft.revision)
   const view: EditVersionsView = {
     page: `${base}/campaigns/${draft.id}`,
     id: draft.id,
     name: campaignName(draft),
     // What was typed over an older draft is refused until somebody has looked at the newer one.
-    revision: fields.get('revision') ?? String(draft.revision),
+    revision,
+    newer: newerThan(revision, draft),
     usual: {
       subject: draft.subject,
       previewText: draft.preview_text ?? '',
@@ -213,7 +223,10 @@ async function showVersions(
     small: variants.length === 0 ? undefined : await smallWords(deps, draft),
     faults,
   }
-  return page('campaigns/edit-versions', view, { title: `Versions of ${view.name}` })
+  return page('campaigns/edit-versions', view, {
+    title: `Versions of ${view.name}`,
+    ...ofTwoWriters(view.newer, faults),
+  })
 }
 
 /** That a test has fewer people than its versions need; undefined: it has enough, or an audience is still to be chosen. */

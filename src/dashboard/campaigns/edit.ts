@@ -31,6 +31,7 @@ import { isPaceTyped, paceFieldsOf, paceWords, withPaceTyped } from './pace-part
 import { campaignPreview } from './preview.js'
 import { askedContact, previewPart } from './preview-part.js'
 import { sendersOf } from './senders.js'
+import { newerThan, ofTwoWriters } from './two-writers.js'
 import { asVersion } from './version-content.js'
 import { campaignName, shown } from './words.js'
 
@@ -40,7 +41,7 @@ export interface EditCampaignView {
   /** It shows what was typed, which the draft does not have: to be checked and sent it is saved first. */
   isUnsaved: boolean
   /** The campaign as which it was typed, where that was sent meanwhile: it can be a draft of its own. */
-  sent: { name: string; page: string } | undefined
+  sent: { name: string; page: string; says: string } | undefined
   /** Undefined while it is not kept yet. */
   page: string | undefined
   action: string
@@ -148,7 +149,7 @@ export async function editPage(
   const view: EditCampaignView = {
     base,
     title: titleOf(draft, sent),
-    sent: sent && { name: campaignName(sent), page: `${base}/campaigns/${sent.id}` },
+    sent: sentMeanwhile(sent, base),
     isUnsaved: wasTyped && draft !== undefined,
     page: here,
     action: here ?? `${base}/campaigns/new`,
@@ -157,10 +158,7 @@ export async function editPage(
     largeHtml: isLarge ? `${shown(Math.round(values.html.length / 1024))} KB` : undefined,
     whom,
     revision,
-    newer:
-      draft !== undefined && revision !== String(draft.revision)
-        ? String(draft.revision)
-        : undefined,
+    newer: newerThan(revision, draft),
     lists,
     segments,
     find,
@@ -198,8 +196,21 @@ export async function editPage(
     testVersion: fields.get('testVersion') ?? versionKeys[0] ?? '',
     faults,
   }
-  return page('campaigns/edit', view, { title: view.title, editor: true, wide: true })
+  return page('campaigns/edit', view, {
+    title: view.title,
+    editor: true,
+    wide: true,
+    ...ofTwoWriters(view.newer, faults),
+  })
 }
+
+const sentMeanwhile = (sent: Broadcast | undefined, base: string): EditCampaignView['sent'] =>
+  sent && {
+    name: campaignName(sent),
+    page: `${base}/campaigns/${sent.id}`,
+    // Cancelled before it began.
+    says: sent.status === 'cancelled' && sent.sent_at === null ? 'discarded' : 'sent',
+  }
 
 function titleOf(draft: Broadcast | undefined, sent: Broadcast | undefined): string {
   if (draft !== undefined) return campaignName(draft)

@@ -9,6 +9,7 @@ import {
   draftVersions,
   findBroadcast,
   htmlOf,
+  unfinishedVersionsOf,
 } from '../../broadcasts/index.js'
 import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -16,7 +17,7 @@ import { ApiError } from '../../errors/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { blockCards } from '../blocks/cards.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
-import { savedOrKept } from '../blocks/finished.js'
+import { savedOrKept, type UnfinishedDocument, unfinishedIn } from '../blocks/finished.js'
 import {
   checkedDocument,
   documentFaults,
@@ -37,6 +38,7 @@ import { type CampaignPageDeps, withExpand } from './deps.js'
 import { maxBodyBytes, mostShown, oneWritingMs } from './form.js'
 import { campaignPreview } from './preview.js'
 import { askedContact, previewPart } from './preview-part.js'
+import { newerThan, ofTwoWriters } from './two-writers.js'
 import { campaignName, shown } from './words.js'
 
 type Version = NonNullable<BroadcastInput['variants']>[number]
@@ -50,6 +52,8 @@ interface VersionContentView {
   key: string
   name: string
   revision: string
+  /** Of the draft as somebody else has saved it since this page was opened. */
+  newer: string | undefined
   /** Whether it has a content of its own already. */
   own: boolean
   /** The cards of its blocks; undefined where it is HTML. */
@@ -65,6 +69,8 @@ interface VersionContentView {
 
 const ContentForm = type({
   revision: string(),
+  /** The revision that somebody else has saved meanwhile, to be written over. */
+  over: optional(string()),
   html: optional(string()),
   /** There where an empty `html` leaves it as it is. */
   keepsHtml: optional(string()),
@@ -92,22 +98,26 @@ export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps)
     const { draft, variants, test, version } = await versionIn(deps, visit)
     const { key = '' } = version
     const billing = await readBilling(read, deps.plans, account.id)
-    const revision = Number(form.revision)
-    const write = async (document: TypedDocument | undefined) => {
+    const revision = Number(form.over ?? form.revision)
+    const isTaken = form.next === 'as-draft'
+    const write = async (document: TypedDocument | undefined, rest?: UnfinishedDocument) => {
       const content = contentGiven(form, document, version)
       const given = {
         variants: variants.map((one) => (one.key === key ? written(one, content) : one)),
         variantTest: test,
       }
       check(given, structOf(operations.draftChanges))
-      await changeDraft(withExpand(deps), billing, draft.id, given, { revision })
+      await changeDraft(withExpand(deps), billing, draft.id, given, {
+        revision,
+        unfinishedVersions: new Map([[key, rest && !isTaken ? JSON.stringify(rest) : null]]),
+      })
     }
-    const isTaken = form.next === 'as-draft'
     const fields = await withPictureWords(deps, account.id, visit.fields)
     const { flash } = await savedOrKept({ form, fields }, write, {
       before: version.blocks ?? blocksOf(draft),
       saved: isTaken ? `Version ${key} has the content of the draft` : `Version ${key} is saved`,
       within: `variants.${variants.indexOf(version)}.`,
+      keepsAll: true,
     })
     const versions = `${base}/campaigns/${draft.id}/versions`
     const isKept = form.next === 'keep'
@@ -131,7 +141,10 @@ async function versionIn(
   const { variants, test } = await draftVersions(store.read, draft)
   const version = variants.find(({ key }) => key === params.key)
   if (version === undefined) throw new ApiError('not_found', 'The draft has no such version')
-  return { draft, variants, test, version }
+  const unfinished = unfinishedIn(
+    (await unfinishedVersionsOf(store.read, draft)).get(params.key ?? ''),
+  )
+  return { draft, variants, test, version, unfinished }
 }
 
 type Content = Pick<Version, 'html' | 'blocks'>
@@ -176,10 +189,17 @@ interface TypedContent {
   document: TypedDocument | undefined
 }
 
+interface Written {
+  draft: Broadcast
+  version: Version
+  /** What of it is not finished. */
+  unfinished: UnfinishedDocument | undefined
+}
+
 async function showContent(
   deps: CampaignPageDeps,
   visit: Visit,
-  { draft, version }: { draft: Broadcast; version: Version },
+  { draft, version, unfinished }: Written,
   faults: Faults,
 ) {
   const { read } = deps.store
@@ -196,13 +216,14 @@ async function showContent(
     version,
   )
   const wasTyped = fields.get('revision') !== undefined
-  const document = wasTyped ? documentIn(fields) : saved.document
+  const document = wasTyped ? documentIn(fields) : (unfinished ?? saved.document)
   const typed = wasTyped ? (fields.get('html') ?? '') : saved.html
   const html = fields.get('keepsHtml') !== undefined && typed === '' ? saved.html : typed
   const isLarge = isOwn(version) && html === saved.html && html.length > mostShown
   const as = fields.get('as') ?? ''
   const versions = `${base}/campaigns/${draft.id}/versions`
   const { key = '' } = version
+  const revision = fields.get('revision') ?? String(draft.revision)
   const here = `${versions}/${key}`
   const view: VersionContentView = {
     isUnsaved: wasTyped,
@@ -211,13 +232,21 @@ async function showContent(
     versions,
     key,
     name: campaignName(draft),
-    revision: fields.get('revision') ?? String(draft.revision),
+    revision,
+    newer: newerThan(revision, draft),
     own: isOwn(version),
     blocks:
       document &&
       blockCards({
         document,
-        faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
+        faults: {
+          ...faults,
+          fields: {
+            ...documentFaults(document),
+            ...(!wasTyped && unfinished?.faults),
+            ...faults.fields,
+          },
+        },
         change: `${here}/preview`,
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
@@ -234,5 +263,10 @@ async function showContent(
     faults,
   }
   const title = `Version ${key} of ${view.name}`
-  return page('campaigns/version-content', view, { title, editor: true, wide: true })
+  return page('campaigns/version-content', view, {
+    title,
+    editor: true,
+    wide: true,
+    ...ofTwoWriters(view.newer, faults),
+  })
 }

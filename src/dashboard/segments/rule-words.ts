@@ -71,6 +71,7 @@ function rowWords(row: ConditionRow, choice: FieldChoice | undefined): string {
   const kind = choice?.kind
   // What holds is a sentence by itself: “Welcome” was opened.
   if (operator === 'yes') return label
+  if (operator === 'no') return negated(label)
   const how = operatorWord(operator, kind)
   if (kind !== 'count' || !field.startsWith('event.')) {
     return [label, how, dayOr(value)].filter(Boolean).join(' ')
@@ -78,6 +79,19 @@ function rowWords(row: ConditionRow, choice: FieldChoice | undefined): string {
   const event = eventWords(field.slice('event.'.length))
   const times = /^\d+$/.test(value) ? counted(Number(value), 'time') : value
   return `${event} ${how.replace(/^is /, '')} ${times}${since === '' ? '' : ` in the last ${since}`}`
+}
+
+// What is said of a mail, and its opposite.
+const opposites: readonly (readonly [RegExp, string])[] = [
+  [/ was (opened|clicked in|delivered)$/, ' was not $1'],
+  [/ arrived$/, ' did not arrive'],
+  [/ bounced$/, ' did not bounce'],
+]
+
+/** That a sentence does not hold, as people say it where there is a way. */
+function negated(label: string): string {
+  const [form, says = ''] = opposites.find(([one]) => one.test(label)) ?? []
+  return form === undefined ? `${label} does not hold` : label.replace(form, says)
 }
 
 const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

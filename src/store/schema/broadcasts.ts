@@ -180,6 +180,8 @@ const broadcastVariants = table(
     /** JSON of the document that its HTML is made of. */
     blocks: text().orNull(),
     body_id: integer().orNull(),
+    /** JSON of what its page has that is not finished. */
+    unfinished: text().orNull(),
     /** Mails of the test and of the rest, as the campaign's own counters. */
     recipients: integer().default(0),
     delivered: integer().default(0),

@@ -30,6 +30,12 @@ async function editor(path: string) {
   }
 }
 
+/** Where an answer leads, with what it says there once. */
+async function shownAfter({ headers, to }: { headers: Headers; to: string }) {
+  const said = headers.getSetCookie().map((one) => one.split(';')[0])
+  return (await owner.get(to, { cookie: [owner.cookie, ...said].join('; ') })).text
+}
+
 t.test('what is not right is open after a save, and where the check leads', async (t) => {
   const { id, edit, page } = await pages.made({ recipe: 'basket', name: 'Faulty' })
   const it = await editor(edit)
@@ -285,3 +291,107 @@ t.test('an unseen open is told where it is asked for, and news has its footer', 
   t.match(mail, /Unsubscribe/i)
   t.notMatch(mail, /\{\{|[\u{F0002}-\u{F0006}]/u)
 })
+
+t.test('what a recipe tells its author is told before it is sent', async (t) => {
+  const { edit, page } = await pages.made({ recipe: 'birthday', name: 'As made' })
+  const says = /Its mail still tells you what to write, and would be sent so, with a button/
+  t.match((await owner.get(edit)).text, says, 'at its step')
+  const check = async () => (await owner.get(`${page}/enable`)).text
+  const [, slug = ''] =
+    /Look at it<[^>]*>[^<]*(?:<[^>]*>[^<]*)*?Its mail still tells[^<]*(?:<[^>]*>)* <a href="[^"]*\/templates\/(birthday-1[^"]*)">Write this mail</.exec(
+      await check(),
+    ) ?? []
+  t.match(slug, /^birthday-1/)
+  const written = { subject: 'Happy birthday!', blocks: { version: 1, blocks: [] as object[] } }
+  const write = async (...blocks: object[]) => {
+    const body = { ...written, blocks: { version: 1, blocks } }
+    await pages.call('PATCH', `/v1/templates/${slug}`, body)
+  }
+  await write(
+    { type: 'text', text: 'All the best!' },
+    { type: 'button', text: 'Yours', url: 'https://example.com/' },
+  )
+  t.match(await check(), /The button of its mail leads nowhere yet/)
+  t.notMatch(await check(), says)
+  await write({ type: 'text', text: 'All the best!' })
+  t.notMatch(await check(), /leads nowhere yet/)
+  const it = await editor(edit)
+  await it.press('open:0.1')
+  const link = `<p class="quiet"><a href="${base}/templates/${slug}">Write this mail</a></p><iframe`
+  t.ok(it.html().includes(link), 'the way to it is not in a line that is cut')
+})
+
+t.test('a question that comes right after its mail is told', async (t) => {
+  const { edit, page } = await pages.made({ recipe: 'win-back', name: 'Too soon' })
+  const it = await editor(edit)
+  const says = /Nobody can have opened “What is new” yet, or clicked in it: put a wait before/
+  t.notMatch(it.html(), says)
+  await it.press('gone:0.2')
+  t.match(it.html().split('Have they clicked in it?</legend>')[1]?.slice(0, 900), says)
+  t.match((await owner.get(`${page}/enable`)).text, says)
+})
+
+t.test(
+  'saving what nobody has changed makes no draft, and faults of a wait are whole',
+  async (t) => {
+    const { id, edit } = await pages.made({ recipe: 'review', name: 'Unchanged' })
+    const it = await editor(edit)
+    await it.press('open:0.1')
+    t.match(
+      await it.press('show:', { 's.amount': '0' }),
+      /How long: a whole number, 1 or more, and 90 days at most\./,
+    )
+    const checked = await it.save({ 's.amount': '0', next: 'enable' })
+    const told = await shownAfter(checked)
+    t.match(told, /What is not right yet stands below/, 'nothing is open there')
+    await it.press('open:0.1')
+    await it.save({ 's.amount': '7' })
+    await call('POST', `/v1/automations/${id}/enable`)
+    const again = await editor(edit)
+    const same = await again.save()
+    t.match(await shownAfter(same), /Nothing was changed/)
+    t.match(await call('GET', `/v1/automations/${id}/draft`), { isDraft: false })
+  },
+)
+
+t.test(
+  'the check of what is on speaks of that, and a second press finds it in force',
+  async (t) => {
+    const { id, edit, page } = await pages.made({ recipe: 'review', name: 'Twice' })
+    const check = async () => (await owner.get(`${page}/enable`)).text
+    const revision = / name="revision" value="([^"]*)"/.exec(await check())?.[1] ?? ''
+    t.equal((await owner.post(`${page}/enable`, { revision })).status, 303)
+    t.equal((await owner.post(`${page}/enable`, { revision })).status, 303, 'in another tab')
+    const it = await editor(edit)
+    await it.press('open:0.3')
+    await it.save({ 's.template': '' })
+    const late = await owner.post(`${page}/enable`, { revision })
+    t.match(late, { status: 422, text: /Somebody has changed it since you opened this page/ })
+    t.match(await check(), /The draft cannot be put in force yet/)
+    t.notMatch(await check(), /cannot be turned on yet/)
+    await owner.post(`${edit}/discard`, {})
+    await pages.store.write((tx) => tx.updateTable('domains').set({ status: 'pending' }).execute())
+    t.match(
+      await check(),
+      /<h2 id="force">It is on<[\s\S]*It is on, but it cannot do what it is for/,
+    )
+    t.match((await owner.get(page)).text, /On, but sender\.test is not verified/)
+    t.match((await owner.get(`${base}/automations`)).text, /On, but sender\.test is not verified/)
+    await pages.store.write((tx) => tx.updateTable('domains').set({ status: 'verified' }).execute())
+    t.notMatch((await owner.get(page)).text, /is not verified/)
+    await call('POST', `/v1/automations/${id}/disable`)
+  },
+)
+
+t.test(
+  'a condition offers the mails before it, and says in words what did not happen',
+  async (t) => {
+    const { edit } = await pages.made({ recipe: 'welcome', name: 'Before', list: 'any' })
+    const it = await editor(edit)
+    await it.press('open:0.3')
+    t.match(it.html(), /The mail “Welcome” was opened</)
+    t.notMatch(it.html(), /The mail “A question” was opened</)
+    await it.press('close:', { field: 'email.welcome-1.delivered', operator: 'no', value: '' })
+    t.match(it.html(), /If “Welcome” did not arrive/)
+  },
+)

@@ -19,6 +19,7 @@ t.test('the list that begins it need not be said', async (t) => {
   const one = (await owner.post(at, trying)).text
   t.notMatch(one, /does not begin/)
   t.match(one, /Welcome: the mail is sent/)
+  t.match(one, /action="[^"]*simulate#told"[\s\S]*<h2 id="told" tabindex="-1">What happens/)
   const many = (await owner.post(at, { ...trying, whom: `list.${listId}` })).text
   t.match(many, /2 people looked at, 100 at most; it begins for 2 of them/)
   const id = at.split('/').at(-2)

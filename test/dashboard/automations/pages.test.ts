@@ -92,10 +92,26 @@ t.test('many are started: first it is said who would enter, then they do', async
   t.equal((await posthorn.call('GET', `/v1/automations/${id}/start`)).status, 404)
   const start = { whom, perHour: '36000', looked: `${whom} 36000` }
   t.equal((await owner.post(`${page}/start`, start)).status, 303)
+  const endedAt = async (ended_at: number | null) =>
+    await store.write((tx) =>
+      // Its next people are far away, so that it does not end meanwhile.
+      tx
+        .updateTable('automation_backfills')
+        .set({ ended_at, next_at: Date.now() + 1e9 })
+        .execute(),
+    )
   const isOver = async () => (await call('GET', `/v1/automations/${id}/start`)).endedAt !== null
   await eventually(isOver, 20_000)
   const over = (await owner.get(`${page}/start`)).text
   t.match(over, /The last start/)
+  // A tab of before the start: it has a form, and a start is under way.
+  await endedAt(null)
+  for (const path of ['start', 'start/look']) {
+    const late = await owner.post(`${page}/${path}`, start)
+    t.equal(late.status, 422)
+    t.match(late.text, /It is being started already, for 36,000 an hour[\s\S]*Under way/)
+  }
+  await endedAt(Date.now())
   const again = await owner.post(`${page}/start/look`, { whom, perHour: '3600' })
   t.match(again.text, /0 people would enter/)
   t.match(again.text, /They are in it now/)
@@ -393,8 +409,14 @@ t.test('a draft is seen, and what begins with a deleted list is in the way', asy
   t.match((await owner.get(`${base}/automations`)).text, /Draft<span class="hidden"> of Short/)
   t.equal((await owner.post(`${here}/edit/discard`, {})).status, 303)
   t.notMatch((await owner.get(here)).text, /There is a draft/)
-  await call('POST', `/v1/automations/${made.id}/disable`)
+  t.notMatch((await owner.get(here)).text, /cannot begin/)
   await call('DELETE', `/v1/contacts/lists/${at.id}`)
+  for (const path of [here, `${here}/runs`, `${base}/automations`]) {
+    const { text } = await owner.get(path)
+    t.match(text, /On, cannot begin: its list is deleted/, path)
+    t.match(text, /When somebody joins a list that is deleted/, path)
+  }
+  await call('POST', `/v1/automations/${made.id}/disable`)
   t.match((await owner.get(`${here}/enable`)).text, /This list is deleted, so nobody joins it/)
   t.notMatch((await owner.get(`${here}/enable`)).text, /class="primary">Turn it on/)
   const refused = await posthorn.call('POST', `/v1/automations/${made.id}/enable`)

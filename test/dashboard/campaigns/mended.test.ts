@@ -104,6 +104,51 @@ t.test(
   },
 )
 
+t.test('what is not finished of a version stays there, and holds its campaign up', async (t) => {
+  const block = (text: string) => ({ type: 'text', text })
+  const blocks = { version: 1, blocks: [block('Hello'), block('More')] }
+  const variants = [{ subject: 'One' }, { subject: 'Two' }]
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, blocks, variants })
+  const page = `${base}/campaigns/${id}`
+  const typed = {
+    document: '{}',
+    'b.0.type': 'text',
+    'b.0.text': 'Hello',
+    'b.1.type': 'text',
+    'b.1.text': 'second thoughts, {{ firstName unfinished',
+  }
+  const kept = await owner.post(`${page}/versions/B`, { ...typed, revision: '0', next: 'keep' })
+  t.equal(kept.status, 303)
+  const read = async (at = page) => (await owner.get(`${at}/versions/B`)).text
+  t.match(await read(), 'second thoughts, {{ firstName unfinished')
+  t.match(await read(), 'id="field-b.1.text-fault"')
+  const told = 'These of the blocks of version B are not finished: Text 2'
+  t.match((await owner.get(`${page}/send`)).text, told)
+  t.match((await posthorn.call('POST', `/v1/broadcasts/${id}/send`)).json.error, told)
+  const versions = { key1: 'A', subject1: 'One', key2: 'B', subject2: 'Three' }
+  await owner.post(`${page}/versions`, { ...versions, revision: '1' })
+  t.match(await read(), 'second thoughts', 'another subject leaves it')
+  const copy = await owner.post(`${page}/duplicate`)
+  t.match(await read(copy.to), 'second thoughts', 'a copy has it')
+  const saved = await owner.post(`${page}/versions/B`, { ...typed, revision: '2' })
+  t.equal(saved.status, 303, '"Save" takes it too')
+  const whole = { ...typed, 'b.1.text': 'second thoughts' }
+  t.equal((await owner.post(`${page}/versions/B`, { ...whole, revision: '3' })).status, 303)
+  t.notMatch((await owner.get(`${page}/send`)).text, 'not finished')
+
+  for (const [at, form] of [
+    [`${page}/versions/B`, whole],
+    [`${page}/versions`, versions],
+    [page, { from: content.from, subject: 'Mine', lists: listId, document: '{}' }],
+  ] as const) {
+    const late = await owner.post(at, { ...form, revision: '1' })
+    t.equal(late.status, 422)
+    t.notMatch(late.text, 'open it again')
+    const [, over = ''] = /name="over" value="(\d+)"/.exec(late.text) ?? []
+    t.equal((await owner.post(at, { ...form, revision: '1', over })).status, 303, at)
+  }
+})
+
 t.test('what was typed into a draft that another window has sent can be a new draft', async (t) => {
   const { id } = await call('POST', '/v1/broadcasts', { ...written, name: 'Week 49' })
   const page = `${base}/campaigns/${id}`
@@ -121,6 +166,9 @@ t.test('what was typed into a draft that another window has sent can be a new dr
   }
   const made = await owner.post(`${base}/campaigns/new`, { ...typed, revision: '0' })
   t.match((await owner.get(made.to)).text, 'value="Better words"')
+  await owner.post(`${made.to}/cancel`)
+  const late = await owner.post(made.to, { ...typed, revision: '0' })
+  t.match(late.text, 'is no draft any more, as somebody has discarded it meanwhile')
   await call('POST', `/v1/broadcasts/${id}/cancel`)
 })
 
