@@ -48,6 +48,8 @@ interface SelectedView {
   /** The fields that may be set. */
   own: FieldName[]
   back: string
+  /** The search and the filters of the page where they were ticked, with a `?`. */
+  query: string
   faults: Faults
   same: SameBy
 }
@@ -86,9 +88,9 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     return page('contacts/selected', { ...view, faults }, { title: view.title })
   }
   const doing = { action: 'contacts.write', form: Chosen, again } as const
-  pages.post('/contacts/selected/do', doing, async ({ account, base, form, person }) => {
+  pages.post('/contacts/selected/do', doing, async ({ account, base, form, person, query }) => {
     const { ids, trigger } = form
-    const back = `${base}/contacts`
+    const back = `${base}/contacts${searchIn(query)}`
     if (form.do === 'delete') {
       const emails = (await contactsAmong(read, account.id, ids)).map(({ email }) => email)
       const deleted = await deleteContacts(deps, account.id, ids)
@@ -108,7 +110,6 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     }
     const list = await requireList(read, account.id, form.list ?? '')
     const { id: listId, name } = list
-    const there = `${back}?list=${listId}`
     if (form.do === 'remove') {
       const taken = await takeOffList(deps, account.id, listId, ids)
       const flash = `${counted(taken, 'contact')} taken off “${name}”`
@@ -133,9 +134,11 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     if (starts) followed?.()
     const flash = `${counted(joined, 'contact')} put on “${name}”`
     const detail = { list: listId, ids, trigger: starts }
-    return redirect(there, { flash, audit: { action: 'contact.add', target: listId, detail } })
+    return redirect(back, { flash, audit: { action: 'contact.add', target: listId, detail } })
   })
 }
+
+const searchIn = (query: URLSearchParams) => (query.size > 0 ? `?${query}` : '')
 
 const asksFields = ['set', 'unsubscribe', 'add'] as const
 
@@ -165,7 +168,8 @@ async function selectedView(
     list: form.list ?? '',
     ids: contacts.map(({ id }) => id),
     emails: contacts.map(({ email }) => email),
-    back: `${base}/contacts${query.size > 0 ? `?${query}` : ''}`,
+    back: `${base}/contacts${searchIn(query)}`,
+    query: searchIn(query),
     faults: { message: undefined, fields: {}, values: {} },
     asksFirst: false,
     own: form.do === 'set' ? await fieldNames(read, account.id) : [],
