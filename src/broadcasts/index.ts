@@ -120,6 +120,7 @@ export {
   leftToCancel,
   neverSent,
   pauseBroadcast,
+  pausedByAccount,
   resumeBroadcast,
   stopBroadcast,
   takeBack,
@@ -139,3 +140,4 @@ export {
   whomIn,
   whomOf,
 } from './whom.js'
+export { goneWords } from './whom-gone.js'

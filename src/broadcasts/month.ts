@@ -9,7 +9,8 @@ export type DatedCampaign = Pick<Broadcast, (typeof columns)[number]> & {
 
 const columns = [
   ...(['id', 'name', 'subject', 'status', 'scheduled_at', 'sent_at'] as const),
-  ...(['local_zone', 'audience', 'recipients'] as const),
+  ...(['local_zone', 'audience', 'recipients', 'cancelled'] as const),
+  ...(['list_id', 'whom'] as const),
 ] as const
 
 interface Between {

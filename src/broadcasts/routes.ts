@@ -38,7 +38,14 @@ import { previewAudience, previewPeople, sendTest } from './preview.js'
 import { recipientsAnswer } from './recipients-answer.js'
 import { broadcastReport } from './report.js'
 import { shownMade } from './shown.js'
-import { cancelBroadcast, cancelRest, pauseBroadcast, resumeBroadcast, takeBack } from './stop.js'
+import {
+  cancelBroadcast,
+  cancelRest,
+  pauseBroadcast,
+  pausedByAccount,
+  resumeBroadcast,
+  takeBack,
+} from './stop.js'
 import { requireWhom, whomIn } from './whom.js'
 
 type BroadcastRouteDeps = BroadcastDeps &
@@ -189,7 +196,7 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
 
   serve(api, operations.pauseBroadcast, async ({ account, params: { id }, remember }) => {
     const answer = pausedBroadcast(id)
-    const how = { reason: 'paused by the account', byAccount: true }
+    const how = { reason: pausedByAccount, byAccount: true }
     const alongside = (tx: Tx) => remember(tx, answer)
     await pauseBroadcast(deps, { account_id: account.accountId, id }, { ...how, alongside })
     return answer

@@ -114,6 +114,9 @@ const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, stri
   failed: 'The campaign has failed; there is nothing to cancel',
 }
 
+/** The reason of a campaign that its account has paused by hand. */
+export const pausedByAccount = 'paused by the account'
+
 /** The account's own pause or resume; the one of an operator without it. */
 interface ByAccount {
   byAccount?: boolean

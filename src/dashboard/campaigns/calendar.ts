@@ -1,6 +1,6 @@
 import { counted } from '../../amounts/index.js'
 import { listAutomations } from '../../automations/index.js'
-import { campaignsBetween, type DatedCampaign } from '../../broadcasts/index.js'
+import { campaignsBetween, type DatedCampaign, neverSent } from '../../broadcasts/index.js'
 import { dayNumber, hourMs, localTime, temporal, timeOfLocal } from '../../clock/index.js'
 import { otherMarketing } from '../../stats/index.js'
 import type { Read } from '../../store/index.js'
@@ -10,8 +10,8 @@ import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
-import { campaignTabs } from './list.js'
-import { campaignName, chipOf, shown } from './words.js'
+import { audienceNames, campaignTabs } from './list.js'
+import { campaignName, chipOf, isAudienceGone, shown } from './words.js'
 
 interface CalendarDay {
   /** `2026-12-01`. */
@@ -81,6 +81,11 @@ export async function calendarPage(
     .map((one) => byOwnClocks(one, zone))
     .filter(({ at }) => at >= from && at < to)
     .toSorted((a, b) => a.at - b.at)
+  const names = await audienceNames(
+    read,
+    account.id,
+    found.filter(({ sent_at }) => sent_at === null),
+  )
   const others = await otherMarketing(read, account.id, {
     from: dayNumber(Date.parse(`${month}-01`)),
     to: dayNumber(Date.parse(`${next}-01`)) - 1,
@@ -99,7 +104,7 @@ export async function calendarPage(
       number: Number(date.slice(8)),
       words: dayWords.format(Date.parse(date)),
       isToday: date === today,
-      campaigns: some.map((one) => entryOf(one, { base, zone })),
+      campaigns: some.map((one) => entryOf(one, { base, zone, names })),
       more: left > 0 ? { text: `${left} more`, href } : undefined,
       others:
         mails > 0 ? `${shown(mails)} other marketing ${mails === 1 ? 'mail' : 'mails'}` : undefined,
@@ -199,16 +204,28 @@ function weeksOf(month: string, days: number): (string | undefined)[][] {
   return Array.from({ length: cells.length / 7 }, (_, week) => cells.slice(week * 7, week * 7 + 7))
 }
 
-function entryOf(one: DatedCampaign, { base, zone }: { base: string; zone: string }) {
+function entryOf(
+  one: DatedCampaign,
+  { base, zone, names }: { base: string; zone: string; names: ReadonlyMap<string, string> },
+) {
   const name = campaignName(one)
-  const people = one.sent_at === null ? one.audience : one.recipients
   return {
     page: `${base}/campaigns/${one.id}`,
     name: [...name].length > longestName ? `${[...name].slice(0, longestName).join('')}…` : name,
     time: `${localTime(one.at, zone).slice(11)}${one.local_zone === null ? '' : ' of their own clocks'}`,
-    people: `${shown(people)} ${people === 1 ? 'person' : 'people'}`,
+    people: peopleWords(one, names),
     chip: chipOf(one),
   }
+}
+
+/** To how many it goes, or went. */
+function peopleWords(one: DatedCampaign, names: ReadonlyMap<string, string>): string {
+  if (one.sent_at === null && isAudienceGone(one, names)) return 'its list or segment is gone'
+  if (neverSent(one) > 0) {
+    const all = Math.max(one.audience, one.recipients)
+    return `${shown(one.recipients - one.cancelled)} of ${counted(all, 'person', 'people')}`
+  }
+  return counted(one.sent_at === null ? one.audience : one.recipients, 'person', 'people')
 }
 
 /** Those that send by themselves: a run that begins today may send on any day. */

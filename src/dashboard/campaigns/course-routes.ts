@@ -9,6 +9,7 @@ import {
   duplicateBroadcast,
   findBroadcast,
   pauseBroadcast,
+  pausedByAccount,
   resumeBroadcast,
   takeBack,
   waitsForDecision,
@@ -91,19 +92,19 @@ export function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
       })
     },
   )
-  pages.post('/campaigns/:id/pause', { action }, async (visit) => {
+  pages.post('/campaigns/:id/pause', { action, again: show }, async (visit) => {
     const found = await of(visit)
-    await pauseBroadcast(whole, found, { reason: 'paused by the account', byAccount: true })
+    await pauseBroadcast(whole, found, { reason: pausedByAccount, byAccount: true })
     const audit = auditOf(operations.pauseBroadcast, { target: found.id })
     return redirect(here(visit), { flash: 'Paused: nothing more leaves', audit })
   })
-  pages.post('/campaigns/:id/resume', { action }, async (visit) => {
+  pages.post('/campaigns/:id/resume', { action, again: show }, async (visit) => {
     const found = await of(visit)
     await resumeBroadcast(whole, found, { byAccount: true })
     const audit = auditOf(operations.resumeBroadcast, { target: found.id })
     return redirect(here(visit), { flash: 'It goes on', audit })
   })
-  pages.post('/campaigns/:id/cancel', { action }, async (visit) => {
+  pages.post('/campaigns/:id/cancel', { action, again: show }, async (visit) => {
     const { id, sent_at } = await of(visit)
     const isWhole = sent_at === null
     await (isWhole ? cancelBroadcast : cancelRest)(whole, visit.account.id, id)

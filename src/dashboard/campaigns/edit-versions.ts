@@ -21,6 +21,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
+import { ledToCampaign } from './no-draft.js'
 import { newerThan, ofTwoWriters } from './two-writers.js'
 import { campaignName } from './words.js'
 
@@ -76,8 +77,11 @@ export function versionPages(pages: AccountPages, deps: CampaignPageDeps): void 
     if (found.status === 'draft') return found
     throw new ApiError('conflict', 'Only a draft can be given other versions')
   }
-  const show = async (visit: Visit, faults: Faults) =>
-    showVersions(deps, visit, await draftOf(visit), faults)
+  const show = async (visit: Visit, faults: Faults) => {
+    const found = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
+    if (found.status !== 'draft') return ledToCampaign(visit, found)
+    return showVersions(deps, visit, found, faults)
+  }
   pages.get('/campaigns/:id/versions', 'campaigns.write', (visit) => show(visit, noFaults))
   const changing = { action: 'campaigns.write', form: VersionsForm, again: show } as const
   pages.post('/campaigns/:id/versions', changing, async (visit) => {

@@ -20,7 +20,7 @@ import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
-import { campaignName, chipOf, shown, whomWords } from './words.js'
+import { campaignName, chipOf, isAudienceGone, shown, whomWords } from './words.js'
 
 const views = {
   drafts: { label: 'Drafts', statuses: ['draft'] },
@@ -178,7 +178,7 @@ function rowOf(
           shown(left),
           shown(leftToSend(one)),
         ]
-      : ['–', '–', '–', '–', toSendWords(one, audience)],
+      : ['–', '–', '–', '–', toSendWords(one, isAudienceGone(one, names) ? nobodyNow : audience)],
   }
 }
 
@@ -187,6 +187,8 @@ function leftToSend({ status, audience, recipients, waiting, expanded }: Broadca
   const isOn = expanded === 0 && (status === 'sending' || status === 'paused')
   return waiting + (isOn ? Math.max(0, audience - recipients) : 0)
 }
+
+const nobodyNow: AudienceNow = { people: 0, isCounted: true }
 
 /** How many a campaign would reach that has not begun; what has ended reaches nobody any more. */
 function toSendWords({ status }: Broadcast, audience: AudienceNow | undefined): string {

@@ -6,13 +6,17 @@ import {
   type Broadcast,
   broadcastReport,
   broadcastStanding,
+  goneWords,
+  neverSent,
   opensFrom,
   paceOf,
+  pausedByAccount,
   publicReason,
   unmeasuredOf,
   waitsForDecision,
 } from '../../broadcasts/index.js'
-import { utcTime } from '../../clock/index.js'
+import { localTime, utcTime } from '../../clock/index.js'
+import type { Read } from '../../store/index.js'
 import { exactIn, exactWithZone, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -34,6 +38,8 @@ interface CampaignView {
   name: string
   chip: { text: string; tone: Tone }
   reason: string | undefined
+  /** Which list or segment is gone that it was to go to, and what to do. */
+  gone: string | undefined
   subject: string
   from: string
   to: string
@@ -89,6 +95,8 @@ export async function campaignPage(
   const at = found.scheduled_at
   const isOver = found.status === 'sent' || found.status === 'cancelled' || found.expanded === 1
   const mayPace = mayWrite && found.status !== 'failed' && !isOver
+  const isToBeMade = waits || (isOnItsWay(found) && found.expanded === 0)
+  const gone = isToBeMade ? await goneWords(read, found) : undefined
   const unmeasured = await unmeasuredOf(deps, found)
   const known = (why: string | null, count: number) =>
     why === null ? shown(count) : `Not measured: ${why}`
@@ -98,11 +106,16 @@ export async function campaignPage(
     page: `${base}/campaigns/${found.id}`,
     name: campaignName(found),
     chip: chipOf(Object.assign({}, found, { status })),
-    reason: inZone(found, publicReason(found, reason), zone),
+    reason:
+      (await pausedWords(read, found, { status, now, person, zone })) ??
+      inZone(found, publicReason(found, reason), zone),
+    gone:
+      gone &&
+      `${gone}. ${waits ? 'It goes to nobody: take it back to choose another audience.' : 'No more mails are made: cancel the rest.'}`,
     subject: found.subject,
     from: found.from_header,
     to: whomWords(found, await audienceNames(read, account.id, [found])),
-    counted: countWords(countsOf(found)),
+    counted: gone !== undefined && waits ? 'Nobody, as it stands.' : countWords(countsOf(found)),
     leaves: waits && at !== null ? leavesAt(found, at, zone) : undefined,
     pace: paceWords(found),
     paceFields: mayPace ? paceFieldsOf(found, { zone, faults }) : undefined,
@@ -119,6 +132,13 @@ export async function campaignPage(
       { label: 'On their way', value: shown(found.waiting) },
       { label: 'Delivered', value: shown(found.delivered + found.relayed) },
       { label: 'Bounced', value: shown(found.bounced) },
+      ...someOf([
+        { label: 'Given up', count: found.failed },
+        { label: 'Left out', count: found.suppressed },
+        { label: 'Cancelled', count: found.cancelled },
+        // Those of whom no mail was made, as those above are of mails that were.
+        { label: 'Never made', count: Math.max(0, neverSent(found) - found.cancelled) },
+      ]),
       { label: 'Opened by people', value: known(unmeasured.opens, found.opened) },
       { label: 'Clicked by people', value: known(unmeasured.clicks, found.clicked) },
     ],
@@ -132,6 +152,34 @@ export async function campaignPage(
     },
   }
   return page('campaigns/one', view, { title: view.name })
+}
+
+const someOf = (figures: readonly { label: string; count: number }[]) =>
+  figures
+    .filter(({ count }) => count > 0)
+    .map(({ label, count }) => ({ label, value: shown(count) }))
+
+/** That somebody of the account has paused it, and when; undefined: it is not paused, or for another reason. */
+async function pausedWords(
+  read: Read,
+  { account_id: accountId, id, paused_by, reason }: Broadcast,
+  { status, now, person, zone }: Pick<Visit, 'now' | 'person'> & { status: string; zone: string },
+): Promise<string | undefined> {
+  if (status !== 'paused' || paused_by !== 'account' || reason !== pausedByAccount) return undefined
+  const row = await read
+    .selectFrom('audit_log')
+    .select(['at', 'user_id'])
+    .where('account_id', '=', accountId)
+    .where('action', '=', 'broadcast.pause')
+    .where('target', '=', id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (row === undefined) return 'Somebody of the account paused it.'
+  const who = row.user_id === person.id ? 'You' : 'Somebody of the account'
+  const isToday = localTime(row.at, zone).slice(0, 10) === localTime(now, zone).slice(0, 10)
+  const at = isToday ? localTime(row.at, zone).slice(11, 16) : exactWithZone(row.at, zone)
+  return `${who} paused it at ${at}.`
 }
 
 /** A reason, with the moment of which it tells in the zone of who reads it. */

@@ -1,5 +1,7 @@
 import {
+  type Broadcast,
   findBroadcast,
+  neverSent,
   opensUnmeasured,
   type PeopleAsked,
   pageOfPeople,
@@ -28,6 +30,7 @@ import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { ReportPageDeps } from './report.js'
+import { didNotArrive } from './report-words.js'
 
 interface ReportPeopleView extends BesidePages {
   report: string
@@ -122,7 +125,14 @@ const isPart = ({ link, reason, why, provider, variant }: PeopleAsked) =>
 const tabsShown: readonly Who[] = [
   ...(['sent', 'delivered', 'opened', 'not_opened', 'clicked', 'not_clicked'] as const),
   ...(['left', 'complained', 'unreached'] as const),
+  ...(['bounced', 'failed', 'suppressed'] as const),
 ]
+
+/** With those of mails that were cancelled, or never sent as the rest was. */
+const tabsOf = (broadcast: Broadcast): readonly Who[] => {
+  if (neverSent(broadcast) > 0) return [...tabsShown, 'not_sent']
+  return broadcast.cancelled > 0 ? [...tabsShown, 'cancelled'] : tabsShown
+}
 
 // Nothing more is sent to these.
 const areGone = new Set<Who>(['left', 'complained'])
@@ -144,6 +154,7 @@ export async function showReportPeople(
   const filters = filtersOf(asked)
   const unmeasured = asked.who === 'not_opened' ? await whyUnmeasured(deps, broadcast) : undefined
   const isKnown = unmeasured === undefined
+  const isCut = neverSent(broadcast) > 0
   const { rows, newer, older } = await listOf(
     { path: `${report}/people`, query, filters },
     async (cursor) => {
@@ -168,8 +179,8 @@ export async function showReportPeople(
     csv: isKnown ? linkTo(`${report}/people.csv`, filters) : undefined,
     name: name ?? subject,
     says: `People ${whoWords[asked.who].says}${saysMore(asked)}`,
-    tabs: tabsShown.map((who) => ({
-      label: whoWords[who].label,
+    tabs: tabsOf(broadcast).map((who) => ({
+      label: isCut && who === 'unreached' ? didNotArrive : whoWords[who].label,
       href: linkTo(`${report}/people`, { who }),
       here: who === asked.who && !isPart(asked),
     })),

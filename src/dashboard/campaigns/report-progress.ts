@@ -65,6 +65,7 @@ export async function sendingView(
   const toMake = Math.max(audience, progress.recipients)
   const done = progress.recipients - progress.waiting
   const perHour = rateOf(report, now)
+  const ageMs = now - (broadcast.sent_at ?? now)
   const later = broadcast.local_zone === null ? undefined : await laterSpan(read, broadcastId)
   const leftMs = timeLeft(broadcast, { people: toMake - done, perHour, now })
   const lanes = await Promise.all(
@@ -84,6 +85,7 @@ export async function sendingView(
       }
     }),
   )
+  const isPaused = broadcast.status === 'paused'
   const stopped =
     stop === undefined
       ? []
@@ -105,7 +107,8 @@ export async function sendingView(
       { label: 'Put off so far', value: counted(total.deferred, 'time') },
       { label: 'Bounced', value: shownCount(progress.bounced) },
       // What has left says nothing of a rest that waits for somebody, or for a time.
-      ...(waits ? [restWaits] : [rateFact(perHour), leftFact(broadcast, { leftMs, later, zone })]),
+      ...(waits ? [restWaits] : [rateFact(perHour, ageMs)]),
+      ...(waits || isPaused ? [] : [leftFact(broadcast, { leftMs, later, zone })]),
     ],
     providers: report.providers.slice(0, providersShown).map((one) => ({
       name: one.provider === '*' ? 'All others' : one.provider,
@@ -113,11 +116,14 @@ export async function sendingView(
         shownCount,
       ),
     })),
-    why: [
-      ...stopped,
-      ...(await gatesOf({ read, gateOf }, { accountId, broadcastId, told: lanes })),
-      ...lanes,
-    ],
+    // What holds up one that somebody has paused is the pause, which is said above.
+    why: isPaused
+      ? stopped
+      : [
+          ...stopped,
+          ...(await gatesOf({ read, gateOf }, { accountId, broadcastId, told: lanes })),
+          ...lanes,
+        ],
   }
 }
 
@@ -131,7 +137,9 @@ function timeLeft(
 ): number | undefined {
   const { rate: own, window } = paceOf(broadcast)
   const most = own ?? Number.POSITIVE_INFINITY
-  const rate = perHour > 0 ? Math.min(perHour, most) : most
+  // Its mails are made a minute ahead: where no more of them wait, it leaves as fast as it may, which may have been changed.
+  const isHeldUp = broadcast.waiting > (most / 60) * 2
+  const rate = perHour > 0 && (own === null || isHeldUp) ? Math.min(perHour, most) : most
   if (!Number.isFinite(rate)) return undefined
   const end = lastLeavesAt(now, { people, rate, window })
   return end === undefined ? undefined : end - now
@@ -175,10 +183,15 @@ const restWaits = {
   value: 'waits until a version is chosen for it',
 }
 
-const rateFact = (perHour: number) => ({
+const rateFact = (perHour: number, ageMs: number) => ({
   label: 'Rate',
-  value: perHour === 0 ? 'nothing in the last hour' : `${shownCount(Math.round(perHour))} an hour`,
+  value: rateWords(perHour, ageMs),
 })
+
+function rateWords(perHour: number, ageMs: number): string {
+  if (perHour > 0) return `${shownCount(Math.round(perHour))} an hour`
+  return ageMs < leastMs ? 'it has just begun' : 'nothing in the last hour'
+}
 
 /** What is left: by the clocks of those who get it later, or as fast as it leaves. */
 function leftFact(
@@ -202,6 +215,8 @@ function leftFact(
   return { label, value: `by own clocks: the next at ${next}, the last at ${last}${rest}` }
 }
 
+const leastMs = 60_000
+
 /** Mails an hour, by what has ended in this hour and the one before. */
 function rateOf({ overTime, sentAt }: BroadcastReport, now: number): number {
   const from = Math.max(now - (now % hourMs) - hourMs, Date.parse(sentAt ?? '') || 0)
@@ -209,7 +224,7 @@ function rateOf({ overTime, sentAt }: BroadcastReport, now: number): number {
     .filter(({ at }) => Date.parse(at) + hourMs > from)
     .reduce((sum, { delivered, bounced }) => sum + delivered + bounced, 0)
   // Of less than a minute no rate of an hour is told.
-  return now - from < 60_000 ? 0 : (ended / (now - from)) * hourMs
+  return now - from < leastMs ? 0 : (ended / (now - from)) * hourMs
 }
 
 function aboutTime(ms: number): string {

@@ -60,6 +60,9 @@ export interface ReportNumber {
   href: string
 }
 
+/** What `unreached` is called where others were never sent it. */
+export const didNotArrive = 'Sent, but did not arrive'
+
 /** The numbers at the top, each with its share and the people behind it. */
 export function numbersOf(
   { total, progress, unmeasured }: BroadcastReport,
@@ -93,7 +96,15 @@ export function numbersOf(
       : unknown('clicked'),
     one('left', total.unsubscribed, rates.unsubscribe),
     one('complained', total.complained + total.complainedUnproved, rates.complaint),
-    one('unreached', unreached, progress.recipients === 0 ? null : unreached / progress.recipients),
+    Object.assign(
+      one(
+        'unreached',
+        unreached,
+        progress.recipients === 0 ? null : unreached / progress.recipients,
+      ),
+      // Whom a cancelled rest never went out to stands beside it.
+      notSent > 0 && { label: didNotArrive },
+    ),
     ...(notSent === 0 ? [] : [one('not_sent', notSent, undefined)]),
   ]
 }

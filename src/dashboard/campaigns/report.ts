@@ -107,7 +107,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     here,
     campaign: `${base}/campaigns/${id}`,
     name: report.name ?? report.subject,
-    lead: `${shownCount(report.progress.recipients)} mails${report.name === null ? '' : ` · “${report.subject}”`}`,
+    lead: `${mailsWords(broadcast)}${report.name === null ? '' : ` · “${report.subject}”`}`,
     chip: standingChips[report.status],
     versions: await versionsView(deps, broadcast, visit),
     sent:
@@ -143,7 +143,11 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     })),
     compared: comparedRows(report, base, now),
     others: (
-      ['not_opened', 'not_clicked', 'bounced', 'failed', 'suppressed', 'cancelled'] as const
+      [
+        ...(['not_opened', 'not_clicked', 'bounced', 'failed', 'suppressed'] as const),
+        // Those whose mail was made and cancelled are some of those to whom it never went out.
+        neverSent(broadcast) > 0 ? 'not_sent' : 'cancelled',
+      ] as const
     ).map((who) => ({ label: whoWords[who].label, href: linkTo(`${here}/people`, { who }) })),
     same: {
       api: [
@@ -157,6 +161,14 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     },
   }
   return page('campaigns/report', view, { title: `Report: ${view.name}`, wide: true })
+}
+
+/** How many mails it has, or went out of it before its rest was cancelled. */
+function mailsWords(broadcast: Broadcast): string {
+  const { recipients, audience, cancelled } = broadcast
+  if (neverSent(broadcast) === 0) return counted(recipients, 'mail')
+  const all = Math.max(audience, recipients)
+  return `It went out to ${shownCount(recipients - cancelled)} of ${counted(all, 'person', 'people')}`
 }
 
 /** Of one whose rest was cancelled: how many it never went out to, and what sends it to them. */

@@ -29,6 +29,7 @@ import type { Visit } from '../shell/visit.js'
 import { checkList } from './check-list.js'
 import { checksOf } from './checks.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
+import { ledToCampaign } from './no-draft.js'
 import { isTypedFor, refuseUntyped } from './typed-number.js'
 import { contentsOf } from './version-checks.js'
 import { campaignName, shown } from './words.js'
@@ -63,8 +64,11 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
     }
     return found
   }
-  const show = async (visit: Visit, faults: Faults) =>
-    await showChecks(deps, visit, await draftOf(visit), faults)
+  const show = async (visit: Visit, faults: Faults) => {
+    const found = await findBroadcast(store.read, visit.account.id, visit.params.id ?? '')
+    if (found.status !== 'draft') return ledToCampaign(visit, found)
+    return await showChecks(deps, visit, found, faults)
+  }
   pages.get('/campaigns/:id/send', 'campaigns.write', (visit) => show(visit, noFaults))
 
   // Links are asked for when somebody wants it, and never because a page was opened: some of them confirm or order.

@@ -36,6 +36,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { maxBodyBytes, mostShown, oneWritingMs } from './form.js'
+import { ledToCampaign } from './no-draft.js'
 import { campaignPreview } from './preview.js'
 import { askedContact, previewPart } from './preview-part.js'
 import { newerThan, ofTwoWriters } from './two-writers.js'
@@ -82,8 +83,11 @@ const ContentForm = type({
 export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const { read } = deps.store
   const at = '/campaigns/:id/versions/:key'
-  const show = async (visit: Visit, faults: Faults) =>
-    showContent(deps, visit, await versionIn(deps, visit), faults)
+  const show = async (visit: Visit, faults: Faults) => {
+    const found = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
+    if (found.status !== 'draft') return ledToCampaign(visit, found)
+    return showContent(deps, visit, await versionIn(deps, visit), faults)
+  }
   pages.get(at, 'campaigns.write', (visit) => show(visit, noFaults))
   const looking = { action: 'campaigns.write', reads: true, maxBodyBytes } as const
   blockDeedPages(pages, deps, at, { looking, show })

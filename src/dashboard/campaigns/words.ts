@@ -49,6 +49,15 @@ export function whomWords(
   return without === '' ? within : `${within}, without ${without}`
 }
 
+/** Whether a list or segment of its audience is deleted; `names`: of those that are there. */
+export const isAudienceGone = (
+  broadcast: Pick<Broadcast, 'list_id' | 'whom'>,
+  names: ReadonlyMap<string, string>,
+): boolean =>
+  Object.values(whomOf(broadcast))
+    .flat()
+    .some((id) => !names.has(id))
+
 const reasons = [
   ['unsubscribed', 'unsubscribed'],
   ['bounced', 'with an address that bounced'],

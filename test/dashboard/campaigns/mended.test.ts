@@ -193,10 +193,24 @@ t.test(
     const { broadcasts } = await call('GET', '/v1/broadcasts')
     t.match(broadcasts[0], { id, recipientCount: 2 })
     t.match(await call('GET', `/v1/broadcasts/${id}`), { recipientCount: 2 })
-    await call('POST', `/v1/broadcasts/${id}/pause`)
     await call('DELETE', `/v1/contacts/lists/${gone}`)
+    const page = async () => (await owner.get(`${base}/campaigns/${id}`)).text
+    t.match(await page(), /“Autumn guests” of its audience was deleted\. It goes to nobody/)
+    t.match(await page(), 'Nobody, as it stands.')
+    const listed = (await owner.get(`${base}/campaigns?show=going`)).text
+    t.notMatch(listed, 'about 0')
+    const month = scheduledAt.slice(0, 7)
+    const calendar = (await owner.get(`${base}/campaigns/calendar?month=${month}`)).text
+    t.match(calendar, 'its list or segment is gone')
+    await owner.post(`${base}/campaigns/${id}/pause`)
+    t.match(await page(), /Paused<\/span> You paused it at \d\d:\d\d\./)
     const { text } = await owner.post(`${base}/campaigns/${id}/resume`)
     t.match(text, 'The list “Autumn guests” of its audience was deleted')
+    t.match(text, 'aria-label="How it stands"', 'on its own page')
+    for (const at of ['versions', 'versions/B', 'send']) {
+      const { status, to } = await owner.get(`${base}/campaigns/${id}/${at}`)
+      t.match([status, to], [303, `${base}/campaigns/${id}`], at)
+    }
     t.match((await owner.get(`${base}/campaigns/${id}`)).text, 'a deleted list')
     t.notMatch(text, 'with this id')
   },

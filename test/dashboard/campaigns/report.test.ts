@@ -149,6 +149,16 @@ t.test('whom a cancelled rest never went out to stands in the report', async (t)
   const list = await viewer.get(`${at}/people?who=not_sent`)
   t.ok([200, 404, 503].includes(list.status), String(list.status))
   t.match(text, /The rest was cancelled before it went out to 292 people\./)
+  t.match(text, 'It went out to 8 of 300 people')
+  t.match(text, /who=unreached">Sent, but did not arrive</, 'the two do not contradict each other')
+  t.notMatch(text, /who=cancelled/)
+  const tabs = (await viewer.get(`${at}/people?who=bounced`)).text
+  t.match(tabs, />Given up<.*>Left out<.*>Never sent</s)
+  const own = (await viewer.get(`${base}/campaigns/${stopped}`)).text
+  t.match(own, /Cancelled<\/dt>\s*<dd>1<.*Never made<\/dt>\s*<dd>291</s)
+  const month = new Date(clock.now() - 600_000).toISOString().slice(0, 7)
+  const calendar = await viewer.get(`${base}/campaigns/calendar?month=${month}`)
+  t.match(calendar.text, '8 of 300 people')
   t.notMatch(text, /reached everybody/)
   t.notMatch((await viewer.get(at)).text, /Send to those/)
   t.match(text, /value="not_sent"><button>Send to those/)
@@ -170,6 +180,17 @@ t.test(
       tx.updateTable('broadcasts').set(change).where('id', '=', late).execute(),
     )
     const begun = (await viewer.get(`${base}/campaigns/${late}/report`)).text
+    t.match(begun, 'it has just begun')
+    const faster = { rate: 1_000_000, audience: 104_500, recipients: 4_501, waiting: 1 }
+    const changeTo = (values: object) =>
+      store.write((tx) =>
+        tx.updateTable('broadcasts').set(values).where('id', '=', sending).execute(),
+      )
+    await changeTo(faster)
+    const changed = async () => (await viewer.get(`${base}/campaigns/${sending}/report`)).text
+    t.match(await changed(), /Time left[^<]*<\/dt>\s*<dd>about [67] minutes/, 'by its new rate')
+    await changeTo({ status: 'paused', paused_by: 'account' })
+    t.notMatch(await changed(), 'Time left')
     t.match(begun, /Time left.*about 121 minutes|Time left.*about 2 hours/s, 'by its own rate')
     const { accountId: other } = await posthorn.addAccount('Stranger')
     const stranger = await logIn(posthorn, other, 'owner')
