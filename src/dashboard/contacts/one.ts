@@ -13,6 +13,7 @@ import {
   whyMail,
 } from '../../contacts/index.js'
 import { listEmails } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
 import { addressKey } from '../../mime/index.js'
 import { segmentsOfContact } from '../../segments/index.js'
@@ -30,6 +31,7 @@ import { stalePart } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
+import { showGone } from './gone.js'
 import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf, startable } from './life.js'
 import { listChoices } from './lists.js'
 import { fieldRows, type OwnFieldRow } from './own-fields.js'
@@ -95,7 +97,11 @@ export async function showContact(
   faults: Faults = noFaults,
 ): Promise<PageAnswer> {
   const { account, base, now } = visit
-  const contact = await requireContact(read, account.id, visit.params.id ?? '')
+  const contact = await requireContact(read, account.id, visit.params.id ?? '').catch((error) => {
+    if (faults === noFaults || !isNotFound(error)) throw error
+    return undefined
+  })
+  if (contact === undefined) return showGone(visit)
   const { id, email } = contact
   const [why, mails, history, taken, runs, events, theirs, engagement] = await Promise.all([
     whyMail(read, account.id, email),
@@ -195,6 +201,8 @@ export async function showContact(
   }
   return page('contacts/one', view, { title: email })
 }
+
+const isNotFound = (error: unknown) => error instanceof ApiError && error.code === 'not_found'
 
 const engagementView = (of: ContactEngagement, now: number) =>
   [
