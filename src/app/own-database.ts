@@ -38,7 +38,7 @@ export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
   if (found.kind !== 'there') {
     throw misplaced(
       place.url === undefined
-        ? `There is an appliance.key in ${dataDir}, but posthorn.db is ${found.kind}. Put back the posthorn.db that belongs to this key, from the same backup; 'posthorn init' makes a new, empty database for the key`
+        ? `There is an appliance.key in ${dataDir}, but posthorn.db is ${found.kind}. Put back the posthorn.db that belongs to this key, from the same backup; 'posthorn init' makes a new, empty database for the key. If the database is a PostgreSQL, its address is missing here: store.url in the settings, or POSTHORN_STORE_URL`
         : `${databaseCalled(place)} is ${found.kind}, but there is an appliance.key in ${dataDir}: restore the database, or name another one as store.url; 'posthorn init' makes what is missing in an empty one`,
     )
   }
@@ -131,10 +131,12 @@ const misplaced = (message: string, cause?: unknown) =>
 
 /**
  * The appliance key and the database of a data directory: makes what is missing, and brings the database up to date.
- * Refuses a key and a database that do not belong together before anything is made.
+ * Refuses a key and a database that do not belong together before anything is made. Resolves with whether the database
+ * was there.
  */
-export async function makeDatabase(place: DatabasePlace, clock: Clock): Promise<void> {
+export async function makeDatabase(place: DatabasePlace, clock: Clock): Promise<boolean> {
   const { dataDir } = place
+  const { kind } = await findDatabase(place)
   await refuseForeignKey(place)
   createApplianceKeyFile(applianceKeyFile(dataDir))
   await migrateStore(place, () => isServed(dataDir))
@@ -142,4 +144,5 @@ export async function makeDatabase(place: DatabasePlace, clock: Clock): Promise<
   await openOwnKey(place)
     .then((key) => rememberKey(store, key, place))
     .finally(() => store.close())
+  return kind === 'there'
 }

@@ -13,6 +13,12 @@ export { databaseName, hasDatabase, type Manifest } from './manifest.js'
 export { type FoundBackup, findBackups } from './names.js'
 export { checkPassphrase, passphraseOf } from './passphrase.js'
 export { type Restored, restoreBackup } from './restore.js'
-export { carryOut, type ScheduledDeps, scheduledBackup, scheduledCheck } from './scheduled.js'
+export {
+  askArchive,
+  carryOut,
+  type ScheduledDeps,
+  scheduledBackup,
+  scheduledCheck,
+} from './scheduled.js'
 export { manifestOf } from './unpack.js'
 export { type Verified, verifyBackup } from './verify.js'

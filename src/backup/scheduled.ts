@@ -78,6 +78,20 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   }
 }
 
+/** When the server of `url` has archived its log, in words as after 'it is not in the backup'. Throws where it does not answer. */
+export async function askArchive(
+  url: string,
+  clock: Clock,
+): Promise<{ says: string; lastAt: number | null }> {
+  const { isOn, lastAt } = (await readServerFacts(url, clock)).archiving
+  const says = !isOn
+    ? 'its server archives no log'
+    : lastAt === null
+      ? 'its server has archived no log yet'
+      : `its server archived its log last at ${isoTime(lastAt)}`
+  return { says, lastAt }
+}
+
 /** What the mails themselves are kept by where they are in PostgreSQL: the log that its server archives. */
 async function archiveOf(
   { url }: DatabasePlace,
@@ -85,13 +99,7 @@ async function archiveOf(
 ): Promise<{ says: string; lastAt: number | null; problems: string[] }> {
   if (url === undefined) return { says: '', lastAt: null, problems: [] }
   try {
-    const { archiving } = await readServerFacts(url, clock)
-    const { isOn, lastAt } = archiving
-    const says = !isOn
-      ? 'its server archives no log'
-      : lastAt === null
-        ? 'its server has archived no log yet'
-        : `its server archived its log last at ${isoTime(lastAt)}`
+    const { says, lastAt } = await askArchive(url, clock)
     return { says: `. The database is not in it: ${says}`, lastAt, problems: [] }
   } catch (error) {
     const problem = `When the server of the database archived its log last cannot be asked: ${messageOf(error)}`

@@ -7,9 +7,11 @@ import { type Command, Option } from 'commander'
 import { shownBytes } from '../amounts/index.js'
 import { applianceKeyFile } from '../app/files.js'
 import {
+  askArchive,
   type BackupStage,
   checkPassphrase,
   findBackups,
+  hasDatabase,
   type MadeBackup,
   makeBackup,
   passphraseOf,
@@ -66,7 +68,7 @@ Examples:
   $ posthorn backup verify /mnt/other/posthorn-20261122T030000000Z.tar.gz
   $ posthorn restore FILE                    its way back
 
-One file has everything: a copy of the database, checked, the operator's files, and the appliance key,
+One file has everything: a copy of the database (but of a PostgreSQL, whose backups are of its own), checked, the operator's files, and the appliance key,
 without which the database is worth little; so whoever reads the file can sign as your domains. Encrypt it,
 or leave the key out by --without-key (backup.with_key) and keep a copy of it apart: it never changes.
 Not in it: /etc/posthorn/environment, files that the settings name (passphrase, certificates, keys,
@@ -207,14 +209,23 @@ function progress(): (stage: BackupStage) => void {
  * done about it.
  */
 async function sayMade(
-  { json }: CommandPlace,
+  place: CommandPlace,
   { file, sizeBytes, tookMs, manifest, problem }: MadeBackup,
 ) {
+  const { json } = place
+  const { url } = databaseOf(place)
   const encrypted = (await readPublicHead(file)) !== undefined
   const problems = problem === undefined ? [] : [`${problem.found}: '${problem.fix}'`]
   if (json) return sayJson({ file, sizeBytes, tookMs, encrypted, ...manifest, problems })
-  say(`Made ${file}: ${shownBytes(sizeBytes)}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
+  const size = sizeBytes < 1_024 ? `${sizeBytes} bytes` : shownBytes(sizeBytes)
+  say(`Made ${file}: ${size}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
   for (const text of problems) remark(`warning: ${text}`)
+  if (url !== undefined) {
+    const { says } = await askArchive(url, systemClock)
+    remark(
+      `It has the appliance key and the settings. The database is not in it, as it is a PostgreSQL with backups of its own: ${says}`,
+    )
+  }
   if (!manifest.withKey) {
     const key = manifest.keyCheck === null ? '' : ` ${keyNameOf(manifest.keyCheck)}`
     remark(
@@ -257,9 +268,13 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
   sayFields({
     Made: shownTime(Date.parse(manifest.madeAt)),
     By: `Posthorn ${manifest.posthorn}, schema ${manifest.schema}`,
-    Rows: Object.values(manifest.rows)
-      .reduce((sum, count) => sum + count, 0)
-      .toLocaleString('en-GB'),
+    ...(hasDatabase(manifest)
+      ? {
+          Rows: Object.values(manifest.rows)
+            .reduce((sum, count) => sum + count, 0)
+            .toLocaleString('en-GB'),
+        }
+      : { Database: 'not in it, as it is a PostgreSQL with backups of its own' }),
     Key: manifest.withKey
       ? 'in it, and belongs to the database'
       : key === 'apart'

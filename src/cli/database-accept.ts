@@ -25,11 +25,10 @@ The appliance does not start on a database that knows less than it has acknowled
 standby that lacked the last commits became the primary. Which of the two answers is right depends on how much is gone.`,
     )
     .action(async (options: { held?: boolean; lost?: boolean }, command: Command) => {
-      if (options.held === options.lost) {
-        command.error(
-          "error: one of --held and --lost is needed: 'posthorn database accept --help'",
-        )
+      if (options.held && options.lost) {
+        command.error('error: --held and --lost exclude each other')
       }
+      if (!options.held && !options.lost) command.error('error: one of --held and --lost is needed')
       const place = placeOf(command)
       const nodeName = nodeNameOfPlace(place)
       const unlock = lockDataDir(place.dataDir)

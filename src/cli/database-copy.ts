@@ -4,7 +4,7 @@ import { counted } from '../amounts/index.js'
 import { copiedNote, copyingNote } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
 import { openOwnKey } from '../app/own-database.js'
-import { databaseAt } from '../config/index.js'
+import { databaseAt, withoutPassword } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { databaseCalled, withoutSecrets, writeDurably } from '../store/index.js'
 import { storeUrl } from './option-values.js'
@@ -112,7 +112,7 @@ async function copy(place: CommandPlace, url: string): Promise<void> {
   if (place.json) return sayJson({ to: named, rows, tables: done })
   say(`${counted(rows, 'row')} in ${done.length} tables are copied to ${named}, and compared`)
   remark(
-    `Next: url = "${named.replace('://', '://USER@')}" in [store] of the settings, then start Posthorn. posthorn.db stays as it is`,
+    `Next: url = ${JSON.stringify(withoutPassword(url))} in [store] of the settings, then start Posthorn. posthorn.db stays as it is`,
   )
 }
 

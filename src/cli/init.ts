@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { applianceKeyFile, configFile } from '../app/files.js'
 import { systemClock } from '../clock/index.js'
-import { packageFile } from '../config/index.js'
+import { packageFile, withoutPassword } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { firstLink, sayFirstLink } from './first-link.js'
 import { port, storeUrl } from './option-values.js'
@@ -15,6 +16,7 @@ import {
   placeOf,
   refuseHalfRestored,
   settingsOf,
+  storeSettingsOf,
 } from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
 
@@ -22,6 +24,7 @@ import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-
 interface InitOptions extends Partial<SandboxPorts> {
   sandbox?: boolean
   store?: string
+  passwordFile?: string
 }
 
 /** `posthorn init`: makes a data directory, or brings the one that is there up to date. */
@@ -34,6 +37,7 @@ export function initCommand(program: Command): void {
       'keep everything in this PostgreSQL, instead of a file beside the key',
       storeUrl,
     )
+    .option('--password-file <file>', 'with --store: the file that has its password')
     .option('--sandbox', 'for trying out: also an account, an API key and the domain example.test')
     .option('--private-port <port>', 'with --sandbox: port of the API (default: 8080)', port)
     .option(
@@ -55,11 +59,14 @@ export function initCommand(program: Command): void {
       'after',
       `
 What is there already is kept, whatever the options say; only --sandbox makes a new API key each
-time, as the old one cannot be shown again.
+time, as the old one cannot be shown again. The address and the file of the password are written into
+the settings, and an address of POSTHORN_STORE_URL too, without its password. Where there are settings
+already, url and password_file have their place in [store] there, and --store is left out.
 
 Examples:
   $ posthorn init --data /var/lib/posthorn
-  $ posthorn init --store postgres://posthorn@db.example.net/posthorn?sslmode=verify-full
+  $ posthorn init --store 'postgres://posthorn@db.example.net/posthorn?sslmode=verify-full' \\
+      --password-file /etc/posthorn/store-password
   $ posthorn init --sandbox --json`,
     )
     .action(async (options: InitOptions, command: Command) => {
@@ -69,6 +76,9 @@ Examples:
         command.error(
           'error: ports can be given only with --sandbox; otherwise they are in the settings',
         )
+      }
+      if (options.passwordFile !== undefined && options.store === undefined) {
+        command.error('error: --password-file is for --store')
       }
       await initialise(placeOf(command), options)
     })
@@ -90,6 +100,8 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
   // Before anything is made: wrong settings are to leave nothing behind.
   if (settingsThere) checkSettings(place, options)
   const settings = settingsThere ? undefined : initialSettings(options)
+  // The file of a password that is not there is one of them.
+  if (settings !== undefined) databaseIn(place, settings)
 
   tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'exists and is kept' : 'made'}`)
   // The key, mails and addresses are nobody else's to read.
@@ -102,8 +114,8 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
   if (settings !== undefined) writeFileSync(file, settings, { flag: 'wx', mode: 0o600 })
   const keyFile = applianceKeyFile(dataDir)
   tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'exists and is kept' : 'made'}`)
-  await makeDatabase(databaseOf(place), systemClock)
-  tell('Database: up to date')
+  const wasThere = await makeDatabase(databaseOf(place), systemClock)
+  tell(`Database: ${wasThere ? 'up to date' : 'made'}`)
   if (options.sandbox) await finishSandbox(place, tell)
   else await finish(place, keyFile)
 }
@@ -112,11 +124,18 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
  * A sandbox never sends anything off the machine. If the settings that are there would, it is
  * refused before anything is made.
  */
-function checkSettings(place: CommandPlace, { sandbox, store: wanted }: InitOptions): void {
+function checkSettings(place: CommandPlace, options: InitOptions): void {
+  const { sandbox, store: wanted } = options
   const { outbound, store } = settingsOf(place)
-  if (wanted !== undefined && store.url !== wanted) {
+  const file = options.passwordFile && resolve(options.passwordFile)
+  if (wanted !== undefined && withoutPassword(store.url) !== wanted) {
     throw new OperatorError(
-      `store.url is ${store.url === '' ? 'not set' : 'another one'} in ${place.configFile}, which is kept: --store is for a new data directory`,
+      `store.url is ${store.url === '' ? 'not set' : 'another one'} in ${place.configFile}, which is kept. Write url = ${JSON.stringify(wanted)} into [store] there, and run this without --store`,
+    )
+  }
+  if (file !== undefined && store.passwordFile !== file) {
+    throw new OperatorError(
+      `store.password_file is ${store.passwordFile === '' ? 'not set' : 'another one'} in ${place.configFile}, which is kept. Write password_file = ${JSON.stringify(file)} into [store] there, and run this without --password-file`,
     )
   }
   if (!sandbox || outbound.route === 'sandbox') return
@@ -127,15 +146,34 @@ function checkSettings(place: CommandPlace, { sandbox, store: wanted }: InitOpti
 
 /** The example has every setting with its default as a comment, so it is the reference too. */
 function initialSettings(options: InitOptions): string {
-  const { sandbox, store } = options
-  const text = sandbox
+  const text = options.sandbox
     ? sandboxSettings(options)
     : readFileSync(packageFile('config/posthorn.example.toml'), 'utf8')
-  if (store === undefined) return text
-  const line = `url = ${JSON.stringify(store)}\n`
-  return sandbox
-    ? `${text}\n[store]\n${line}`
-    : text.replace(/(\n\[store\]\n[^[]*?)# url = ""\n/, (_, before: string) => before + line)
+  const lines = storeLines(options)
+  if (options.sandbox) {
+    const all = Object.values(lines).join('')
+    return all === '' ? text : `${text}\n[store]\n${all}`
+  }
+  return Object.entries(lines).reduce(
+    (written, [name, line]) =>
+      written.replace(
+        new RegExp(`(\\n\\[store\\]\\n[^[]*?)# ${name} = ""\\n`),
+        (_, before: string) => before + line,
+      ),
+    text,
+  )
+}
+
+/** What the settings say of a PostgreSQL that an option or the environment names: a shell without it finds it too. */
+function storeLines({ store, passwordFile }: InitOptions): Record<string, string> {
+  const named = storeSettingsOf({ configFile: undefined })
+  const url = store ?? withoutPassword(named.url)
+  const file = passwordFile === undefined ? named.passwordFile : resolve(passwordFile)
+  const line = (name: string, value: string) => `${name} = ${JSON.stringify(value)}\n`
+  return {
+    ...(url !== '' && { url: line('url', url) }),
+    ...(url !== '' && file !== '' && { password_file: line('password_file', file) }),
+  }
 }
 
 /** As long as nobody can log in, each run prints a new link for the first operator (`first-link.ts`). */
@@ -155,7 +193,7 @@ Next:
   posthorn serve                run the appliance`)
   sayFirstLink(setupUrl, settingsOf(place).outbound.heloName)
   say(
-    `\nKeep a copy of ${keyFile} elsewhere: without it no domain can sign. 'posthorn backup' makes one of everything; with backup.dir in ${file ?? 'the settings'} one is made each night.`,
+    `\nKeep a copy of ${keyFile} elsewhere: without it no domain can sign. 'posthorn backup' makes one of ${databaseOf(place).url === undefined ? 'everything' : 'all but the database, whose backups are of its own'}; with backup.dir in ${file ?? 'the settings'} one is made each night.`,
   )
 }
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { beginOfDay } from '../clock/index.js'
+import { settings } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { type Field, parsed, queryWhole, reading, span as spanField } from '../fields/index.js'
 
@@ -127,15 +128,20 @@ export function rowNumber(given: string, unknown: (given: string) => Error): num
 /** Whether it may be the number of a row: digits, and not more than a number holds exactly. */
 export const isRowNumber = (given: string): boolean => /^\d{1,15}$/.test(given)
 
-/** The address of a PostgreSQL, without its password: every user of the machine can read a command line. */
+/**
+ * The address of a PostgreSQL, without its password: every user of the machine can read a command line. Whatever is wrong
+ * with it, it is not Commander's error, which would repeat it.
+ */
 export function storeUrl(value: string): string {
-  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(value)) {
-    throw new InvalidArgumentError('It has to be like postgres://user@host:5432/database.')
+  const read = settings.store.url.read(value)
+  if ('expected' in read) {
+    throw new OperatorError(`The address has to be ${read.expected}, and not ${read.given}`, {
+      status: 2,
+    })
   }
   if (/:\/\/[^@/?]*:[^@/?]*@/.test(value)) {
-    // Not Commander's error, which would repeat it.
     throw new OperatorError(
-      'The address has a password, which every user of this machine could read here: store.password_file names a file for it, or POSTHORN_STORE_URL has the whole address',
+      'The address has a password, which every user of this machine could read here: --password-file or store.password_file names a file for it, or POSTHORN_STORE_URL has the whole address',
     )
   }
   return value

@@ -82,7 +82,7 @@ export function databaseOf(place: CommandPlace): DatabasePlace {
 }
 
 /** `[store]` of the place, whatever the other settings say. */
-export function storeSettingsOf({ configFile: file }: CommandPlace) {
+export function storeSettingsOf({ configFile: file }: Pick<CommandPlace, 'configFile'>) {
   // A file that is yet to be written says nothing.
   const source = file === undefined || !isThere(file) ? {} : { file }
   return readPart({ store: settings.store }, { env: process.env, ...source }).store

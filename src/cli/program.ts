@@ -40,7 +40,9 @@ ${Object.entries(exitMeanings)
 export function makeProgram({ json }: { json: boolean }): Command {
   return (
     new Command('posthorn')
-      .description('A mail appliance: HTTP API in, signed SMTP out, over one SQLite file.')
+      .description(
+        'A mail appliance: HTTP API in, signed SMTP out, over one SQLite file or a PostgreSQL.',
+      )
       .version(packageVersion(), '-V, --version', 'print the version')
       .option(
         '--config <file>',

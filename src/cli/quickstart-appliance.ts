@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { configFile } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
-import { loadConfig } from '../config/index.js'
+import { loadConfig, readPart, settings, withoutPassword } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { say } from './output.js'
 import type { Sandbox } from './sandbox-set-up.js'
@@ -31,23 +31,41 @@ const main = fileURLToPath(new URL('../cli/main.js', import.meta.url))
 const stopTimeoutMs = 45_000
 
 // Whatever the shell is set up for, the quickstart means its own directory and settings.
-const {
-  POSTHORN_CONFIG: _,
-  POSTHORN_DATA: __,
-  POSTHORN_STORE_URL: ___,
-  ...environment
-} = process.env
+const { POSTHORN_CONFIG: _, POSTHORN_DATA: __, ...environment } = process.env
+
+/**
+ * A PostgreSQL that the shell names is meant where the directory is new, or lives in it already: the address in the settings
+ * lacks a password. Of this process too, which looks into the database itself.
+ */
+function fitStore(dataDir: string, store: string | undefined): void {
+  const named = environment.POSTHORN_STORE_URL
+  if (named === undefined) return
+  const file = configFile(dataDir)
+  const { POSTHORN_STORE_URL: _, ...others } = environment
+  const own = existsSync(file) ? storeOf(file, others) : (store ?? withoutPassword(named))
+  if (own === withoutPassword(named)) return
+  delete environment.POSTHORN_STORE_URL
+  delete process.env.POSTHORN_STORE_URL
+}
+
+const storeOf = (file: string, env: NodeJS.ProcessEnv): string =>
+  readPart({ store: settings.store }, { env, file }).store.url
 
 /** Where the appliance's log goes: the terminal is for the steps. */
 export const logFile = (dataDir: string) => join(dataDir, 'posthorn.log')
 
 /** Makes the data directory, or takes the one that is there; with a new API key in any case. */
-export function initialiseSandbox(dataDir: string, store: string | undefined): Sandbox {
+export function initialiseSandbox(
+  dataDir: string,
+  { store, passwordFile }: { store: string | undefined; passwordFile: string | undefined },
+): Sandbox {
+  fitStore(dataDir, store)
   // Before `init`, which would take the key away from those who use the one that is running. Locked
   // and unlocked at once: the lock throws where an appliance has the directory.
   if (existsSync(dataDir)) lockDataDir(dataDir)()
   const args = [main, 'init', '--sandbox', '--json', '--data', dataDir]
   if (store !== undefined) args.push('--store', store)
+  if (passwordFile !== undefined) args.push('--password-file', passwordFile)
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     env: environment,

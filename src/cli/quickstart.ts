@@ -27,11 +27,19 @@ interface Target extends Sandbox {
   url: string
 }
 
+/** Options of `posthorn quickstart`. */
+interface QuickstartOptions {
+  once: boolean
+  store?: string
+  passwordFile?: string
+}
+
 /** Where it works, and how far it is. */
 interface Quickstart {
   dataDir: string
   /** Of a PostgreSQL. */
   store: string | undefined
+  passwordFile: string | undefined
   once: boolean
   beganAt: number
   appliance?: QuickstartProcess
@@ -53,6 +61,7 @@ export function quickstartCommand(program: Command): void {
       'keep it in this PostgreSQL, which is empty or of an earlier quickstart',
       storeUrl,
     )
+    .option('--password-file <file>', 'with --store: the file that has its password')
     .option('--once', 'end after the first delivery, with status 0 if it went well', false)
     .addHelpText(
       'after',
@@ -61,15 +70,20 @@ Example:
   $ posthorn quickstart
 
 Nothing leaves the machine. Database, keys and settings are kept in ./data/sandbox, or where --data says;
-the next quickstart takes them again. It serves until Ctrl-C.`,
+the next quickstart takes them again. It serves until Ctrl-C. A new directory may also be over the
+PostgreSQL that POSTHORN_STORE_URL names.`,
     )
-    .action(async ({ once, store }: { once: boolean; store?: string }, command: Command) => {
+    .action(async ({ once, store, passwordFile }: QuickstartOptions, command: Command) => {
+      if (passwordFile !== undefined && store === undefined) {
+        command.error('error: --password-file is for --store')
+      }
       // Whatever the shell is set up for, it means its own directory and settings.
       const { data } = command.optsWithGlobals<{ data?: string }>()
       const dataDir = resolve(data ?? 'data/sandbox')
       await show({
         dataDir,
         store,
+        passwordFile: passwordFile && resolve(passwordFile),
         once,
         beganAt: performance.now(),
         serving: false,
@@ -112,7 +126,7 @@ async function show(quickstart: Quickstart): Promise<void> {
 async function run(quickstart: Quickstart): Promise<void> {
   const { dataDir, once } = quickstart
   step(1, `Data directory ${dataDir}`)
-  const sandbox = initialiseSandbox(dataDir, quickstart.store)
+  const sandbox = initialiseSandbox(dataDir, quickstart)
   say(`   database, keys, an account, an API key and the domain ${sandbox.domain} are there`)
 
   step(2, 'Start the appliance in sandbox mode')

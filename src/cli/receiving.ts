@@ -49,7 +49,7 @@ const rows: readonly CommandRow[] = [
     about: 'show the rules in their order',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn receiving list',
-    run: answering(list),
+    run: answeringWith((place: CommandPlace) => ({ plans: plansOf(place) }), list),
   },
   {
     usage: 'host <domain> [host]',
@@ -105,12 +105,12 @@ Examples:
     about: 'say where mail to an address would go; nothing is sent',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn receiving where support+7@in.example.com',
-    run: answering(where),
+    run: answeringWith((place: CommandPlace) => ({ plans: plansOf(place) }), where),
   },
 ]
 
-async function list({ store: { read }, account }: CommandDeps) {
-  const rules = await listRules(read, (await account()).id)
+async function list({ store: { read }, account, plans }: CommandDeps & { plans: Plans }) {
+  const rules = await listRules(read, (await account()).id, plans)
   return {
     json: { rules: rules.map(shownRule) },
     say: () =>
@@ -122,7 +122,7 @@ async function list({ store: { read }, account }: CommandDeps) {
           rule.pattern,
           rule.action,
           rule.forwardTo ?? '-',
-          rule.enabled ? 'yes' : 'no',
+          rule.enabled ? (rule.note ?? 'yes') : 'no',
         ]),
         "No rule, so no mail is taken; 'posthorn receiving add PATTERN ACTION' adds one",
       ),
@@ -186,7 +186,7 @@ const unknownRule = { not_found: "'posthorn receiving list' shows them" }
 
 const answerOf = (rule: ReceivingRule, line: string) => ({
   json: shownRule(rule),
-  say: () => say(line),
+  say: () => say(rule.note === null ? line : `${line}. ${rule.note}`),
 })
 
 async function remove(deps: CommandDeps, id: string, options: AskOptions) {
@@ -206,9 +206,9 @@ async function remove(deps: CommandDeps, id: string, options: AskOptions) {
   return { json: { id: rule.id, deleted: true, message }, say: () => say(message) }
 }
 
-async function where({ store: { read }, account }: CommandDeps, address: string) {
+async function where(deps: CommandDeps & { plans: Plans }, address: string) {
   const { local, host: at } = addressIn(address)
-  const json = await whereAnswer(read, (await account()).id, local, at)
+  const json = await whereAnswer(deps, (await deps.account()).id, local, at)
   return {
     json,
     say: () => say(json.taken ? json.why : `Mail to ${json.address} is refused: ${json.why}`),

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { counted, shownBytes } from '../amounts/index.js'
-import { configFile, restoreScratch } from '../app/files.js'
+import { applianceKeyFile, configFile, restoreScratch } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
 import {
   databaseName,
@@ -17,11 +17,12 @@ import {
 import { systemClock } from '../clock/index.js'
 import { loadConfig } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
+import { withoutSecrets } from '../store/index.js'
 import { opening, passphraseHelp, plainOption } from './backup.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './output.js'
-import { becomeOwner, type CommandPlace, placeOf } from './place.js'
+import { becomeOwner, type CommandPlace, placeOf, storeSettingsOf } from './place.js'
 
 /** Options of `posthorn restore`. */
 interface RestoreOptions extends AskOptions {
@@ -56,7 +57,12 @@ it; --dry-run says what is in the backup. Everything is checked before it replac
 command is ended before that, run it again. What waited at the time of the backup may have been sent
 since: the next start holds it, and nothing of it leaves before 'posthorn queue release'; webhooks go
 out only by 'posthorn webhook replay ID --failed'. What came in after the backup is not in it: mail,
-unsubscribes, bounces.`,
+unsubscribes, bounces.
+
+A PostgreSQL is restored by who makes its backups; a backup of Posthorn has key and settings then, which
+go into the data directory. A backup of SQLite comes into a PostgreSQL by a new directory:
+  $ posthorn restore FILE --to DIR
+  $ posthorn database copy --data DIR --to postgres://posthorn@db.example.net/posthorn`,
     run: runRestore,
   },
 ]
@@ -94,11 +100,12 @@ async function restoreFrom(
   const there = join(to, databaseName)
   // Also false where `to` is a file, which is refused below.
   const database = existsSync(there) ? statSync(there) : undefined
-  if (options.dryRun || database !== undefined) {
+  const server = serverOf(place, to)
+  if (options.dryRun || database !== undefined || server !== undefined) {
     const manifest = options.dryRun
       ? await manifestOf(resolve(given), passphrase, { onlyEncrypted })
       : undefined
-    if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
+    if (!(await confirmed(place, options, restoringOf(to, { database, server }, manifest)))) return
   }
   const givenKey = options.key === undefined ? undefined : readKey(resolve(options.key))
   await makeDirectory(to)
@@ -164,8 +171,21 @@ function readKey(file: string): { bytes: Buffer; file: string } {
   }
 }
 
+/** The address of the PostgreSQL that an appliance of this directory is over; undefined where there is none. */
+function serverOf(place: CommandPlace, to: string): string | undefined {
+  if (!existsSync(applianceKeyFile(to))) return undefined
+  const own = configFile(to)
+  const others = to === place.dataDir ? place.configFile : undefined
+  const { url } = storeSettingsOf({ configFile: existsSync(own) ? own : others })
+  return url === '' ? undefined : url
+}
+
 /** The age and the number of rows are what one notices a wrong file by. */
-function restoringOf(to: string, database: Stats | undefined, manifest?: Manifest): Intent {
+function restoringOf(
+  to: string,
+  { database, server }: { database: Stats | undefined; server: string | undefined },
+  manifest?: Manifest,
+): Intent {
   const rows = manifest && Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
   return {
     to: `put the backup into ${to}`,
@@ -175,8 +195,13 @@ function restoringOf(to: string, database: Stats | undefined, manifest?: Manifes
         : [
             `It was made ${shownTime(Date.parse(manifest.madeAt))} and has ${counted(rows ?? 0, 'row')}`,
           ]),
+      ...(server === undefined
+        ? []
+        : [
+            `The appliance there keeps everything in the PostgreSQL ${withoutSecrets(server)}. Its key and its settings are replaced, and the old ones kept beside: with a backup of SQLite it starts from the file, and no more from there`,
+          ]),
       database === undefined
-        ? 'No database is there yet'
+        ? `No database ${server === undefined ? 'is there yet' : 'is in the directory itself'}`
         : `The database that is there (${shownBytes(database.size)}, written ${shownTime(database.mtimeMs)}) is replaced, and the old one is kept beside it`,
     ],
     counts: {

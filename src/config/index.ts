@@ -63,7 +63,7 @@ export {
 } from './settings.js'
 export { authoritiesOf, checkSmartHosts, passwordOf, type SmartHost } from './smart-hosts.js'
 export { type SettingInForce, type ShownSetting, settingsInForce, shownSetting } from './sources.js'
-export { databaseAt } from './store.js'
+export { databaseAt, withoutPassword } from './store.js'
 export { certificatePaths, listenOf, type TrustedNetwork } from './submission.js'
 
 /** Reads the settings and judges those that depend on each other; throws an OperatorError that names what is wrong. */

@@ -51,7 +51,7 @@ export const jobCatalogue = {
     cron: '50 4 * * *',
     limitMs: 60 * minuteMs,
     lane: 'long',
-    what: 'gives pages of the database that are free back to the disk, but for a tenth of them',
+    what: 'gives free pages of the database file back to the disk, but for a tenth of them; of a PostgreSQL none, as its autovacuum uses them again',
   },
   rollover: {
     cron: '10 0 * * *',

@@ -5,18 +5,52 @@ import { flag, type Setting, text, type Values } from './settings.js'
 /** `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`. */
 const shape = /^postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*\/[^/?#\s]+(?:\?[^#\s]*)?$/
 
+/** What may stand after its question mark. Any other would be passed over, as a misspelt `sslmode` must not be. */
+const parameters: Readonly<Record<string, RegExp>> = {
+  host: /./,
+  port: /^\d+(,\d+)*$/,
+  user: /./,
+  application_name: /./,
+  sslmode: /^(disable|prefer|require|verify-ca|verify-full)$/,
+  sslrootcert: /./,
+  sslcert: /./,
+  sslkey: /./,
+  sslnegotiation: /^(postgres|direct)$/,
+  // Of several hosts the one that takes writes is found in any case.
+  target_session_attrs: /^(read-write|primary)$/,
+}
+
+const expected = 'an address such as "postgres://user@host:5432/database"'
+
 // The address has the password in it as a rule: whatever is wrong with it, it is not shown.
 const url: Setting<string> = {
   kind: 'setting',
   fallback: '',
-  read: (value) =>
-    typeof value === 'string' && (value === '' || shape.test(value))
-      ? { value }
-      : {
-          expected: 'an address such as "postgres://user@host:5432/database"',
-          given: 'another text',
-        },
+  read(value) {
+    if (value === '') return { value }
+    if (typeof value !== 'string' || !shape.test(value)) return { expected, given: 'another text' }
+    for (const [name, said] of new URLSearchParams(/\?(.*)$/.exec(value)?.[1])) {
+      const fits = Object.hasOwn(parameters, name) ? parameters[name] : undefined
+      const known = Object.keys(parameters).join(', ')
+      if (fits === undefined)
+        return {
+          expected: `${expected}, with parameters of these: ${known}`,
+          given: `one with ${name}=`,
+        }
+      if (!fits.test(said)) {
+        return {
+          expected: `${expected}, with a ${name} that there is`,
+          given: `one with ${name}=${said}`,
+        }
+      }
+    }
+    return { value }
+  },
 }
+
+/** The address as it may be written down and shown: its password stays where it was. */
+export const withoutPassword = (url: string): string =>
+  url.replace(/(:\/\/[^:@/?]*):[^@/?]*@/, '$1@')
 
 /** Where the database is, as `store` takes it. */
 export const databaseAt = (

@@ -67,7 +67,11 @@ export async function checkBackups({ config, clock }: DoctorDeps): Promise<Findi
   const { dir, maxAge } = config.backup
   const of = findingsOf('backup', dir === '' ? 'backup.dir' : dir)
   if (dir === '') {
-    return [of.warn('no backups are made', 'set backup.dir, best a directory of another disk')]
+    const found =
+      config.store.url === ''
+        ? 'no backups are made'
+        : 'no backups are made of the appliance key and the settings, without which the PostgreSQL is worth little'
+    return [of.warn(found, 'set backup.dir, best a directory of another disk')]
   }
   const fix = "'posthorn job run backup', and look at its result: 'posthorn job show backup'"
   const problem = await problemOfDirectory(dir)

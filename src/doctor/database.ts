@@ -4,13 +4,13 @@ import { databaseAt } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { readServerFacts, type ServerFacts, weakServer, withoutSecrets } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
+import { findWentBack } from './went-back.js'
 
 /** The server of the database, as far as it decides whether mail is lost or waits; of SQLite there is none. */
-export async function checkDatabase({
-  config,
-  dataDir,
-  clock,
-}: Pick<DoctorDeps, 'config' | 'dataDir' | 'clock'>): Promise<Finding[]> {
+export async function checkDatabase(
+  deps: Pick<DoctorDeps, 'config' | 'dataDir' | 'clock' | 'read'>,
+): Promise<Finding[]> {
+  const { config, dataDir, clock } = deps
   const place = databaseAt(dataDir, config.store)
   if (place.url === undefined) return []
   const called = withoutSecrets(place.url)
@@ -20,13 +20,20 @@ export async function checkDatabase({
   })
   if (facts instanceof OperatorError) {
     const { cause, advice } = facts
-    return [findingsOf('database', called).fail(`cannot be asked: ${messageOf(cause)}`, advice)]
+    return [
+      findingsOf('database', called).fail(
+        `cannot be asked: ${messageOf(cause ?? 'it wants a password')}`,
+        advice,
+      ),
+    ]
   }
+  const back = await findWentBack(deps)
   return judgeServer(facts, {
     called,
     url: place.url,
     backups: config.store.backups,
     now: clock.now(),
+    back,
   })
 }
 
@@ -36,6 +43,8 @@ interface Asked {
   /** What the operator says of its backups. */
   backups: string
   now: number
+  /** It does not know all that it has acknowledged. */
+  back: { went: string; fix: string } | undefined
 }
 
 /** What is wrong with it, in the order of what it may cost. */
@@ -44,8 +53,10 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
   const weak = weakServer(facts)
   const { used, most } = facts.connections
   const found: (Finding | false)[] = [
+    asked.back !== undefined && of.fail(asked.back.went, asked.back.fix),
     weak === undefined
-      ? of.ok(
+      ? asked.back === undefined &&
+        of.ok(
           `PostgreSQL ${Math.floor(facts.version / 10_000)}, ${facts.encoding} by ${facts.collation.name}, ${facts.roundTripMs.toFixed(1)} ms away; what it has answered is on its disk`,
         )
       : of.fail(

@@ -17,6 +17,7 @@ import {
   type Trouble,
   type TroubledSite,
 } from './troubles.js'
+import { findWentBack } from './went-back.js'
 
 /** How the appliance is, on one screen: what `posthorn status` and the operator's first page show. */
 export interface ApplianceStatus {
@@ -79,6 +80,8 @@ export async function readStatus(
     heldCount,
     warmUp,
     brokenUpgrade,
+    // A running appliance ends where it finds that.
+    back: overview === undefined ? await findWentBack({ config, dataDir, read }) : undefined,
     protectionWindowMs: config.protection.window,
     isOnServer: config.store.url !== '',
     restoredAt: appliance?.restored_at ?? null,

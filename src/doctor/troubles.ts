@@ -56,6 +56,8 @@ interface StatusFacts {
   warmUp: readonly { address: string; says: string; isUsed: boolean }[]
   /** What an upgrade that was killed has left. */
   brokenUpgrade?: { says: string; fix: string } | undefined
+  /** The database does not know all that it has acknowledged. */
+  back: { called: string; went: string; fix: string } | undefined
   protectionWindowMs: number
   /** The database is no file of this machine. */
   isOnServer: boolean
@@ -72,6 +74,7 @@ export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trou
   const notices = await openNotices(read)
   const seen: Seen[] = [
     ...ofUpgrade(facts),
+    ...ofBack(facts),
     ...ofHealth(facts),
     ...ofQueue(facts.classes),
     ...ofWarmUp(facts),
@@ -103,6 +106,12 @@ const ofUpgrade = ({ brokenUpgrade, overview }: StatusFacts): Seen[] =>
           fix: brokenUpgrade.fix,
         },
       ]
+
+/** Nothing starts on it before somebody has said how to go on. */
+const ofBack = ({ back }: StatusFacts): Seen[] =>
+  back === undefined
+    ? []
+    : [{ burning: true, text: `The database ${back.called} ${back.went}`, fix: back.fix }]
 
 /** Each reason of `/healthz` and `/readyz` with what an operator can do about it. */
 function ofHealth({ overview, brokenUpgrade, isOnServer }: StatusFacts): Seen[] {

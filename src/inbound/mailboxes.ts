@@ -7,7 +7,7 @@ import {
   isReturnPathHost,
   tlsReportMailbox,
 } from '../domains/index.js'
-import type { TakenFor, Taking } from '../receiving/index.js'
+import { postmaster, type TakenFor, type Taking } from '../receiving/index.js'
 import { acceptedAt, type Read } from '../store/index.js'
 
 /** What RCPT is answered, and what comes of the mail: both follow from the address alone. */
@@ -38,7 +38,6 @@ export interface MailboxDeps {
 /** Where feedback loops are registered to send to, at any of our hosts. */
 export const feedbackMailbox = 'feedback'
 const aggregateMailboxes = [dmarcMailbox, tlsReportMailbox]
-const postmaster = 'postmaster'
 const operatorMailboxes = [postmaster, 'abuse']
 
 /** Decides on one RCPT. A return path is checked by its signature alone, so that guessing costs us nothing. */

@@ -1,5 +1,5 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
-import { type Clock, hourMs } from '../clock/index.js'
+import { type Clock, dayMs, hourMs } from '../clock/index.js'
 import {
   type ReceivedArrival,
   type Receiving,
@@ -43,6 +43,7 @@ const noRoomForMail = '452 4.3.1 Mail from there is still being read, try again 
 // Others were faster, or it has more recipients than are left of the hour or day.
 const tooMany = '452 4.2.2 A mailbox takes no more mail for now, try again later'
 const tooManyFromThere = '450 4.7.1 Too much mail for the mailbox from there, try again in an hour'
+const tooManyOfDay = '450 4.7.1 Too much mail for the mailbox from there, try again tomorrow'
 const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 
 /** What a session has been told so far. */
@@ -62,8 +63,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
   const room = makeRoom(maxHeldBytes)
   const windowMs = hourMs
   const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs })
-  // Of what comes in for an account, where its plan has a limit by the hour: others have the rest.
-  const shares = makeQuota(clock, { most: 0, windowMs })
+  const takeShare = makeShares(clock)
   const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const courses = new WeakMap<SMTPServerSession, Course>()
   const courseOf = (session: SMTPServerSession): Course => {
@@ -108,10 +108,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       }
       if (decision.kind === 'received' && !course.recipients.has(address)) {
         refuseBeyondBounds(decision.taken, course)
-        const { accountId, limits } = decision.taken
-        const share = limits.receivedPerHour === null ? null : Math.ceil(limits.receivedPerHour / 2)
-        const source = `${accountId} ${networkOf(session.remoteAddress)}`
-        if (share !== null && !shares.take(source, 1, share)) throw new Refusal(tooManyFromThere)
+        takeShare(decision.taken, networkOf(session.remoteAddress))
       }
       course.recipients.set(address, decision)
       gate.advanced(session)
@@ -168,6 +165,27 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       advanced()
       deps.ring()
     },
+  }
+}
+
+/**
+ * Of what comes in for an account, where its plan has a limit by the hour or day, one network has half: others have the
+ * rest.
+ */
+function makeShares(clock: Clock) {
+  const shares = makeQuota(clock, { most: 0, windowMs: hourMs })
+  const sharesOfDay = makeQuota(clock, { most: 0, windowMs: dayMs })
+  return ({ accountId, limits }: TakenFor, network: string): void => {
+    const { receivedPerHour, receivedPerDay } = limits
+    const source = `${accountId} ${network}`
+    if (receivedPerHour !== null && !shares.take(source, 1, Math.ceil(receivedPerHour / 2))) {
+      throw new Refusal(tooManyFromThere)
+    }
+    // The account's count begins anew with the day in UTC, and so does the share of it.
+    const today = `${source} ${Math.floor(clock.now() / dayMs)}`
+    if (receivedPerDay !== null && !sharesOfDay.take(today, 1, Math.ceil(receivedPerDay / 2))) {
+      throw new Refusal(tooManyOfDay)
+    }
   }
 }
 

@@ -1,10 +1,13 @@
 import { runPeriodic } from '../app/periodic.js'
-import { giveBackPages } from '../store/index.js'
+import { giveBackPages, isRemote } from '../store/index.js'
 
 // Only gives pages back. It takes no statistics (PRAGMA optimize, ANALYZE): all query plans were
 // made and measured without them, and at night, when the queue is nearly empty, statistics would
 // call it tiny and so mislead the planner by day.
 await runPeriodic('optimize', async ({ store, signal }) => {
+  if (isRemote(store.read)) {
+    return { summary: 'Nothing was to be done: the autovacuum of PostgreSQL uses free pages again' }
+  }
   const { before, after } = await giveBackPages(store, signal)
   const givenBackBytes = (before.total - after.total) * before.bytesEach
   const freeBytes = after.free * after.bytesEach

@@ -39,6 +39,13 @@ export function wentBack(last: LastBeat | undefined, beat: number): number | und
   return (last.beat - beat) * beatEveryMs
 }
 
-/** What is said of it, and what to do. */
-export const saysBack = (database: DatabasePlace, ms: number) =>
-  `${databaseCalled(database)} went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, or a standby without the last commits was made the primary. Nothing is taken or sent. 'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone`
+/** What is said of it, as after its name, and what to do. */
+export const backInWords = (ms: number) => ({
+  went: `went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, or a standby without the last commits was made the primary. Nothing is taken or sent`,
+  fix: "'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone",
+})
+
+export function saysBack(database: DatabasePlace, ms: number): string {
+  const { went, fix } = backInWords(ms)
+  return `${databaseCalled(database)} ${went}. ${fix}`
+}

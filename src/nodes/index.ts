@@ -15,7 +15,14 @@ export {
   type TakenAddress,
   tellRecords,
 } from './addresses.js'
-export { beatEveryMs, readLastBeat, saysBack, wentBack, writeLastBeat } from './back-in-time.js'
+export {
+  backInWords,
+  beatEveryMs,
+  readLastBeat,
+  saysBack,
+  wentBack,
+  writeLastBeat,
+} from './back-in-time.js'
 export { changeNode, type NodeChangeName, nodeChanges } from './change.js'
 export {
   type DutyKind,

@@ -2,9 +2,9 @@ import { isoTime } from '../clock/index.js'
 import { cursorOf, idInCursor, type Read, storedJson } from '../store/index.js'
 import { findReceived, listReceived, type ReceivedFilter } from './mails.js'
 import { deciding, type ReceivingRule } from './rule.js'
-import { listRules } from './rules.js'
+import { domainsReceiving, listRules, noWebhooks, type RuleDeps } from './rules.js'
 import { shownAttachment, summaryOf } from './shown.js'
-import { receiverOf } from './taking.js'
+import { postmaster, receiverOf, takingAt } from './taking.js'
 
 /** A rule as the API and commands show it. */
 export const shownRule = (rule: ReceivingRule) => ({
@@ -15,6 +15,7 @@ export const shownRule = (rule: ReceivingRule) => ({
   action: rule.action,
   forwardTo: rule.forwardTo,
   enabled: rule.enabled,
+  note: rule.note,
   createdAt: isoTime(rule.createdAt),
 })
 
@@ -61,24 +62,52 @@ export async function receivedMailAnswer(read: Read, accountId: string, id: stri
 }
 
 /** Where mail to an address of the account would go. `local` and `host` in lower case. */
-export async function whereAnswer(read: Read, accountId: string, local: string, host: string) {
+export async function whereAnswer(
+  deps: RuleDeps,
+  accountId: string,
+  local: string,
+  host: string,
+): Promise<WhereMailGoes> {
+  const { read } = deps.store
   const receiver = await receiverOf(read, host)
   const address = `${local}@${host}`
+  const none = { address, taken: false, rule: null }
   if (receiver?.accountId !== accountId) {
-    return { address, taken: false, rule: null, why: `The account does not receive at ${host}` }
+    const own = (await domainsReceiving(read, { accountId })).find((one) => one.host === host)
+    const why =
+      own === undefined
+        ? `The account does not receive at ${host}`
+        : `The domain ${own.name} is not verified`
+    return { ...none, why }
   }
   const found = deciding(receiver.rules, local)
-  const rule = (await listRules(read, accountId)).find(({ id }) => id === found?.id)
-  if (rule === undefined) return { address, taken: false, rule: null, why: 'No rule is about it' }
-  return { address, taken: true, rule: shownRule(rule), why: wordsOf(rule) }
+  const rule = (await listRules(read, accountId, deps.plans)).find(({ id }) => id === found?.id)
+  if (rule === undefined) {
+    return local === postmaster
+      ? { ...none, taken: true, why: 'It goes to the operator of this server: no rule is about it' }
+      : { ...none, why: 'No rule is about it' }
+  }
+  const taking = await takingAt(deps, receiver, local, host)
+  const shown = { address, rule: shownRule(rule) }
+  // Behind its codes a reply is a sentence.
+  if (taking.kind === 'refused') return { ...shown, taken: false, why: taking.reply.slice(10) }
+  return { ...shown, taken: true, why: wordsOf(rule) }
 }
 
-function wordsOf({ action, forwardTo, place, pattern }: ReceivingRule): string {
+interface WhereMailGoes {
+  address: string
+  taken: boolean
+  rule: ReturnType<typeof shownRule> | null
+  why: string
+}
+
+function wordsOf({ action, forwardTo, place, pattern, note }: ReceivingRule): string {
   const leads =
     action === 'forward'
       ? `is forwarded to ${forwardTo}`
       : action === 'webhook'
         ? 'is told to webhooks'
         : 'is stored'
-  return `It ${leads}, by rule ${place} (${pattern})`
+  const by = `, by rule ${place} (${pattern})`
+  return note === noWebhooks ? `It is stored${by}. ${note}` : `It ${leads}${by}`
 }

@@ -8,6 +8,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.js'
+import { withoutMarks } from './header.js'
 import type { TakenFor } from './taking.js'
 
 /** A mail that has arrived whole, for one or more addresses of accounts. */
@@ -137,8 +138,8 @@ function rowsFor({ arrival, ids, now }: NewReceived, accountId: string): Account
       recipient: one.address,
       size_bytes: raw.length,
       body_bytes: bytes.length,
-      header_from: from,
-      subject,
+      header_from: withoutMarks(from),
+      subject: withoutMarks(subject),
       message_id: '',
       in_reply_to: '',
       email_id: null,

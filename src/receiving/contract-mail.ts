@@ -13,7 +13,7 @@ const checks = {
 
 /** What a list shows of a mail. */
 export const summary = {
-  id: uuid('The id of the mail, which `email.received` has as `emailId`'),
+  id: uuid('The id of the mail, which `email.received` has as `emailId` and as `receivedId`'),
   domainId: uuid('The domain at whose host it came in'),
   ruleId: uuid('The rule that has decided; it may be gone'),
   action: oneOf(receivingActions, 'What the rule did with it'),
@@ -25,11 +25,12 @@ export const summary = {
   size: count('How many bytes it has'),
   state: oneOf(
     receivedStates,
-    '`reading`: it came in a moment ago; `unreadable`: it is too broken to be taken apart, and its source is all there is',
+    '`reading`: it came in a moment ago; `unreadable`: it is too broken to be taken apart: there are its header and its source',
   ),
   messageId: text('Its Message-ID, with angle brackets; empty: it has none'),
   inReplyTo: text('The Message-ID that it answers; empty: it answers none'),
   emailId: orNull(uuid('The mail of yours that it answers; null: none that is known')),
+  answers: orNull(uuid('The same as `emailId`, by the name that webhooks have for it')),
   automatic: orNull(
     text('Why a machine seems to have sent it, such as a vacation notice; null: nothing says so'),
   ),
@@ -117,6 +118,7 @@ export const exampleOfMail = {
   messageId: '<7f@example.org>',
   inReplyTo: '<019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11@example.com>',
   emailId: '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
+  answers: '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
   automatic: null,
   loop: false,
   checks: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' },

@@ -53,6 +53,11 @@ export const knownRule = {
   action,
   forwardTo: orNull(text('The address that it is sent on to; null for any other action')),
   enabled,
+  note: orNull(
+    text(
+      'What keeps it from doing so, such as a rule before it that takes its mail; null: nothing',
+    ),
+  ),
   createdAt: time('When the rule was added'),
 }
 export const exampleRule = {
@@ -63,6 +68,7 @@ export const exampleRule = {
   action: 'webhook',
   forwardTo: null,
   enabled: true,
+  note: null,
   createdAt: '2026-11-21T10:00:00.000Z',
 }
 const badRule = () =>
@@ -99,7 +105,7 @@ export const addReceivingRule = operation('POST /v1/receiving/rules', {
       action,
       forwardTo: maybe(forwardTo),
       enabled: maybe(enabled, '`true`'),
-      place: maybe(place, 'the last one'),
+      place: maybe(place, 'before the first rule that would take all of its mail, or the last one'),
     }),
   ),
   says: () => ({
@@ -188,7 +194,7 @@ export const whereWouldMailGo = operation('GET /v1/receiving/where', {
   query: { address: words('The address that mail would be sent to') },
   says: () => ({
     summary: 'Where mail to an address would go',
-    description: 'By the rules as they are now; nothing is sent.',
+    description: 'What a server that brings a mail would hear at this moment; nothing is sent.',
     answers: [
       answer(
         'Where it would go',

@@ -3,11 +3,26 @@ import type { Schema } from '../fields/index.js'
 import { count, orNull, text, uuid } from '../fields/index.js'
 import { exampleOfMail, file, summary } from './contract-mail.js'
 
-const { from, envelopeFrom, ruleId, inReplyTo, checks, spam, automatic, loop, size } = summary
+const {
+  id: ofMail,
+  state,
+  from,
+  envelopeFrom,
+  ruleId,
+  inReplyTo,
+  checks,
+  spam,
+  automatic,
+  loop,
+  size,
+} = summary
 
 /** What `email.received` has beside the fields of every webhook. */
 export const receivedInWebhook: Schema = {
   ...closedOf({
+    receivedId: ofMail,
+    state,
+    fault: orNull(text('Why its parts cannot be read; null: they can')),
     from,
     envelopeFrom,
     ruleId,
@@ -43,6 +58,9 @@ export const receivedExample = {
   timestamp: receivedAt,
   messageId,
   received: {
+    receivedId: exampleOfMail.id,
+    state: exampleOfMail.state,
+    fault: null,
     from: exampleOfMail.from,
     envelopeFrom: exampleOfMail.envelopeFrom,
     ruleId: exampleOfMail.ruleId,

@@ -9,6 +9,7 @@ import {
   operation,
   pageFields,
   pageParams,
+  refusal,
 } from '../contract/index.js'
 import { count, maybe, oneOf, pathId, queryWhole, text, words } from '../fields/index.js'
 import { exampleInFull, exampleOfMail, file, summary, wholeMail } from './contract-mail.js'
@@ -106,6 +107,13 @@ export const getReceivedFile = operation('GET /v1/received/:id/attachments/:numb
           sha256: 'f5d3a9b0d4f5f2a1c77d0c5e5b6a5c0d8f1b2c3d4e5f60718293a4b5c6d7e8f9',
           content: 'JVBERg==',
         },
+      ),
+    ],
+    refusals: [
+      refusal(
+        'conflict',
+        'The mail came in a moment ago',
+        'The mail is still being read: ask again in a moment',
       ),
     ],
   }),

@@ -189,7 +189,7 @@ async function handleOne(
     return again
   }
   if (outcome.kind !== 'read') {
-    await settleUnreadable(deps, found.row, outcome.why)
+    await settleUnreadable(deps, found.row, raw)
     meter.count('posthorn_received_total', { outcome: 'unreadable' })
     log.warn({ id, remoteAddress, cause: outcome.why }, 'A mail that came in cannot be read')
     return undefined

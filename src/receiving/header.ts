@@ -6,7 +6,8 @@ export interface ReadField {
   value: string
 }
 
-const mostFields = 200
+// With those beside them that a mail is known by, 200 at most.
+const mostFields = 190
 const mostValueBytes = 8_000
 const mostValueChars = 2_000
 const mainNames = [
@@ -21,8 +22,8 @@ const mainNames = [
 ]
 
 /**
- * The fields of a header, CRLF lines, in their order: unfolded, encoded words decoded, no control character in any. A line
- * that is no field is left out, as everything after the first 200 but what a mail is known by.
+ * The fields of a header, CRLF lines, in their order: unfolded, encoded words decoded, no control character or mark of direction in any. A line
+ * that is no field is left out, as everything after the first 190 but what a mail is known by.
  */
 export function fieldsOf(header: Buffer): ReadField[] {
   const fields: ReadField[] = []
@@ -38,10 +39,14 @@ export function fieldsOf(header: Buffer): ReadField[] {
     const octets = Buffer.from(shorten(value, mostValueBytes), 'latin1')
     const utf8 = octets.toString('utf8')
     const text = utf8.includes('\ufffd') ? octets.toString('latin1') : utf8
-    fields.push({ name, value: shorten(readableValue(text), mostValueChars) })
+    fields.push({ name, value: shorten(withoutMarks(readableValue(text)), mostValueChars) })
   }
   return fields
 }
+
+/** Without the marks that turn the direction of what stands behind them, beyond the end of the text too. */
+export const withoutMarks = (text: string): string =>
+  text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 
 /** RFC 5322 §3.6.4: of a long thread the beginning counts, and the nearest mails, which are named last. */
 function withoutMiddle(text: string, most: number): string {

@@ -37,7 +37,7 @@ export { addressIn, type ReceivingAction, type ReceivingRule, receivingActions }
 export { addRule, changeRule, deleteRule, findRule, listRules, type NewRule } from './rules.js'
 export { type ReceivedMailSummary, receivedStates } from './shown.js'
 export { whyNotTaken, withEmptyLine } from './sound-lines.js'
-export type { TakenFor, Taking } from './taking.js'
+export { postmaster, type TakenFor, type Taking } from './taking.js'
 
 export interface ReceivingDeps {
   store: Store

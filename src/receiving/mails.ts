@@ -143,14 +143,17 @@ export async function findReceived(
 
 const noHeader: KeptHeader = { to: '', references: [], fields: [] }
 
-/** The file of that number, counted from 1. Throws a 404. */
+/** The file of that number, counted from 1. Throws a 404, or a 409 for a mail that is not read yet. */
 export async function findReceivedFile(
   read: Read,
   accountId: string,
   id: string,
   number: number,
 ): Promise<KeptAttachment> {
-  const { attachments } = await findReceived(read, accountId, id)
+  const { row, attachments } = await findReceived(read, accountId, id)
+  if (row.due_at !== null) {
+    throw new ApiError('conflict', 'The mail is still being read: ask again in a moment')
+  }
   const found = attachments[number - 1]
   if (found === undefined) throw new ApiError('not_found', `The mail has no file ${number}`)
   return found

@@ -15,12 +15,11 @@ const mostHeaderChars = 500
  */
 export function receivedPayload(
   row: ReceivedRow,
-  read: ReadMail | undefined,
+  read: Pick<ReadMail, 'text' | 'html' | 'headers'>,
   attachments: readonly KeptAttachment[],
 ): string {
-  const { emailId, checks, automatic, loop } = summaryOf(row)
-  const text = read?.text ?? null
-  const headers = read?.headers ?? []
+  const { emailId, state, checks, automatic, loop } = summaryOf(row)
+  const { text, headers } = read
   const isCut =
     (text ?? '').length > mostTextChars ||
     headers.length > mostHeaders ||
@@ -34,17 +33,20 @@ export function receivedPayload(
     timestamp: isoTime(row.received_at),
     messageId: row.message_id,
     received: {
+      receivedId: row.id,
+      state,
+      fault: row.fault,
       from: row.header_from,
       envelopeFrom: row.mail_from,
       ruleId: row.rule_id,
       inReplyTo: row.in_reply_to,
       answers: emailId,
       text: text?.slice(0, mostTextChars) ?? null,
-      hasHtml: read !== undefined && read.html !== null,
+      hasHtml: read.html !== null,
       headers: headers
         .slice(0, mostHeaders)
         .map(({ name, value }) => ({ name, value: value.slice(0, mostHeaderChars) })),
-      incomplete: read === undefined || isCut,
+      incomplete: row.fault !== null || isCut,
       checks,
       spam: spamOf(row),
       automatic,

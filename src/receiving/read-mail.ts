@@ -2,9 +2,10 @@ import { isAscii } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { hashBody } from '../dkim/index.js'
 import type { Resolver } from '../dns/index.js'
+import { messageOf } from '../errors/index.js'
 import { ownWords, postalMime, readableValue, textOfHtml } from '../mime/index.js'
 import { type Authenticated, authenticateMail, autoReplyOf } from '../reports/index.js'
-import { fieldsOf, isOwnResult } from './header.js'
+import { fieldsOf, isOwnResult, withoutMarks } from './header.js'
 
 /** Of the session that a mail came by. */
 export interface MailOrigin {
@@ -38,6 +39,8 @@ export interface ReadMail extends Authenticated {
   bodyHash: string
   eightBit: boolean
   smtpUtf8: boolean
+  /** Why its parts could not be taken out; null: they were. */
+  fault: string | null
 }
 
 /** A file of a mail. */
@@ -57,33 +60,31 @@ const mostTextChars = 512 * 1024
 const mostHtmlChars = 2 * 1024 * 1024
 const mostReferences = 100
 
-/** Takes a mail apart and checks who has sent it; for a thread that may be lost. Rejects for one that cannot be read. */
+/** Takes a mail apart and checks who has sent it; for a thread that may be lost. One whose parts cannot be told apart is its header alone. */
 export async function readMail(
   raw: Buffer,
   origin: MailOrigin,
   resolver: Resolver,
 ): Promise<ReadMail> {
   const bodyAt = raw.indexOf('\r\n\r\n') + 4
-  const headers = fieldsOf(raw.subarray(0, bodyAt - 2))
-  const first = (name: string) =>
-    headers.find((field) => field.name.toLowerCase() === name)?.value ?? ''
+  const { first, ...header } = headerOf(raw)
   const checking = authenticateMail(resolver, raw, { ...origin, arc: true })
   // A fault of the one must not end the thread while the other is under way.
-  const [authenticated, parts] = await Promise.all([checking, partsOf(raw)])
+  const taking = partsOf(raw).then(
+    (parts) => ({ ...parts, fault: null }),
+    (error: unknown) => ({ text: null, html: null, attachments: [], fault: faultOf(error) }),
+  )
+  const [authenticated, parts] = await Promise.all([checking, taking])
   const text = parts.text ?? (parts.html === null ? null : textOfHtml(parts.html).text)
   const words = text === null ? { own: null, quoted: null } : ownWords(text)
-  const header = { header: first, parts: parts.attachments.map(typeOf) }
   const automatic =
-    autoReplyOf(header) ?? (origin.mailFrom === '' ? 'the null sender' : undefined) ?? null
+    autoReplyOf({ header: first, parts: parts.attachments.map(typeOf) }) ??
+    (origin.mailFrom === '' ? 'the null sender' : undefined) ??
+    null
   return {
     ...authenticated,
-    headers: headers.filter((field) => !isOwnResult(field, origin.mta)),
-    from: first('from'),
-    to: first('to'),
-    subject: first('subject'),
-    messageId: idsIn(first('message-id'))[0] ?? '',
-    inReplyTo: idsIn(first('in-reply-to'))[0] ?? '',
-    references: threadIn(first('references')),
+    ...header,
+    headers: header.headers.filter((field) => !isOwnResult(field, origin.mta)),
     text: words.own,
     quoted: words.quoted,
     html: parts.html,
@@ -92,13 +93,34 @@ export async function readMail(
     bodyHash: await hashBody(piecesOf(raw.subarray(bodyAt))),
     eightBit: !isAscii(raw.subarray(bodyAt)),
     smtpUtf8: !isAscii(raw.subarray(0, bodyAt)),
+    fault: parts.fault,
   }
 }
+
+/** What the header of a mail says; costs little, whatever is in it. */
+export function headerOf(raw: Buffer) {
+  const headers = fieldsOf(raw.subarray(0, raw.indexOf('\r\n\r\n') + 2))
+  const first = (name: string) =>
+    headers.find((field) => field.name.toLowerCase() === name)?.value ?? ''
+  return {
+    first,
+    headers,
+    from: first('from'),
+    to: first('to'),
+    subject: first('subject'),
+    messageId: idsIn(first('message-id'))[0] ?? '',
+    inReplyTo: idsIn(first('in-reply-to'))[0] ?? '',
+    references: threadIn(first('references')),
+  }
+}
+
+// Control characters but tab and line ends: a screen or a printer does something with them.
+const notText = /(?![\t\n\r])\p{Cc}/gu
 
 async function partsOf(raw: Buffer) {
   const mail = await postalMime().parse(raw, limits)
   return {
-    text: mail.text?.slice(0, mostTextChars) ?? null,
+    text: mail.text?.slice(0, mostTextChars).replace(notText, '') ?? null,
     html: mail.html?.slice(0, mostHtmlChars) ?? null,
     attachments: mail.attachments.slice(0, mostAttachments).map((part, index): ReadAttachment => {
       const { content, contentId, disposition, mimeType } = part
@@ -113,6 +135,17 @@ async function partsOf(raw: Buffer) {
       }
     }),
   }
+}
+
+/** In our own words: those of the library are for who writes programs. */
+function faultOf(error: unknown): string {
+  const told = messageOf(error)
+  if (/nesting/i.test(told)) {
+    return `Its parts stand in each other more than ${limits.maxNestingDepth} deep`
+  }
+  return /header/i.test(told)
+    ? 'The header of one of its parts is too large'
+    : 'Its parts cannot be told from each other'
 }
 
 const typeOf = ({ contentType }: ReadAttachment) => ({ type: contentType })
@@ -132,8 +165,7 @@ const idsIn = (value: string): string[] => value.match(/<[^<>\s]{1,500}>/g) ?? [
 
 /** A name that no file system reads as a path, and nobody as the name of another type. */
 const safeName = (name: string): string =>
-  oneLine(name, 200)
-    .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+  withoutMarks(oneLine(name, 200))
     .replace(/^.*[/\\]/, '')
     .replace(/[<>:"|?*]/g, '_')
     .replace(/^\.+/, '')

@@ -13,7 +13,7 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
   const { read } = deps.store
 
   serve(api, operations.listReceivingRules, async ({ account }) => ({
-    rules: (await listRules(read, account.accountId)).map(shownRule),
+    rules: (await listRules(read, account.accountId, deps.plans)).map(shownRule),
   }))
 
   serve(api, operations.addReceivingRule, async ({ account, body, remember }) => {
@@ -24,7 +24,7 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
   })
 
   serve(api, operations.getReceivingRule, async ({ account, params }) =>
-    shownRule(await findRule(read, account.accountId, params.id)),
+    shownRule(await findRule(read, account.accountId, params.id, deps.plans)),
   )
 
   serve(api, operations.updateReceivingRule, async ({ account, params, body }) =>
@@ -39,7 +39,7 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
 
   serve(api, operations.whereWouldMailGo, async ({ account, query }) => {
     const { local, host } = addressIn(query.address)
-    return await whereAnswer(read, account.accountId, local, host)
+    return await whereAnswer(deps, account.accountId, local, host)
   })
 
   serve(api, operations.listReceived, ({ account, query }) =>

@@ -27,6 +27,8 @@ export interface ReceivingRule {
   /** Where to; null unless it forwards. */
   forwardTo: string | null
   enabled: boolean
+  /** What keeps it from doing so, as a sentence. */
+  note: string | null
   createdAt: number
 }
 
@@ -55,6 +57,16 @@ export const writtenPattern = ({ kind, local, host }: RulePattern): string =>
 export function fitsLocal({ kind, local }: Pick<RulePattern, 'kind' | 'local'>, given: string) {
   if (kind === 'all') return true
   return kind === 'address' ? given === local : given.startsWith(local)
+}
+
+/** Whether all addresses that one rule is about are another's too. */
+export function isCovered(
+  { kind, local }: Pick<RulePattern, 'kind' | 'local'>,
+  by: Pick<RulePattern, 'kind' | 'local'>,
+): boolean {
+  if (by.kind === 'all') return true
+  if (by.kind === 'address') return kind === 'address' && local === by.local
+  return kind !== 'all' && local.startsWith(by.local)
 }
 
 /** The rule that decides: the first one that fits. `rules` stand in their order. */

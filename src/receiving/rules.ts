@@ -3,8 +3,14 @@ import type { Clock } from '../clock/index.js'
 import { checkedName } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import type { Read, ReceivingRuleRow, Store, Tx } from '../store/index.js'
-import { patternIn, type ReceivingAction, type ReceivingRule, writtenPattern } from './rule.js'
+import { prepared, type Read, type ReceivingRuleRow, type Store, type Tx } from '../store/index.js'
+import {
+  isCovered,
+  patternIn,
+  type ReceivingAction,
+  type ReceivingRule,
+  writtenPattern,
+} from './rule.js'
 
 /** What changing rules takes. */
 export interface RuleDeps {
@@ -19,18 +25,50 @@ export interface NewRule {
   action: ReceivingAction
   forwardTo?: string | null | undefined
   enabled?: boolean | null | undefined
-  /** Counted from 1; the last one where it is left out. */
+  /** Counted from 1; where it is left out, before the first rule that would take its mail, or the last one. */
   place?: number | null | undefined
 }
 
 /** The account's rules in their order. */
-export async function listRules(read: Read, accountId: string): Promise<ReceivingRule[]> {
-  return (await rowsOf(read, accountId)).map(toRule)
+export async function listRules(
+  read: Read,
+  accountId: string,
+  plans?: Plans,
+): Promise<ReceivingRule[]> {
+  const rows = await rowsOf(read, accountId)
+  const tells = rows.some(({ action }) => action === 'webhook')
+  const isTold =
+    plans === undefined || !tells || (await readBilling(read, plans, accountId)).plan.webhooks
+  return rows.map((row, index) => toRule(row, index, noteOf(row, rows.slice(0, index), isTold)))
 }
 
+/** What is said of a rule that tells webhooks where the plan has none. */
+export const noWebhooks = 'No webhook is told: the plan has none'
+
+/** What keeps a rule from doing what it says. */
+function noteOf(row: RuleRow, before: readonly RuleRow[], isTold: boolean): string | null {
+  const { domain_name: name, receiving_host: host, status } = row
+  if (host === null) return `Not in force: ${name} receives no mail`
+  if (status !== 'verified') return `Not in force: ${name} is not verified`
+  const first = before.findIndex((one) => isBefore(one, row))
+  if (first !== -1) return `Never reached: rule ${first + 1} takes its mail first`
+  return row.action === 'webhook' && !isTold ? noWebhooks : null
+}
+
+/** Whether nothing is left for a rule behind that one. */
+const isBefore = (
+  one: Pick<ReceivingRuleRow, 'enabled' | 'domain_id' | 'kind' | 'local'>,
+  row: Pick<ReceivingRuleRow, 'domain_id' | 'kind' | 'local'>,
+): boolean => one.enabled === 1 && one.domain_id === row.domain_id && isCovered(row, one)
+
 /** Throws a 404. */
-export async function findRule(read: Read, accountId: string, id: string): Promise<ReceivingRule> {
-  const found = (await listRules(read, accountId)).find((rule) => rule.id === id)
+export async function findRule(
+  read: Read,
+  accountId: string,
+  id: string,
+  plans?: Plans,
+): Promise<ReceivingRule> {
+  const found = (await listRules(read, accountId, plans)).find((rule) => rule.id === id)
   if (found === undefined) throw noRule()
   return found
 }
@@ -57,8 +95,10 @@ export async function addRule(
     }
     const others = await rowsOf(tx, accountId)
     await tx.insertInto('receiving_rules').values(row).execute()
-    await order(tx, others, row, given.place ?? others.length + 1)
-    const added = await findRule(tx, accountId, id)
+    const first = others.findIndex((one) => isBefore(one, row) && !isCovered(one, row))
+    const place = given.place ?? (first === -1 ? others.length : first) + 1
+    await order(tx, others, row, place)
+    const added = await findRule(tx, accountId, id, plans)
     await alongside(tx, added)
     return added
   })
@@ -115,7 +155,8 @@ async function order(
   rule: Pick<ReceivingRuleRow, 'id' | 'place'>,
   at: number,
 ): Promise<void> {
-  const all = others.toSpliced(Math.max(at - 1, 0), 0, { ...rule, host: '' } as RuleRow)
+  const all: Pick<RuleRow, 'id' | 'place'>[] = others.toSpliced(0, 0)
+  all.splice(Math.max(at - 1, 0), 0, rule)
   for (const [index, { id, place }] of all.entries()) {
     if (place === index + 1) continue
     await tx
@@ -153,9 +194,13 @@ async function actionOf(
     if (forwardTo !== null) throw wrong('forwardTo', 'Only a rule that forwards has an address')
     return { action, forward_to: null }
   }
-  const mailbox = forwardTo === null ? undefined : parseMailbox(forwardTo)
-  if (mailbox === undefined) {
+  if (forwardTo === null) {
     throw wrong('forwardTo', 'A rule that forwards needs an address to forward to')
+  }
+  const mailbox = parseMailbox(forwardTo)
+  if (mailbox === undefined) {
+    const given = JSON.stringify(forwardTo.slice(0, 320))
+    throw wrong('forwardTo', `${given} is no address that mail can be sent on to`)
   }
   const own = await read
     .selectFrom('domains')
@@ -175,7 +220,22 @@ async function actionOf(
 const wrong = (field: string, message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field } })
 
-type RuleRow = ReceivingRuleRow & { host: string }
+type RuleRow = ReceivingRuleRow & {
+  host: string
+  domain_name: string
+  receiving_host: string | null
+  status: string
+}
+
+/** Where an account's domains receive, or will once they are verified. */
+export const domainsReceiving = prepared<{ accountId: string }, { host: string; name: string }>(
+  (db, { accountId }) =>
+    db
+      .selectFrom('domains')
+      .select((eb) => [eb.ref('receiving_host').$notNull().as('host'), 'name'])
+      .where('account_id', '=', accountId)
+      .where('receiving_host', 'is not', null),
+)
 
 /** By the index of the account; there are few of them. */
 const rowsOf = (read: Read, accountId: string): Promise<RuleRow[]> =>
@@ -183,6 +243,7 @@ const rowsOf = (read: Read, accountId: string): Promise<RuleRow[]> =>
     .selectFrom('receiving_rules')
     .innerJoin('domains', 'domains.id', 'receiving_rules.domain_id')
     .selectAll('receiving_rules')
+    .select(['domains.name as domain_name', 'domains.receiving_host', 'domains.status'])
     // Where the domain has ended receiving, the rule waits for its host.
     .select(({ fn }) => fn.coalesce('domains.receiving_host', 'domains.name').as('host'))
     .where('receiving_rules.account_id', '=', accountId)
@@ -190,7 +251,7 @@ const rowsOf = (read: Read, accountId: string): Promise<RuleRow[]> =>
     .orderBy('receiving_rules.id')
     .execute()
 
-const toRule = (row: RuleRow, index: number): ReceivingRule => ({
+const toRule = (row: RuleRow, index: number, note: string | null): ReceivingRule => ({
   id: row.id,
   accountId: row.account_id,
   domainId: row.domain_id,
@@ -199,5 +260,6 @@ const toRule = (row: RuleRow, index: number): ReceivingRule => ({
   action: row.action,
   forwardTo: row.forward_to,
   enabled: row.enabled === 1,
+  note,
   createdAt: row.created_at,
 })

@@ -8,7 +8,7 @@ import { answeredMail } from './answered.js'
 import type { Forwarding } from './forward.js'
 import type { KeptAttachment, KeptHeader } from './kept.js'
 import { receivedPayload } from './payload.js'
-import type { ReadMail } from './read-mail.js'
+import { headerOf, type ReadMail } from './read-mail.js'
 
 /** What settling takes. */
 export interface SettleDeps {
@@ -50,6 +50,7 @@ export async function settleRead(
       is_loop: row.is_loop,
       forward_id: sent?.id ?? null,
       forward_fault: forwarding?.fault ?? null,
+      fault: read.fault,
     }
     await tx.updateTable('received').set(changes).where('id', '=', row.id).execute()
     const header: KeptHeader = { to: read.to, references: read.references, fields: read.headers }
@@ -73,19 +74,41 @@ export async function settleRead(
   })
 }
 
-/** A mail that cannot be taken apart: the message itself is kept, and is all that there is. */
+/** A mail whose reading was broken off: the message itself is kept, and what its header says. */
 export async function settleUnreadable(
   { store, clock, plans }: SettleDeps,
   row: ReceivedRow,
-  why: string,
+  raw: Buffer,
 ): Promise<void> {
+  const read = headerOf(raw)
+  const named = [read.inReplyTo, ...read.references]
+  const emailId = await answeredMail(store.read, row.account_id, named)
   await store.write(async (tx) => {
     if (!(await isWaiting(tx, row.id))) return
-    const forwardFault = row.action === 'forward' ? 'It cannot be read' : null
-    const changes = { due_at: null, fault: why.slice(0, 300), forward_fault: forwardFault }
+    const changes = {
+      due_at: null,
+      subject: read.subject || row.subject,
+      header_from: read.from || row.header_from,
+      message_id: read.messageId,
+      in_reply_to: read.inReplyTo,
+      email_id: emailId ?? null,
+      forward_fault: row.action === 'forward' ? 'It cannot be read' : null,
+      fault: 'Taking it apart takes too much time or memory',
+    }
     await tx.updateTable('received').set(changes).where('id', '=', row.id).execute()
+    const header: KeptHeader = { to: read.to, references: read.references, fields: read.headers }
+    await insertTexts(tx, {
+      received_id: row.id,
+      text: null,
+      quoted: null,
+      html: null,
+      headers: JSON.stringify(header),
+      attachments: '[]',
+      results: 'null',
+    })
     if (row.action !== 'webhook') return
-    const body = () => receivedPayload({ ...row, ...changes }, undefined, [])
+    const whole = { ...row, ...changes }
+    const body = () => receivedPayload(whole, { ...read, text: null, html: null }, [])
     const told = { accountId: row.account_id, receivedId: row.id, body, now: clock.now() }
     await enqueueReceived(tx, plans, told)
   })

@@ -24,10 +24,11 @@ export const summaryOf = (row: ReceivedRow) => ({
   messageId: row.message_id,
   inReplyTo: row.in_reply_to,
   emailId: row.email_id,
+  answers: row.email_id,
   automatic: row.automatic,
   loop: row.is_loop === 1,
   checks:
-    stateOf(row) === 'read'
+    stateOf(row) !== 'reading' && row.spf !== ''
       ? { spf: row.spf, dkim: row.dkim, dmarc: row.dmarc, arc: row.arc }
       : null,
   spam: spamOf(row),

@@ -39,6 +39,9 @@ const fullFor = {
   day: '452 4.2.2 The mailbox takes no more mail today, try again tomorrow',
 }
 
+/** The mailbox of every host, which is the operator's where no rule is about it (RFC 5321 §4.5.1). */
+export const postmaster = 'postmaster'
+
 /** What RCPT is answered about an address at a host where some account receives. */
 export type Taking =
   | { kind: 'taken'; taken: TakenFor }
@@ -64,29 +67,38 @@ interface TakingDeps {
  * second; how the account stands is asked each time, before the mail is sent, so that nothing has to be sent back.
  */
 export function makeTaking(deps: TakingDeps) {
-  const { store, clock, plans } = deps
+  const { store } = deps
   const remembered = rememberRows<Receiver | undefined>(deps, (found) => found !== undefined)
   return async (local: string, host: string): Promise<Taking | undefined> => {
     const receiver = await remembered(host, () => receiverOf(store.read, host))
-    if (receiver === undefined) return undefined
-    const rule = deciding(receiver.rules, local)
-    if (rule === undefined) return { kind: 'nobody' }
-    const { accountId, domainId } = receiver
-    const billing = await readBilling(store.read, plans, accountId)
-    const { plan, paused } = billing
-    const closed =
-      (await whyClosed(store.read, billing)) ??
-      (paused === null ? undefined : '450 4.2.1 The mailbox is paused, try again later')
-    if (closed !== undefined) return { kind: 'refused', reply: closed }
-    const left = await arrivalsLeft(store.read, accountId, plan, clock.now())
-    if (left?.mails === 0) return { kind: 'refused', reply: fullFor[left.within] }
-    const { id: ruleId, action, forward_to: forwardTo } = rule
-    const address = `${local}@${host}`
-    const maxBytes = plan.receivedMib * 2 ** 20
-    const of = { accountId, domainId, ruleId, action, forwardTo, maxBytes }
-    const bounds = { limits: plan, left: left?.mails ?? Number.POSITIVE_INFINITY }
-    return { kind: 'taken', taken: { address, ...of, ...bounds } }
+    return receiver && (await takingAt(deps, receiver, local, host))
   }
+}
+
+/** What RCPT is answered at a host with these rules at this moment. */
+export async function takingAt(
+  { store, clock, plans }: TakingDeps,
+  receiver: Receiver,
+  local: string,
+  host: string,
+): Promise<Taking> {
+  const rule = deciding(receiver.rules, local)
+  if (rule === undefined) return { kind: 'nobody' }
+  const { accountId, domainId } = receiver
+  const billing = await readBilling(store.read, plans, accountId)
+  const { plan, paused } = billing
+  const closed =
+    (await whyClosed(store.read, billing)) ??
+    (paused === null ? undefined : '450 4.2.1 The mailbox is paused, try again later')
+  if (closed !== undefined) return { kind: 'refused', reply: closed }
+  const left = await arrivalsLeft(store.read, accountId, plan, clock.now())
+  if (left?.mails === 0) return { kind: 'refused', reply: fullFor[left.within] }
+  const { id: ruleId, action, forward_to: forwardTo } = rule
+  const address = `${local}@${host}`
+  const maxBytes = plan.receivedMib * 2 ** 20
+  const of = { accountId, domainId, ruleId, action, forwardTo, maxBytes }
+  const bounds = { limits: plan, left: left?.mails ?? Number.POSITIVE_INFINITY }
+  return { kind: 'taken', taken: { address, ...of, ...bounds } }
 }
 
 /** A suspension may be lifted; what has ended takes no mail, and its senders had better know. */

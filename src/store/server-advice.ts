@@ -14,7 +14,7 @@ export function serverAdvice(error: unknown): string | undefined {
 }
 
 const password =
-  "give it by store.password_file, systemd's credential store-password, or in POSTHORN_STORE_URL"
+  "give it by --password-file or store.password_file, systemd's credential store-password, or in POSTHORN_STORE_URL"
 
 const advice: readonly (readonly [RegExp, string])[] = [
   [/^3D000$/, "make it ('createdb --owner USER NAME'), or name another one as store.url"],

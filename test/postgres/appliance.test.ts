@@ -100,6 +100,17 @@ t.test('an appliance over PostgreSQL', { skip: noPostgres ?? false }, async (t) 
     const secret = run(makeTempDir(t), ['init', '--store', 'postgres://a:geheim@127.0.0.1/b'])
     t.match(secret.stderr, /has a password/)
     t.notMatch(secret.stderr, /geheim/)
+    const mistyped = run(makeTempDir(t), ['init', '--store', `${url}?sslmod=verify-full`])
+    t.match(mistyped.stderr, /parameters of these: .*sslmode.*, and not one with sslmod=/)
+    t.equal(mistyped.status, 2)
+    const bySettings = { POSTHORN_STORE_URL: `${url}?sslmode=verify-ful` }
+    t.match(
+      run(makeTempDir(t), ['init'], bySettings).stderr,
+      /store\.url.*one with sslmode=verify-ful/,
+    )
+    const scheme = run(makeTempDir(t), ['init', '--store', 'mysql://a:geheim@127.0.0.1/b'])
+    t.match(scheme.stderr, /has to be an address such as "postgres:/)
+    t.notMatch(scheme.stderr, /geheim/)
   })
 
   await t.test('does not trust a server that may lose what it answers', async (t) => {
@@ -166,7 +177,17 @@ t.test('an appliance over PostgreSQL', { skip: noPostgres ?? false }, async (t) 
       t.equal(back.status, 78)
       t.match(back.stderr, /went back by about \d+ seconds/)
       t.match(run(dataDir, ['account', 'create', 'Late'], env).stderr, /went back by/)
+      t.match(
+        run(dataDir, ['status'], env).stdout,
+        /! The database postgres:.* went back by .*\n +'posthorn database accept --held'/,
+      )
+      const soon = { POSTHORN_DOCTOR_TIMEOUT: '1s' }
+      const examined = run(dataDir, ['doctor'], Object.assign(soon, env)).stdout
+      t.match(examined, /database .* went back by .*\n +fix: 'posthorn database accept --held'/)
+      t.notMatch(examined, /what it has answered is on its disk/)
       t.equal(run(dataDir, ['database', 'accept'], env).status, 2)
+      const both = run(dataDir, ['database', 'accept', '--held', '--lost'], env)
+      t.match(both.stderr, /--held and --lost exclude each other/)
       t.match(run(dataDir, ['store', 'accept', '--held'], env).stdout, /holds what waits/)
       const again = await serve(t, dataDir, env)
       t.match(again.log(), /was restored from a backup: what waited in it is held/)

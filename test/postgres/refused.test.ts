@@ -1,3 +1,4 @@
+// Thorough, turn 1: an appliance whose role, password, table and database are taken away in turn.
 // While the server is there and refuses this appliance: its role, a table, its password, and in the end what it knew.
 import { execFile, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

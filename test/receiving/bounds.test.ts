@@ -61,6 +61,18 @@ retention_days = 7
 domains = 1
 webhooks = true
 features = []
+
+[[email]]
+id = "019a9b10-0000-7000-8000-0000000000fd"
+name = "Narrow day"
+monthly_mails = 3_000
+daily_cap = false
+received_per_day = 10
+price_naira = 0
+retention_days = 7
+domains = 1
+webhooks = false
+features = []
 `
     const usual = readFileSync('config/plans.toml', 'utf8')
     writeFileSync(join(dataDir, 'plans.toml'), `${usual}\n${plan}`)
@@ -71,13 +83,15 @@ features = []
     const { store, accountId } = posthorn
     const port = posthorn.appliance.inboundSmtpPort ?? 0
     await addRule(posthorn, { pattern: '*@in.sender.test', action: 'store' })
-    await store.write((tx) =>
-      tx
-        .updateTable('subscriptions')
-        .set({ plan_id: '019a9b10-0000-7000-8000-0000000000fe' })
-        .where('account_id', '=', accountId)
-        .execute(),
-    )
+    const choose = (plan: string) =>
+      store.write((tx) =>
+        tx
+          .updateTable('subscriptions')
+          .set({ plan_id: `019a9b10-0000-7000-8000-0000000000${plan}` })
+          .where('account_id', '=', accountId)
+          .execute(),
+      )
+    await choose('fe')
     const give = (address: string, to: string | string[] = 'a@in.sender.test') =>
       giveMail(t, port, to, hello, { address })
     t.match(await give('127.0.0.1'), /^250 /)
@@ -102,6 +116,10 @@ features = []
     t.match(replies, [/^250 /, /^452 4\.2\.2 .*for now/])
     t.match(await give('127.0.4.1'), /^452 4\.2\.2 .*this hour/)
     t.equal((await whenRead(posthorn, 4)).length, 4)
+    await choose('fd')
+    for (let n = 0; n < 5; n++) t.match(await give('127.0.5.1'), /^250 /)
+    t.match(await give('127.0.5.1'), /^450 4\.7\.1 .*from there, try again tomorrow/)
+    t.match(await give('127.0.6.1'), /^250 /, 'the rest of the day is for others')
   },
 )
 
@@ -114,7 +132,8 @@ t.test('a mail that hurts its reader is kept, and holds up no other', async (t) 
     (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`,
   )
   const hostile = [
-    `Subject: deep\n${deep.join('')}`,
+    `Subject: deep\nFrom: boss@example.test \u202egpj.exe\nMessage-ID: <deep@example.test>\n${deep.join('')}`,
+    'Subject: odd\nContent-Type: text/plain; charset=utf-8\n\na\u009b2J\u0007b\tc',
     `Subject: many\nContent-Type: multipart/mixed; boundary=b\n\n${'--b\n\n'.repeat(20_000)}`,
     `Subject: x\nReferences: ${'<a@b> '.repeat(5_000)}\nMessage-ID: <x>\n\nx`,
     `Subject: =?utf-8?q?=0d=0aBcc:_x=40y.test?=\nFrom: "=?utf-8?b?DQpYOiB5?=" <a@b.test>\nX-A\u0000b: c\n\nx`.replace(
@@ -130,6 +149,17 @@ t.test('a mail that hurts its reader is kept, and holds up no other', async (t) 
     all.find(({ recipient }) => recipient === 'y@in.sender.test'),
     { state: 'read' },
   )
+  const deepest = all.find(({ subject }) => subject === 'deep')
+  t.match(deepest, {
+    state: 'unreadable',
+    fault: 'Its parts stand in each other more than 30 deep',
+    from: 'boss@example.test gpj.exe',
+    messageId: '<deep@example.test>',
+    checks: { dkim: 'none' },
+    headers: [{ name: 'Subject', value: 'deep' }],
+  })
+  const odd = all.find(({ subject }) => subject === 'odd')
+  t.equal(odd.text.trim(), 'a2Jb\tc', 'no control character')
   for (const mail of all) {
     t.notMatch(`${mail.subject}${mail.from}`, /[\r\n]/, 'no value has a line end')
     const { json } = await posthorn.call('GET', `/v1/received/${mail.id}/raw`)

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,7 +59,8 @@ export interface PostgresServer {
 
 /**
  * A server of the test's own, which keeps nothing, but for figures that want what a sync costs (`syncs`); a hot standby of
- * another one (`standbyOf`). With `counts` it has pg_stat_statements. PostgreSQL refuses root, so that it runs as its own
+ * another one (`standbyOf`). With `counts` it has pg_stat_statements. With a `password` it wants one, which its `url` lacks.
+ * PostgreSQL refuses root, so that it runs as its own
  * user then.
  */
 export async function startPostgres(
@@ -67,7 +69,8 @@ export async function startPostgres(
     syncs = false,
     counts = false,
     standbyOf,
-  }: { syncs?: boolean; counts?: boolean; standbyOf?: PostgresServer } = {},
+    password,
+  }: { syncs?: boolean; counts?: boolean; standbyOf?: PostgresServer; password?: string } = {},
 ): Promise<PostgresServer> {
   const bin = join(versions, newest ?? '', 'bin')
   // Not in the directory of tests, which another user may not enter.
@@ -109,6 +112,12 @@ export async function startPostgres(
     }
     rmSync(dir, { recursive: true, force: true })
   })
+  if (password !== undefined) {
+    const change = `alter role posthorn password '${password}'`
+    run('psql', ['-q', '-c', change, `postgres://posthorn@127.0.0.1:${port}/postgres`])
+    writeFileSync(join(data, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n')
+    control('reload')
+  }
   return {
     url: `postgres://posthorn@127.0.0.1:${port}`,
     port,

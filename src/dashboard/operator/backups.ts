@@ -39,6 +39,7 @@ async function backupsPage(
   const view = {
     now,
     dir,
+    isServer: config.store.url !== '',
     mayRun: may('operator.write'),
     age: ageMs === undefined ? undefined : shownFor(ageMs),
     isOld: ageMs === undefined || ageMs > maxAge,

@@ -42,6 +42,7 @@ interface RuleLine {
   pattern: string
   does: string
   enabled: boolean
+  note: string | null
   changes: { name: string; label: string }[]
 }
 
@@ -64,7 +65,7 @@ export function rulePages(
   const { read } = deps.store
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const { account, base, query } = visit
-    const rules = await listRules(read, account.id)
+    const rules = await listRules(read, account.id, deps.plans)
     const domains = await listDomains(read, account.id)
     const asked = query.get('address')?.trim() ?? ''
     const hosts = domains.flatMap(({ receivingHost: host, receivingHostReady: isReady, name }) =>
@@ -88,7 +89,7 @@ export function rulePages(
   const answerFor = async (accountId: string, asked: string): Promise<string> => {
     if (parseMailbox(asked) === undefined) return 'This is no address'
     const { local, host } = addressIn(asked)
-    const { taken, why } = await whereAnswer(read, accountId, local, host)
+    const { taken, why } = await whereAnswer(deps, accountId, local, host)
     return taken ? why : `Mail there is refused: ${why}`
   }
   pages.get('/receiving', 'domains.read', (visit) => show(visit, noFaults))
@@ -99,7 +100,10 @@ export function rulePages(
     const given = { pattern, action, ...(forwardTo.trim() && { forwardTo: forwardTo.trim() }) }
     const rule = await addRule(deps, account.id, checked(operations.addReceivingRule, given))
     const audit = auditOf(operations.addReceivingRule, { target: rule.id, detail: given })
-    return redirect(`${base}/receiving`, { flash: `Rule ${rule.place} is added`, audit })
+    return redirect(`${base}/receiving`, {
+      flash: `Rule ${rule.place} is added${rule.note === null ? '' : `. ${rule.note}`}`,
+      audit,
+    })
   })
 
   const changing = { action: 'domains.write', again: show } as const
@@ -138,6 +142,7 @@ const lineOf = (rule: ReceivingRule, count: number): RuleLine => ({
         ? 'told to webhooks'
         : 'stored alone',
   enabled: rule.enabled,
+  note: rule.note,
   changes: [
     ...(rule.place === 1 ? [] : [{ name: 'up', label: 'Up' }]),
     ...(rule.place === count ? [] : [{ name: 'down', label: 'Down' }]),

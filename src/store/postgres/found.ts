@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { exitStatus, messageOf, OperatorError } from '../../errors/index.js'
+import { ApiError, exitStatus, messageOf, OperatorError } from '../../errors/index.js'
 import { databaseClock } from '../fragments.js'
 import { databaseCalled, type FoundDatabase, type LivingNode } from '../place.js'
 import type { Tables } from '../schema/index.js'
@@ -81,15 +81,15 @@ export async function looking<T>(
   try {
     return await withConnection(url, look)
   } catch (cause) {
-    const said = messageOf(cause)
-    // What the library says where it was given none.
-    const why =
-      said.startsWith('SASL') && said.includes('password must be') ? 'it wants a password' : said
+    // Of several hosts none was found: what the first has said.
+    const said = messageOf(cause instanceof ApiError ? (cause.cause ?? cause) : cause)
     const called = databaseCalled({ dataDir: '', url })
-    throw new OperatorError(`${called} cannot be asked: ${why}`, {
-      status: exitStatus.failed,
-      advice: serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it',
-      cause,
-    })
+    const status = exitStatus.failed
+    const advice = serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it'
+    // What the library says where it was given none helps nobody, and is not handed on.
+    if (/^SASL.*password must be/.test(said)) {
+      throw new OperatorError(`${called} cannot be asked: it wants a password`, { status, advice })
+    }
+    throw new OperatorError(`${called} cannot be asked: ${said}`, { status, advice, cause })
   }
 }

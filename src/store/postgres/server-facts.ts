@@ -30,7 +30,9 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
       oldest: number | null
     }>`select current_setting('server_version_num')::bigint as version,
         current_setting('server_encoding') as encoding,
-        (select datcollate from pg_database where datname = current_database()) as collation,
+        (select case datlocprovider when 'c' then datcollate
+             else coalesce(to_jsonb(pg_database) ->> 'daticulocale', to_jsonb(pg_database) ->> 'datlocale', datcollate) end
+           from pg_database where datname = current_database()) as collation,
         (select datcollversion <> pg_database_collation_actual_version(oid)
            from pg_database where datname = current_database()) as is_stale,
         (select count(*) from pg_attribute inner join pg_class on pg_class.oid = attrelid
@@ -38,7 +40,7 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
            inner join pg_database on datname = current_database()
            where relnamespace = current_schema()::regnamespace and relkind = 'r' and attnum > 0
              and not attisdropped and relname not like 'kysely%'
-             and case when collname = 'default' then datcollate else collname end not in ('C', 'POSIX')) as other_columns,
+             and case when collname <> 'default' then collname when datlocprovider = 'c' then datcollate else datlocprovider::text end not in ('C', 'POSIX', 'b')) as other_columns,
         current_setting('fsync') as fsync,
         current_setting('full_page_writes') as full_page_writes,
         current_setting('synchronous_commit') as synchronous_commit,

@@ -148,8 +148,9 @@ export async function withConnection<T>(
   const server = openServer({ url })
   await server.ready()
   const client = new pg.Client(server.config({ readOnly: false }))
-  await client.connect()
   try {
+    // Where it is refused the library leaves the way there open, by which the process would go on.
+    await client.connect()
     return await work(kyselyOver<Tables>(client))
   } finally {
     await client.end()
