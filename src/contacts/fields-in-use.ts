@@ -1,25 +1,30 @@
 import type { Read } from '../store/index.js'
 
-// Of the newest contacts so many are looked at, and so many fields are told: a menu has room for them.
-const sampled = 50
-const mostFields = 20
+// So many of the newest contacts are looked at, and of the first by address: an import brings many who are alike.
+const newest = 50
+const first = 200
+// So many are told: a menu has room for them, and a name of which a page shows all.
+const mostFields = 50
+const mostLetters = 60
 // A name that a merge tag can have.
 const tagName = /^[A-Za-z_][\w-]{0,63}$/
+export const isTagName = (name: string): boolean => tagName.test(name)
 
-/** The names of an account's own fields that its newest contacts have, those of most contacts first: what merge tags can name. */
+/** The names of an account's own fields that its contacts have, as far as some of them tell; those of most contacts first. */
 export async function fieldsInUse(read: Read, accountId: string): Promise<string[]> {
-  const rows = await read
+  const contacts = read
     .selectFrom('contacts')
-    .select('metadata')
+    .select(['id', 'metadata'])
     .where('account_id', '=', accountId)
-    .orderBy('id', 'desc')
-    .limit(sampled)
-    .execute()
+  const rows = [
+    ...(await contacts.orderBy('id', 'desc').limit(newest).execute()),
+    ...(await contacts.orderBy('address').limit(first).execute()),
+  ]
   const found = new Map<string, number>()
-  for (const { metadata } of rows) {
+  for (const { metadata } of new Map(rows.map((row) => [row.id, row])).values()) {
     const own: Record<string, unknown> = metadata === null ? {} : JSON.parse(metadata)
     for (const [name, value] of Object.entries(own)) {
-      if (typeof value === 'object' || !tagName.test(name)) continue
+      if (typeof value === 'object' || name === '' || name.length > mostLetters) continue
       found.set(name, (found.get(name) ?? 0) + 1)
     }
   }

@@ -21,13 +21,10 @@ export async function countFitting(
   defaultCountry: string,
   through?: string,
 ): Promise<{ count: number; isAll: boolean }> {
-  const { listId, ...others } = search
-  if (Object.values(others).every((one) => one === undefined)) {
-    const all =
-      listId === undefined
-        ? await contactTotal(read, accountId)
-        : (await requireList(read, accountId, listId)).contactCount
-    const later = through === undefined ? 0 : await countLater(read, accountId, through, listId)
+  const all = await knownNumber(read, accountId, search)
+  if (all !== undefined) {
+    const later =
+      through === undefined ? 0 : await countLater(read, accountId, through, search.listId)
     return { count: all - later, isAll: true }
   }
   let count = 0
@@ -41,6 +38,17 @@ export async function countFitting(
     await nextTurn()
   }
   return { count, isAll: false }
+}
+
+/** How many fit, where a counter says it: all of the account, or of a list. */
+export async function knownNumber(
+  read: Read,
+  accountId: string,
+  { listId, ...others }: ContactSearch,
+): Promise<number | undefined> {
+  if (Object.values(others).some((one) => one !== undefined)) return undefined
+  if (listId === undefined) return await contactTotal(read, accountId)
+  return (await requireList(read, accountId, listId)).contactCount
 }
 
 // More than these who have come since are not counted: the number is another one then, whoever asks.

@@ -236,19 +236,24 @@ const takenOf = ({ imported, skipped, invalid }: BatchCounts) => imported + skip
 
 /** How far a task is with a batch more, and what it has come to. */
 function progressOf(before: ImportResult, done: BatchCounts, read: ReadRows) {
-  const { rows, refused, line } = read
+  const { rows, leavers, line: last } = read
+  const line = done.full ? rows[takenOf(done) - 1]?.line : last
+  // What is behind the ceiling is read again when it goes on, and counts then.
+  const isBehind = (row: { line: number }) => done.full && row.line > (line ?? 0)
+  const refused = read.refused.filter((row) => !isBehind(row))
+  const leftAgain = leavers.filter((row) => isBehind(row) && (row.left ?? []).length > 0).length
   const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
   const reason = pageRowWords.tooMuchKnown
   const lost = tooLarge.map(({ line, cells = '[]' }) => ({ line, reason, cells }))
   return {
-    line: done.full ? rows[takenOf(done) - 1]?.line : line,
+    line,
     refused: [...refused, ...lost],
     result: {
       ...before,
       imported: before.imported + done.imported,
       skipped: before.skipped + done.skipped,
       invalid: before.invalid + done.invalid.length + refused.length,
-      suppressed: before.suppressed + done.suppressed,
+      suppressed: before.suppressed + done.suppressed - leftAgain,
     },
   }
 }

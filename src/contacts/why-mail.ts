@@ -77,7 +77,13 @@ export async function whyMail(read: Read, accountId: string, email: string): Pro
       const at = left.get(id)
       const own = at === undefined ? [] : [told(leavingOf(id, at, history))]
       const against = marketing.gets ? own : [...own, ...marketing.because]
-      return { id, name, ...verdictOf(against) }
+      const back = own.length > 0 ? undefined : returnTo(id, history)
+      const verdict = verdictOf(against)
+      return {
+        id,
+        name,
+        ...(verdict.gets && back ? { gets: true, because: [told(back)] } : verdict),
+      }
     }),
   }
 }
@@ -118,6 +124,15 @@ const leavingOf = (topicId: string, at: number, history: readonly ConsentEvent[]
     at,
     detail: { topicId },
   }
+
+/** The last time that they came back to a topic, if that was after they came at all. */
+function returnTo(topicId: string, history: readonly ConsentEvent[]): ConsentEvent | undefined {
+  const back = history.findLast(
+    ({ kind, detail }) => kind === 'returned_to_topic' && detail.topicId === topicId,
+  )
+  const came = history.findLast(({ kind }) => kindsOfComing.has(kind))
+  return back && (came === undefined || back.at >= came.at) ? back : undefined
+}
 
 function causeOf(
   { kind, at, detail }: ConsentEvent,

@@ -31,6 +31,8 @@ export interface SentForm {
   network: string | undefined
   /** A browser has worked for it, which a careful form asks for. */
   hasWorked?: boolean
+  /** Whether it may be asked at once without that (`mayAtOnce`); undefined: that is not looked at yet. */
+  atOnce?: boolean
 }
 
 interface GivenWork {
@@ -51,6 +53,9 @@ export function makeFormDesk(deps: FormDeskDeps) {
       if (reason !== undefined) deps.tallies.held(form.id, reason)
       return reason
     },
+    /** Whether one more of a network is asked at once without work; counts it. A careful form has limits of its own. */
+    mayAtOnce: (form: SignupForm, network: string | undefined): boolean =>
+      isCarefulForm(form, deps.clock.now()) || limits.mayAtOnce({ formId: form.id, network }),
     /** Undefined: the entry has gone. Throws where the account may take nobody now: the entry stays. */
     confirm: (entryId: string) => confirm(deps, entryId),
     /** What a browser is asked to do for a form before it is sent in; no bits: nothing. */
@@ -85,6 +90,7 @@ async function submitted(
     network: given.network,
     domain: given.mailbox.domain,
   }
+  const atOnce = asked.hasWorked || asked.isCareful || (given.atOnce ?? limits.mayAtOnce(asked))
   const held = limits.ofSender(asked)
   if (held !== undefined) return held
   const { address: email } = given.mailbox
@@ -94,6 +100,7 @@ async function submitted(
   const hash = deps.tokens.hashOf(form.accountId, countedAddress(email))
   // A look, so that an address that was asked enough uses up nothing; it counts with the mail.
   if (!isAlone && !(await mayAskAddress(store.read, form.accountId, hash, now))) return 'address'
+  if (!atOnce) return await keepForLater(deps, limits, entry)
   const full = limits.ofForm(asked)
   if (full !== undefined) return full
   if (isAlone) {
@@ -108,6 +115,17 @@ async function submitted(
     isReminder: false,
     alongside: (tx, mailId) => insertEntry(tx, entry, { isReminded, mailId }),
   })
+}
+
+/** Asks an hour later, as the network has sent in several. Nobody is kept whom the account could not ask at all. */
+async function keepForLater(
+  { store }: FormDeskDeps,
+  limits: FormLimits,
+  entry: FormEntry,
+): Promise<HeldReason> {
+  if (!limits.mayLater(entry.formId)) return 'network'
+  await store.write((tx) => insertEntry(tx, entry, { isReminded: false }))
+  return 'later'
 }
 
 /** As the form says, or any of its lists. */

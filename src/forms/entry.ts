@@ -2,6 +2,7 @@ import { dayMs } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { type FormEntryRow, type Read, type Store, storedObject, type Tx } from '../store/index.js'
 import { forgetAddress } from './asked-addresses.js'
+import { formLimits } from './limits.js'
 
 // Unconfirmed ones go so long after they were sent in, confirmed ones after they were confirmed.
 export const waitsMs = 7 * dayMs
@@ -25,6 +26,8 @@ export interface Typed {
   offered: string[]
   /** The last mail that asked. */
   mailId?: string
+  /** True: no mail has asked yet; it is sent when `remind_at` is due. */
+  later?: boolean
   /** Of the contact that is made when they confirm. */
   contactId?: string
   /** The lists that whoever confirms is put on; undefined: those of the form. */
@@ -87,11 +90,11 @@ export const toEntry = (row: FormEntryRow): FormEntry => ({
   expiresAt: row.expires_at,
 })
 
-/** Keeps what was sent in, in the transaction of the mail that asks. */
+/** Keeps what was sent in, in the transaction of the mail that asks; without one it is asked later. */
 export async function insertEntry(
   tx: Tx,
   { id, formId, accountId, email, typed, agreed, createdAt, expiresAt }: FormEntry,
-  { isReminded, mailId }: { isReminded: boolean; mailId: string },
+  { isReminded, mailId }: { isReminded: boolean; mailId?: string },
 ): Promise<void> {
   await tx
     .insertInto('form_entries')
@@ -101,15 +104,38 @@ export async function insertEntry(
       account_id: accountId,
       address: addressKey(email),
       email,
-      fields: JSON.stringify({ ...typed, mailId }),
+      fields: JSON.stringify(
+        mailId === undefined ? { ...typed, later: true } : { ...typed, mailId },
+      ),
       consent: JSON.stringify(agreed),
       state: 'waiting',
       created_at: createdAt,
       confirmed_at: null,
       expires_at: expiresAt,
-      remind_at: isReminded ? createdAt + remindAfterMs : null,
+      remind_at:
+        mailId === undefined
+          ? createdAt + formLimits.laterMs
+          : isReminded
+            ? createdAt + remindAfterMs
+            : null,
     })
     .execute()
+}
+
+/** Notes the mail that asked an entry later, and when a reminder of it is due. */
+export async function settleLater(
+  tx: Tx,
+  { id, typed: { later: _, ...typed } }: FormEntry,
+  { isReminded, mailId, now }: { isReminded: boolean; mailId: string; now: number },
+): Promise<void> {
+  const fields = JSON.stringify({ ...typed, mailId })
+  const remind_at = isReminded ? now + remindAfterMs : null
+  await tx.updateTable('form_entries').set({ fields, remind_at }).where('id', '=', id).execute()
+}
+
+/** Puts off who is asked later, as the form may send no more now. */
+export async function putOff(tx: Tx, { id }: FormEntry, until: number): Promise<void> {
+  await tx.updateTable('form_entries').set({ remind_at: until }).where('id', '=', id).execute()
 }
 
 /** Notes the reminder of an entry, and that none is due any more; without a mail there was none. */

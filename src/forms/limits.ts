@@ -1,9 +1,10 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 
 /** Why somebody who sent in a form got no mail; the figures of the form tell them apart. */
 export type HeldReason =
   | 'hidden field'
   | 'network'
+  | 'later'
   | 'domain'
   | 'address'
   | 'form'
@@ -14,10 +15,15 @@ export type HeldReason =
 
 /** How many confirmations a form sends at most; those of its networks and domains are of this form alone. */
 export const formLimits = {
-  networkAnHour: 5,
-  networkADay: 20,
+  /** Without a browser that has worked for it; those above it are asked an hour later. */
+  networkAtOnce: 5,
+  /** A stall, a shop or an office is one network. */
+  networkAnHour: 30,
+  networkADay: 100,
   /** Neighbours: a /24 of IPv4, a /48 of IPv6. */
-  neighboursAnHour: 30,
+  neighboursAnHour: 60,
+  /** Of those that are asked later, so that a flood leaves no more rows. */
+  laterAnHour: 60,
   domainAnHour: 100,
   anHour: 200,
   aDay: 1_000,
@@ -30,4 +36,5 @@ export const formLimits = {
   /** An address gets one a day, and no more than three before it confirms. */
   perAddress: 3,
   addressEveryMs: dayMs,
+  laterMs: hourMs,
 } as const

@@ -14,7 +14,7 @@ import type { FormTallies } from './tallies.js'
 import { readTyped, type SentFields, sentName } from './typed.js'
 import { formPage, frameOf, gonePage, noFormPage, renderStep } from './view.js'
 import { wordsIn } from './words/index.js'
-import { addWorkScript, workOf } from './work.js'
+import { addWorkScript, workBits, workOf } from './work.js'
 
 export interface FormPageDeps {
   store: Store
@@ -142,7 +142,7 @@ async function received(
   const { verdict, page } = deps.tokens.readStamp(form.publicId, sentStamp)
   if (verdict !== 'good') {
     const stamp = deps.tokens.stamp(form.publicId, page || pageOf(request))
-    const own = new Set(['stamp', 'website', 'work'])
+    const own = new Set(['stamp', 'website', 'work', 'slow'])
     const hidden = [...fields.entries()].filter(([name]) => !own.has(name))
     const which = verdict === 'quick' ? 'checkAgain' : 'check'
     return await step(deps, form, which, `/f/${form.publicId}`, [...hidden, ['stamp', stamp]])
@@ -150,7 +150,13 @@ async function received(
   const { remoteAddress: network } = request
   const work = { stamp: sentStamp, number: fields.get('work') ?? '' }
   const hasWorked = desk.hasWorked(form, given.email, work)
-  await desk.submit(form, { ...read, page: page || pageOf(request), network, hasWorked })
+  const atOnce = hasWorked || desk.mayAtOnce(form, network)
+  // A browser that works is asked to; without script the button leads on, to a mail an hour later.
+  if (!atOnce && fields.get('slow') !== 'yes') {
+    const hidden = [...fields.entries()].filter(([name]) => name !== 'website' && name !== 'work')
+    return await step(deps, form, 'checkWork', `/f/${form.publicId}`, [...hidden, ['slow', 'yes']])
+  }
+  await desk.submit(form, { ...read, page: page || pageOf(request), network, hasWorked, atOnce })
   return await step(deps, form, 'sent')
 }
 
@@ -175,7 +181,7 @@ const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
 async function step(
   { store: { read }, clock }: FormPageDeps,
   form: SignupForm,
-  which: 'check' | 'checkAgain' | 'sent' | 'confirm' | 'confirmed' | 'lapsed',
+  which: 'check' | 'checkAgain' | 'checkWork' | 'sent' | 'confirm' | 'confirmed' | 'lapsed',
   action?: string,
   hidden: readonly (readonly [string, string])[] = [],
 ): Promise<Page> {
@@ -186,6 +192,7 @@ async function step(
   const texts = {
     check: { title: check.title, lines: [check.line], button: check.button },
     checkAgain: { title: check.title, lines: [check.again], button: check.button },
+    checkWork: { title: check.title, lines: [check.line], button: check.button },
     sent: { ...sent, button: '' },
     confirm: {
       title: confirm.title(face.name),
@@ -200,7 +207,8 @@ async function step(
     language: words.language,
     title,
   })
-  const work = which.startsWith('check') ? workOf(form, clock.now()) : undefined
+  const asksWork = which.startsWith('check') ? workOf(form, clock.now()) : undefined
+  const work = which === 'checkWork' ? workBits : asksWork
   const html = renderStep({
     ...frame,
     lines,

@@ -5,11 +5,12 @@ import type { Read, Tx } from '../store/index.js'
 import { askByMail } from './ask.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
-import { dueReminders, type FormEntry, settleReminder } from './entry.js'
+import { dueReminders, type FormEntry, putOff, settleLater, settleReminder } from './entry.js'
 import { findForm, listsThere, type SignupForm } from './form.js'
+import { formLimits } from './limits.js'
 import type { FormLimits } from './sent-in-limits.js'
 
-/** Asks once more who has not confirmed. It is a courtesy: whatever stands in its way now ends it for good. */
+/** Asks once more who has not confirmed, and those for the first time who had to wait. It is a courtesy: whatever stands in its way now ends it for good. */
 export async function remindEntries(
   deps: FormDeskDeps,
   limits: FormLimits,
@@ -19,6 +20,10 @@ export async function remindEntries(
   for (const entry of await dueReminders(store.read, clock.now())) {
     if (stop.aborted) return
     const form = await findForm(store.read, entry.accountId, entry.formId)
+    if (entry.typed.later) {
+      await askLater(deps, limits, form, entry)
+      continue
+    }
     const settle = (tx: Tx, mailId?: string) => settleReminder(tx, entry, mailId)
     const isAsked =
       mayRemind(form, entry, limits, clock.now()) &&
@@ -26,6 +31,33 @@ export async function remindEntries(
       (await askByMail(deps, form, entry, { isReminder: true, alongside: settle })) === undefined
     if (!isAsked) await store.write((tx) => settle(tx))
   }
+}
+
+/** The first mail of who had to wait; where the form may send none now, it waits on, until the entry goes. */
+async function askLater(
+  deps: FormDeskDeps,
+  limits: FormLimits,
+  form: SignupForm,
+  entry: FormEntry,
+): Promise<void> {
+  const { store, clock } = deps
+  const now = clock.now()
+  if (form.archivedAt !== null || !(await isStillWanted(store.read, form, entry))) {
+    await store.write((tx) => settleReminder(tx, entry))
+    return
+  }
+  const { reminder: isReminded } = form.settings
+  const held = mayRemind(form, entry, limits, now)
+    ? await askByMail(deps, form, entry, {
+        isReminder: false,
+        alongside: (tx, mailId) => settleLater(tx, entry, { isReminded, mailId, now }),
+      })
+    : 'form'
+  if (held === undefined) return
+  await store.write((tx) =>
+    // Whom another mail has asked meanwhile is asked by that.
+    held === 'address' ? settleReminder(tx, entry) : putOff(tx, entry, now + formLimits.laterMs),
+  )
 }
 
 /** Takes from what the form may send: a reminder is a mail like the first. */

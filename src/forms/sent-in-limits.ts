@@ -28,6 +28,8 @@ export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) 
     })
   const [hourly, daily] = [within(hourMs), within(dayMs)]
   const network = [hourly('networkAnHour'), daily('networkADay')]
+  const atOnce = hourly('networkAtOnce')
+  const later = hourly('laterAnHour')
   const neighbours = hourly('neighboursAnHour')
   const domains = hourly('domainAnHour')
   const forms = [hourly('anHour'), daily('aDay')]
@@ -48,6 +50,11 @@ export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) 
   }: Pick<Asked, 'formId' | 'domain'>): HeldReason | undefined =>
     domains.take(`${formId} ${domain}`).allowed ? undefined : 'domain'
   return {
+    /** Whether one more of a network may be asked at once though no browser has worked for it. */
+    mayAtOnce: ({ formId, network: from }: Pick<Asked, 'formId' | 'network'>): boolean =>
+      from === undefined || atOnce.take(`${formId} ${networkKey(from)}`).allowed,
+    /** Whether a form may keep one more who is asked later. */
+    mayLater: (formId: string): boolean => later.take(formId).allowed,
     /** Before anything is read: whether a network, or a domain, has had enough of this form. */
     ofSender({ formId, network: from, domain }: Asked): HeldReason | undefined {
       if (from !== undefined) {

@@ -368,6 +368,46 @@ t.test('it pauses, goes on after a stop of the appliance, and counts nobody twic
   await imports.close()
 })
 
+t.test(
+  'one that finds no room left is paused with its file, and goes on once there is some',
+  async (t) => {
+    const site = await open(t)
+    const { store } = site
+    let ceiling = 150
+    const imports = site.start({
+      importer: {
+        run: (account, file, options) =>
+          importContacts({ store, clock }, account, file, { ...options, ceiling }),
+        close: async () => {},
+      },
+    })
+    const rows = Array.from(
+      { length: 400 },
+      (_, n) => `r${n}@x.test,${n % 100 === 99 ? 'yes' : ''}`,
+    )
+    rows.splice(160, 0, 'nobody,')
+    const id = await site.keep(imports, `email,unsubscribed\n${rows.join('\n')}\n`)
+    await site.order(imports, id)
+    const full = await site.until(id, ({ state }) => state !== 'running')
+    t.match(full, { state: 'paused', done: 151, endedAt: null })
+    t.match(full.result, { imported: 150, invalid: 0, reason: /^There is no room for more/ })
+    t.same(await filesKept(site.dataDir), [id], 'the file stays')
+    await imports.change(site.accountId, id, 'running')
+    t.match(await site.until(id, ({ state }) => state !== 'running'), {
+      state: 'paused',
+      done: 151,
+    })
+    ceiling = 1_000
+    await imports.change(site.accountId, id, 'running')
+    const over = await site.until(id, isOver)
+    t.match(over, {
+      state: 'done',
+      result: { imported: 400, skipped: 0, invalid: 1, suppressed: 4 },
+    })
+    t.notOk(over.result.reason)
+  },
+)
+
 t.test('one is stopped; a broken one says why; drafts and files do not pile up', async (t) => {
   const site = await open(t)
   const imports = site.start()

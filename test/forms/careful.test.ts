@@ -1,10 +1,16 @@
 // A form whose confirmations came back: proof of work where there is script, a slower way without.
-import { createHash } from 'node:crypto'
 import t from 'tap'
 import { formLimits } from '../../src/forms/index.js'
 import { workBits } from '../../src/forms/work.js'
 import { launch } from '../browser/open.js'
-import { fillIn, linkTo, makeForm, stampOf, startWithForms } from '../support/signup-forms.js'
+import {
+  fillIn,
+  linkTo,
+  makeForm,
+  stampOf,
+  startWithForms,
+  workFor,
+} from '../support/signup-forms.js'
 import { missing } from '../support/tools.js'
 
 const posthorn = await startWithForms(t)
@@ -23,13 +29,6 @@ const send = (email: string, fields: Record<string, string> = {}, stamp?: string
     fields,
     ...(stamp !== undefined && { stamp }),
   })
-
-function workFor(stamp: string, email: string): string {
-  for (let n = 0; ; n++) {
-    const hash = createHash('sha256').update(`${stamp} ${email} ${n}`).digest()
-    if (Math.clz32(hash.readUInt32BE(0)) >= workBits) return String(n)
-  }
-}
 
 t.test('without script it sends twenty an hour, and goes on for who has worked', async (t) => {
   const shown = await (await fetch(form.page)).text()
@@ -50,7 +49,7 @@ t.test('no network takes what others may have, without script', async (t) => {
   const fair = await makeForm(posthorn)
   await makeCareful(fair.id)
   const before = await mails()
-  for (let n = 0; n < formLimits.networkAnHour; n++)
+  for (let n = 0; n < 5; n++)
     await fillIn(posthorn, fair.page, `grab${n}@reader.test`, { from: '203.0.113.1' })
   for (const n of [2, 3, 4])
     await fillIn(posthorn, fair.page, `next${n}@reader.test`, { from: `203.0.113.${n}` })

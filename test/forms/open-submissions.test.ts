@@ -114,5 +114,17 @@ t.test('the limits are those of the page, whoever they say they are', async (t) 
     const { status } = await submit(flooded, body, { 'x-forwarded-for': '203.0.113.7' })
     t.equal(status, 202)
   }
-  t.equal((await mails()) - before, formLimits.networkAnHour)
+  t.equal((await mails()) - before, formLimits.networkAtOnce)
+  const kept = await posthorn.store.read
+    .selectFrom('form_entries')
+    .select('fields')
+    .where('form_id', '=', flooded.id)
+    .execute()
+  const { networkAnHour, networkAtOnce } = formLimits
+  const later = kept.filter(({ fields }) => fields.includes('"later":true'))
+  t.equal(
+    later.length,
+    networkAnHour - networkAtOnce,
+    'the others are asked later, up to the limit',
+  )
 })

@@ -2,10 +2,19 @@ import t from 'tap'
 import { type Clock, dayMs, systemClock } from '../../src/clock/index.js'
 import { consentHistory } from '../../src/consent/index.js'
 import { findContact } from '../../src/contacts/index.js'
+import { entriesOf } from '../../src/forms/entry.js'
+import { formLimits } from '../../src/forms/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { optOut, topicsLeftBy } from '../../src/topics/index.js'
 import { eventually } from '../support/eventually.js'
-import { fillIn, linkTo, makeForm, stampOf, startWithForms } from '../support/signup-forms.js'
+import {
+  fillIn,
+  linkTo,
+  makeForm,
+  stampOf,
+  startWithForms,
+  workFor,
+} from '../support/signup-forms.js'
 
 t.test('what forms take in, said of whom and counted where', async (t) => {
   let movedMs = 0
@@ -177,5 +186,30 @@ t.test('what forms take in, said of whom and counted where', async (t) => {
     t.equal((await mailsTo(done)).length, 1, 'who confirmed')
     t.equal((await mailsTo(twice)).length, 2, 'who confirmed another entry')
     t.equal((await mailsTo(enough)).length, 1, 'who was asked three times')
+  })
+
+  await t.test('the sixth of a network works for it, or is asked an hour later', async (t) => {
+    const stall = await makeForm(posthorn)
+    const at = (email: string, fields: Record<string, string> = {}) =>
+      fillIn(posthorn, stall.page, email, {
+        from: '203.0.113.50',
+        fields,
+        stamp: stampOf(posthorn, stall.page, '', clock.now),
+      })
+    for (let n = 0; n < formLimits.networkAtOnce; n++) await at(`s${n}@stall.test`)
+    t.equal((await mailsTo('@stall.test')).length, formLimits.networkAtOnce)
+    const sixth = await at('sixth@stall.test')
+    t.match(sixth.html, /Please press the button[\s\S]*data-work="\d+"/)
+    const stamp = /name="stamp" value="([^"]+)"/.exec(sixth.html)?.[1] ?? ''
+    const work = workFor(stamp, 'sixth@stall.test')
+    const worked = { from: '203.0.113.50', stamp, fields: { work, slow: 'yes' } }
+    t.match((await fillIn(posthorn, stall.page, 'sixth@stall.test', worked)).html, 'One more click')
+    t.equal((await mailsTo('sixth@stall.test')).length, 1, 'whose browser has worked')
+    t.match((await at('slow@stall.test', { slow: 'yes' })).html, 'One more click')
+    t.equal((await mailsTo('slow@stall.test')).length, 0, 'not yet')
+    const [kept] = await entriesOf(store.read, accountId, 'slow@stall.test')
+    t.equal(kept?.typed.later, true, 'and is kept')
+    movedMs += formLimits.laterMs + minuteMs
+    await eventually(async () => (await mailsTo('slow@stall.test')).length === 1, 10_000)
   })
 })

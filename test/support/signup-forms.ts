@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
 import { applianceKeyFile } from '../../src/app/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { openApplianceKey } from '../../src/config/index.js'
 import { makeSignupTokens } from '../../src/forms/index.js'
+import { workBits } from '../../src/forms/work.js'
 import { type Posthorn, startPosthorn } from './posthorn.js'
 
 /** An appliance that believes who speaks for whom, and counts what its simulator bounces. */
@@ -77,4 +79,12 @@ export async function linkTo({ url }: Posthorn, address: string): Promise<string
   const link = /https?:\/\/\S+\/confirm\/[\w.-]+/.exec(JSON.stringify(found))?.[0]
   if (link === undefined) throw new Error(`No link in ${JSON.stringify(found)}`)
   return link
+}
+
+/** What the script of a page finds for an address. */
+export function workFor(stamp: string, email: string): string {
+  for (let n = 0; ; n++) {
+    const hash = createHash('sha256').update(`${stamp} ${email} ${n}`).digest()
+    if (Math.clz32(hash.readUInt32BE(0)) >= workBits) return String(n)
+  }
 }

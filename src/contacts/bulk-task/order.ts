@@ -2,7 +2,7 @@ import { ApiError } from '../../errors/index.js'
 import type { Read, Tx } from '../../store/index.js'
 import { suppress } from '../../suppression/index.js'
 import { type ContactEffect, toContact, updateContact } from '../contact.js'
-import { mergedMetadata } from '../fields.js'
+import { cleanName, mergedMetadata } from '../fields.js'
 import type { ContactSearch } from '../filters.js'
 import { type ContactDeps, requireList } from '../list.js'
 import { deleteContactsIn, putOnListIn, someOf, takeOffListIn } from '../some.js'
@@ -18,6 +18,8 @@ export interface BulkOrder {
   target?: string | undefined
   /** Of `set`: laid over what is known, key by key. */
   metadata?: Record<string, unknown> | undefined
+  /** Of `set`, by pages: a first or last name; an empty one goes. */
+  names?: { firstName?: string; lastName?: string } | undefined
   /** Of `unsubscribe`: who asked for it; of `add`: how they agreed. */
   note?: string | undefined
   /** Of `add`: whether automations start for them. */
@@ -36,7 +38,7 @@ export async function checkBulk(read: Read, accountId: string, order: BulkOrder)
     if (order.target === undefined) throw lacks('target', 'Choose the list')
     await requireList(read, accountId, order.target)
   }
-  if (order.do === 'set' && Object.keys(order.metadata ?? {}).length === 0) {
+  if (order.do === 'set' && Object.keys({ ...order.metadata, ...order.names }).length === 0) {
     throw lacks('metadata', 'Name the field that is set')
   }
   if (order.do === 'unsubscribe' && !order.note?.trim()) {
@@ -75,7 +77,7 @@ export async function applyBulk(
     case 'delete':
       return await deleteContactsIn(tx, accountId, ids, now)
     case 'set':
-      return await setFields(tx, accountId, order.metadata ?? {}, { ids, now })
+      return await setFields(tx, accountId, order, { ids, now })
     case 'unsubscribe': {
       let changed = 0
       for (const { email } of await someOf(tx, accountId, ids)) {
@@ -91,16 +93,20 @@ export async function applyBulk(
 async function setFields(
   tx: Tx,
   accountId: string,
-  metadata: Record<string, unknown>,
+  { metadata = {}, names = {} }: Pick<BulkOrder, 'metadata' | 'names'>,
   { ids, now }: { ids: readonly string[]; now: number },
 ): Promise<number> {
   let changed = 0
   for (const contact of (await someOf(tx, accountId, ids)).map(toContact)) {
-    const isSame = Object.entries(metadata).every(
-      ([key, value]) => JSON.stringify(contact.metadata[key]) === JSON.stringify(value),
-    )
+    const { firstName = contact.firstName ?? '', lastName = contact.lastName ?? '' } = names
+    const isSame =
+      cleanName(firstName) === contact.firstName &&
+      cleanName(lastName) === contact.lastName &&
+      Object.entries(metadata).every(
+        ([key, value]) => JSON.stringify(contact.metadata[key]) === JSON.stringify(value),
+      )
     if (isSame || mergedMetadata(contact.metadata, metadata) === undefined) continue
-    await updateContact(tx, accountId, contact, { metadata }, now)
+    await updateContact(tx, accountId, contact, { ...names, metadata }, now)
     changed++
   }
   return changed

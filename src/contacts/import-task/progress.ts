@@ -14,7 +14,7 @@ export interface ImportResult {
   skipped: number
   invalid: number
   suppressed: number
-  /** Why it has failed. */
+  /** Why it has failed, or was paused by itself. */
   reason?: string
   /** How many an undoing has taken off the list. */
   undone?: number

@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import { checkAdding, contactCeiling, readBilling } from '../../billing/index.js'
 import { pause } from '../../clock/index.js'
 import { listContactFields } from '../../contact-fields/index.js'
@@ -65,6 +66,10 @@ export function makeRuns(deps: ImportTaskDeps) {
       return false
     }
     if (isRefusal ? error.code === 'service_unavailable' : isPassing(error)) return true
+    if (isRefusal && error.code === 'plan_limit_exceeded') {
+      await waitForRoom(deps, task)
+      return false
+    }
     if (!isRefusal) log.error({ error, taskId: task.id }, 'An import has failed')
     const reason = isRefusal
       ? error.message
@@ -157,6 +162,22 @@ async function end(
     return true
   })
   if (isOver) await dropShared(deps, id)
+}
+
+/** Pauses a task that has met the plan's ceiling: its file stays, and somebody goes on with it once there is room. */
+async function waitForRoom(
+  { store, plans }: ImportTaskDeps,
+  { id, accountId, state: before }: ImportTask,
+): Promise<void> {
+  const ceiling = contactCeiling(plans, await readBilling(store.read, plans, accountId))
+  const allowed = ceiling === null ? '' : ` The plan allows ${counted(ceiling, 'contact')}.`
+  const reason = `There is no room for more contacts.${allowed} Choose a larger marketing plan, or delete some, then go on`
+  await store.write(async (tx) => {
+    const { state, result } = await findTask(tx, accountId, id)
+    if (state !== before) return
+    const change = { from: [state], to: 'paused', result: { ...result, reason } } as const
+    await changeState(tx, { id, accountId }, change)
+  })
 }
 
 /** Takes off the list whom an import brought, some at a time. */

@@ -133,9 +133,11 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
             : (['running', 'paused'] as const)
       if (to === 'running') checkAdding(await readBilling(store.read, deps.plans, accountId))
       const endedAt = to === 'stopped' ? clock.now() : null
-      const task = await store.write((tx) =>
-        changeState(tx, { id, accountId }, { from, to, endedAt }),
-      )
+      const task = await store.write(async (tx) => {
+        // Why it was paused by itself is over, whatever comes of it now.
+        const result = { ...(await findTask(tx, accountId, id)).result, reason: undefined }
+        return await changeState(tx, { id, accountId }, { from, to, result, endedAt })
+      })
       if (to === 'stopped' && !runs.isUnderWay(id)) await dropShared(deps, id)
       if (to === 'running') await takeUp(task)
     },

@@ -120,7 +120,7 @@ const ofAccount: readonly (readonly [RegExp, Words])[] = [
   [
     /^The sending domain (\S+) is not verified/,
     ([name]) =>
-      `From: ${name} is none of your verified domains. Write an address on one of these, or verify it.`,
+      `From: ${name} is none of your verified domains. Write an address on one of those, or verify this one.`,
   ],
   [
     /^Template "([^"]*)" needs "([^"]*)", which this step/,

@@ -46,6 +46,10 @@ const table: readonly (readonly [message: RegExp, says: string, field?: string])
     /^Too many runs of automations are live/,
     'This server has too many people in automations just now; try again later',
   ],
+  [
+    /^The cursor does not belong to this list/,
+    'There is no such page of this list. Begin with its first page',
+  ],
   [/^opens: |^clicks: /, 'A mail that you ticked is gone from this automation: tick it anew'],
   [
     /numbers beyond \d+/,

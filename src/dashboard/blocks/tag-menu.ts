@@ -1,5 +1,5 @@
 import { isNameField, listContactFields } from '../../contact-fields/index.js'
-import { fieldsInUse } from '../../contacts/index.js'
+import { fieldsInUse, isTagName } from '../../contacts/index.js'
 import type { Read } from '../../store/index.js'
 import { type Html, html } from '../shell/html.js'
 
@@ -21,6 +21,9 @@ const links: readonly OfferedTag[] = [
   { name: 'preferences_url', label: 'Link to the preferences', fallback: undefined },
 ]
 
+// The menu has room for them.
+const mostOwn = 20
+
 const tagOf = ({ name, fallback }: OfferedTag) =>
   fallback === undefined ? `{{ ${name} }}` : `{{ ${name} | default: "${fallback}" }}`
 
@@ -30,7 +33,9 @@ async function tagsOf(read: Read, accountId: string): Promise<readonly OfferedTa
     ({ name }) => !isNameField(name),
   )
   const taken = new Set([...fixed, ...links, ...described].map(({ name }) => name))
-  const own = (await fieldsInUse(read, accountId)).filter((name) => !taken.has(name))
+  const own = (await fieldsInUse(read, accountId))
+    .filter((name) => isTagName(name) && !taken.has(name))
+    .slice(0, mostOwn)
   return [
     ...fixed,
     ...described.map(({ name, label }) => ({ name, label, fallback: '' })),

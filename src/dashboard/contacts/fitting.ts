@@ -21,7 +21,7 @@ import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { agreedOf, askChoices } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
-import { type FieldName, fieldNames, setField } from './own-fields.js'
+import { type FieldName, fieldNames, setField } from './set-field.js'
 
 /** What is done with all who fit, before it is done. */
 interface FittingView {
@@ -52,6 +52,7 @@ const Order = type({
   segment: optional(string()),
   state: optional(string()),
   key: optional(string()),
+  newKey: optional(string()),
   value: optional(string()),
   note: optional(string()),
   trigger: optional(string()),
@@ -69,19 +70,19 @@ export function fittingPages(pages: AccountPages, deps: ContactPageDeps): void {
 
   const doing = { action: 'contacts.write', form: Order, again: show } as const
   pages.post('/contacts/fitting', doing, async ({ account, base, form, person }) => {
-    const { key = '', value = '', trigger, target } = form
+    const { trigger, target } = form
     const note = form.note?.trim() || undefined
     if (form.ask === 'once') agreedOf(note)
     const order: BulkOrder = {
       do: deedOf(form.do),
       search: searchOf(new Map(Object.entries(form))),
       target: target || undefined,
-      metadata: await setField(read, account.id, key, value),
       note,
       trigger: trigger !== undefined,
       ...(form.ask !== undefined && { confirm: form.ask === 'first' }),
       by: 'dashboard',
     }
+    if (order.do === 'set') Object.assign(order, await setField(read, account.id, form))
     const seen = seenIn(form.seen)
     const id = await deps.bulk.begin(account.id, order, person.id, { seen })
     const detail = { do: order.do, search: order.search, target: order.target, note: order.note }

@@ -1,7 +1,9 @@
+import { shownCount } from '../../amounts/index.js'
 import {
   type ContactState,
   contactStates,
   findContacts,
+  knownNumber,
   listsOfContacts,
 } from '../../contacts/index.js'
 import { listSegments } from '../../segments/index.js'
@@ -27,6 +29,8 @@ interface ContactsView {
   /** How many of the selects choose something. */
   filtered: number
   isFiltered: boolean
+  /** How many fit, where that is known without counting them. */
+  fits: string | undefined
   rows: ContactLine[]
   /** The page ended before it was full: few of those that were looked at fit. */
   isShort: boolean
@@ -38,7 +42,7 @@ interface ContactsView {
   next: string | undefined
   /** The filters, as fields of a form. */
   filters: [string, string][]
-  running: { title: string; href: string }[]
+  running: { title: string; href: string; isPaused: boolean }[]
   csv: string
   same: SameBy
   faults: Faults
@@ -83,12 +87,15 @@ export async function showContacts(
   const state = contactStates.find((one) => one === query.get('state'))
   const newest = query.get('sort') === 'newest'
   const cursor = query.get('after') || undefined
+  const search = { q: q === '' ? undefined : q, listId, segmentId, state }
   const { members, nextCursor } = await findContacts(
     read,
     account.id,
-    { q: q === '' ? undefined : q, listId, segmentId, state, newest },
+    { ...search, newest },
     { limit: pageSize, cursor, defaultCountry },
   )
+  const isWhole = cursor === undefined && nextCursor === null
+  const fits = isWhole ? members.length : await knownNumber(read, account.id, search)
   const chosen = await listNamed(read, account.id, listId)
   const lists = await listChoices(read, account.id, chosen)
   const segments = (await listSegments(read, account.id)).map(({ id, name }) => ({
@@ -154,6 +161,7 @@ export async function showContacts(
     ],
     filtered: chosen.length + [segmentId, state].filter((one) => one !== undefined).length,
     isFiltered: filters.size > 0,
+    fits: fits === undefined ? undefined : shownCount(fits),
     rows: members.map((member) => ({
       id: member.id,
       href: `${base}/contacts/${member.id}`,

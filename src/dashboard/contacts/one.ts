@@ -13,10 +13,12 @@ import {
   whyMail,
 } from '../../contacts/index.js'
 import { listEmails } from '../../emails/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
 import { addressKey } from '../../mime/index.js'
 import { segmentsOfContact } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
+import { listTopics } from '../../topics/index.js'
 import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -29,6 +31,7 @@ import { stalePart } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
+import { showGone } from './gone.js'
 import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf, startable } from './life.js'
 import { listChoices } from './lists.js'
 import { fieldRows, type OwnFieldRow } from './own-fields.js'
@@ -94,7 +97,11 @@ export async function showContact(
   faults: Faults = noFaults,
 ): Promise<PageAnswer> {
   const { account, base, now } = visit
-  const contact = await requireContact(read, account.id, visit.params.id ?? '')
+  const contact = await requireContact(read, account.id, visit.params.id ?? '').catch((error) => {
+    if (faults === noFaults || !isNotFound(error)) throw error
+    return undefined
+  })
+  if (contact === undefined) return showGone(visit)
   const { id, email } = contact
   const [why, mails, history, taken, runs, events, theirs, engagement] = await Promise.all([
     whyMail(read, account.id, email),
@@ -111,6 +118,8 @@ export async function showContact(
     listsOfContacts(read, [id]).then((lists) => lists.get(id) ?? []),
     engagementOf(read, id),
   ])
+  const topics = await listTopics(read, account.id, { archived: true })
+  const topicNames = new Map(topics.map(({ id: topicId, name }) => [topicId, name]))
   const described = await listContactFields(read, account.id)
   const typed = faults === noFaults ? undefined : visit.fields
   const own = fieldRows(contact.metadata, described, typed)
@@ -170,7 +179,7 @@ export async function showContact(
       .reverse()
       .map((event) => ({
         at: moment(event.at, now),
-        text: happeningText(event),
+        text: happeningText(event, topicNames),
         mail: event.detail.emailId && `${base}/emails/${event.detail.emailId}`,
       })),
     deletion: deletionOf(taken),
@@ -193,9 +202,11 @@ export async function showContact(
   return page('contacts/one', view, { title: email })
 }
 
+const isNotFound = (error: unknown) => error instanceof ApiError && error.code === 'not_found'
+
 const engagementView = (of: ContactEngagement, now: number) =>
   [
-    { label: 'Sent', value: counted(of.sent, 'mail'), last: of.lastSentAt },
+    { label: 'Marketing mail sent', value: counted(of.sent, 'mail'), last: of.lastSentAt },
     { label: 'Opened', value: counted(of.opened, 'mail'), last: of.lastOpenedAt },
     { label: 'Clicked in', value: counted(of.clicked, 'mail'), last: of.lastClickedAt },
   ].map(({ last, ...more }) => ({ ...more, at: last === null ? undefined : moment(last, now) }))

@@ -2,13 +2,11 @@ import {
   type ContactField,
   type FieldType,
   isNameField,
-  listContactFields,
   typedValue,
   wantedOf,
 } from '../../contact-fields/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
-import type { Read } from '../../store/index.js'
 
 /** A field of an account's own, as it stands in a form. */
 export interface OwnField {
@@ -123,31 +121,6 @@ export function ownValue(described: Fields, key: string, typed: string, known?: 
     status: 422,
     fields: { field: 'value' },
   })
-}
-
-/** The name of a field that a form offers, and what people call it. */
-export interface FieldName {
-  value: string
-  label: string
-}
-
-export const fieldNames = async (read: Read, accountId: string): Promise<FieldName[]> =>
-  (await listContactFields(read, accountId))
-    .filter(({ name }) => !isNameField(name))
-    .map(({ name, label }) => ({ value: name, label }))
-
-/** What a form says that a field of several people is to be; undefined: it names none. Throws as `ownValue` does. */
-export async function setField(
-  read: Read,
-  accountId: string,
-  key: string,
-  typed: string,
-): Promise<Record<string, unknown> | undefined> {
-  const name = key.trim()
-  if (name === '') return undefined
-  refuseName(name, 'key')
-  const described = await listContactFields(read, accountId)
-  return { [name]: typed === '' ? '' : ownValue(described, name, typed) }
 }
 
 function typedAs(known: unknown, value: string): unknown {

@@ -27,7 +27,7 @@ import { agreedOf, askChoices, askedWords } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
 import { wordsOf } from './fitting.js'
 import { showContacts } from './list.js'
-import { type FieldName, fieldNames, setField } from './own-fields.js'
+import { type FieldName, fieldNames, setField } from './set-field.js'
 
 /** What is done with those who are ticked, before it is done. */
 interface SelectedView {
@@ -48,6 +48,8 @@ interface SelectedView {
   /** The fields that may be set. */
   own: FieldName[]
   back: string
+  /** The search and the filters of the page where they were ticked, with a `?`. */
+  query: string
   faults: Faults
   same: SameBy
 }
@@ -58,6 +60,7 @@ const Chosen = type({
   ids: array(string()),
   trigger: optional(string()),
   key: optional(string()),
+  newKey: optional(string()),
   value: optional(string()),
   note: optional(string()),
   ask: optional(enums(askChoices)),
@@ -85,9 +88,9 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     return page('contacts/selected', { ...view, faults }, { title: view.title })
   }
   const doing = { action: 'contacts.write', form: Chosen, again } as const
-  pages.post('/contacts/selected/do', doing, async ({ account, base, form, person }) => {
+  pages.post('/contacts/selected/do', doing, async ({ account, base, form, person, query }) => {
     const { ids, trigger } = form
-    const back = `${base}/contacts`
+    const back = `${base}/contacts${searchIn(query)}`
     if (form.do === 'delete') {
       const emails = (await contactsAmong(read, account.id, ids)).map(({ email }) => email)
       const deleted = await deleteContacts(deps, account.id, ids)
@@ -98,9 +101,8 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
       })
     }
     if (form.do === 'set' || form.do === 'unsubscribe') {
-      const { key = '', value = '', note } = form
-      const metadata = await setField(read, account.id, key, value)
-      const order = { do: form.do, metadata, note: note?.trim() || undefined, by: 'dashboard' }
+      const set = form.do === 'set' ? await setField(read, account.id, form) : {}
+      const order = { do: form.do, ...set, note: form.note?.trim() || undefined, by: 'dashboard' }
       const changed = await changeSome(deps, account.id, order, ids)
       const flash = `${counted(changed, 'contact')} ${form.do === 'set' ? 'changed' : 'unsubscribed'}`
       const detail = { do: form.do, ids, note: order.note }
@@ -108,7 +110,6 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     }
     const list = await requireList(read, account.id, form.list ?? '')
     const { id: listId, name } = list
-    const there = `${back}?list=${listId}`
     if (form.do === 'remove') {
       const taken = await takeOffList(deps, account.id, listId, ids)
       const flash = `${counted(taken, 'contact')} taken off “${name}”`
@@ -133,9 +134,11 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     if (starts) followed?.()
     const flash = `${counted(joined, 'contact')} put on “${name}”`
     const detail = { list: listId, ids, trigger: starts }
-    return redirect(there, { flash, audit: { action: 'contact.add', target: listId, detail } })
+    return redirect(back, { flash, audit: { action: 'contact.add', target: listId, detail } })
   })
 }
+
+const searchIn = (query: URLSearchParams) => (query.size > 0 ? `?${query}` : '')
 
 const asksFields = ['set', 'unsubscribe', 'add'] as const
 
@@ -165,7 +168,8 @@ async function selectedView(
     list: form.list ?? '',
     ids: contacts.map(({ id }) => id),
     emails: contacts.map(({ email }) => email),
-    back: `${base}/contacts${query.size > 0 ? `?${query}` : ''}`,
+    back: `${base}/contacts${searchIn(query)}`,
+    query: searchIn(query),
     faults: { message: undefined, fields: {}, values: {} },
     asksFirst: false,
     own: form.do === 'set' ? await fieldNames(read, account.id) : [],

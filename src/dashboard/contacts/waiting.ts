@@ -8,7 +8,7 @@ import type { ContactPageDeps } from './deps.js'
 /** Who was asked by mail and has not pressed the button yet. */
 interface WaitingView extends BesidePages {
   base: string
-  people: { email: string; by: string; asked: Moment; until: Moment }[]
+  people: { email: string; by: string; asked: Moment | undefined; until: Moment }[]
 }
 
 /** They are no contacts, so that no filter of contacts finds them. */
@@ -23,12 +23,12 @@ export async function showWaiting(
   for (const form of await listForms(read, account.id)) forms.set(form.id, form)
   const view: WaitingView = {
     base,
-    people: rows.map(({ email, formId, createdAt, expiresAt }) => {
+    people: rows.map(({ email, formId, typed, createdAt, expiresAt }) => {
       const form = forms.get(formId)
       return {
         email,
         by: form === undefined ? 'you, by hand' : `the form “${form.name}”`,
-        asked: moment(createdAt, now),
+        asked: typed.later ? undefined : moment(createdAt, now),
         until: moment(expiresAt, now),
       }
     }),

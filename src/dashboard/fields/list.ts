@@ -20,7 +20,7 @@ interface FieldsView {
     isLast: boolean
   }[]
   /** What contacts have and nobody has described. */
-  others: { name: string; href: string }[]
+  others: { name: string; href: string | undefined }[]
   /** Where the preference centre is shown in a frame; undefined: recipients may change nothing. */
   centre: string | undefined
 }
@@ -48,8 +48,14 @@ export async function listPage(
       isLast: at === fields.length - 1,
     })),
     others: used
-      .filter((name) => !described.has(name) && isFieldName(name) && isFreeName(name))
-      .map((name) => ({ name, href: `${base}/fields/new?${new URLSearchParams({ name })}` })),
+      .filter((name) => !described.has(name))
+      .map((name) => ({
+        name,
+        href:
+          isFieldName(name) && isFreeName(name)
+            ? `${base}/fields/new?${new URLSearchParams({ name })}`
+            : undefined,
+      })),
     centre: fields.some((one) => one.recipientsMayEdit) ? `${base}/topics/-/centre` : undefined,
   }
   return page('fields/list', view, { title: 'Fields' })

@@ -3,6 +3,7 @@ import {
   addressOf,
   confirmationSenders,
   findForm,
+  formLimits,
   heldOf,
   listsThere,
   type SignupForm,
@@ -38,21 +39,30 @@ interface OneFormView {
   isListless: boolean
   figures: { label: string; value: string }[]
   held: { reason: string; held: number }[]
+  /** How many confirmations it sends at most, in words. */
+  limits: readonly string[]
   faults: Faults
 }
 
 /** Why somebody got no mail, in words. */
 const heldWords: Readonly<Record<string, string>> = {
   'hidden field': 'A program filled in the field that people do not see',
-  network: 'Too many from one network',
-  domain: 'Too many for addresses of one domain',
+  network: `More than ${formLimits.networkAnHour} an hour, or ${formLimits.networkADay} a day, from one network`,
+  later: 'Asked about an hour later, as several came from one network and no browser worked for it',
+  domain: `More than ${formLimits.domainAnHour} an hour for addresses of one domain`,
   address: 'The address was asked already: once a day, three times in all',
-  form: 'The form had sent as many as it may',
+  form: `The form had sent its ${formLimits.anHour} of an hour, or ${formLimits.aDay.toLocaleString('en-GB')} of a day`,
   careful: 'The form was careful, as confirmations came back',
   stopped: 'The form was stopped',
   suppressed: 'Nothing is sent to the address: it is suppressed',
   account: 'The account could send or take nobody then',
 }
+
+const limitsInWords: readonly string[] = [
+  `From one network ${formLimits.networkAtOnce} an hour at once. The next, up to ${formLimits.networkAnHour} an hour and ${formLimits.networkADay} a day, press one more button while the browser works for a moment; without script, and by request, they get the mail about an hour later.`,
+  `For one address one a day, and three before it confirms; for addresses of one domain ${formLimits.domainAnHour} an hour.`,
+  `In all ${formLimits.anHour} an hour and ${formLimits.aDay.toLocaleString('en-GB')} a day.`,
+]
 
 export async function showForm(
   { store: { read }, publicUrl }: FormPlaceDeps,
@@ -93,6 +103,7 @@ export async function showForm(
     ),
     figures: figures.map(([label, count]) => ({ label, value: count.toLocaleString('en-GB') })),
     held: held.map(({ reason, held }) => ({ reason: heldWords[reason] ?? reason, held })),
+    limits: form.kind === 'page' ? limitsInWords : [],
     faults,
   }
   return page('forms/one', view, { title: form.name })

@@ -27,6 +27,8 @@ interface MapView {
   lines: string
   /** How many contacts more the plan allows, in words; undefined: any number. */
   room: string | undefined
+  /** The file has more lines than that. */
+  isMore: boolean
   columns: { use: string; name: string; header: string }[]
   rows: readonly (readonly string[])[]
   uses: { value: string; label: string }[]
@@ -137,12 +139,14 @@ export async function showMapping(
   const { page: lists } = await listPage(store.read, account.id, { limit: mostLists })
   const { hasHeader, encoding, delimiter } = mapping
   const own = await ownFields(store.read, account.id)
+  const room = ceiling === null ? undefined : Math.max(0, ceiling - held)
   const view: MapView = {
     base,
     page: `${base}/contacts/import/${task.id}`,
     filename: task.detail.filename,
     lines: task.total.toLocaleString('en-GB'),
-    room: ceiling === null ? undefined : Math.max(0, ceiling - held).toLocaleString('en-GB'),
+    room: room?.toLocaleString('en-GB'),
+    isMore: room !== undefined && task.total - (hasHeader ? 1 : 0) > room,
     columns: columnsIn(fields, mapping.columns, own).map((column, at) => ({
       use: shownUse(column, own),
       name: column.name,

@@ -15,6 +15,7 @@ import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { movableFrom, unlessLate } from './came-late.js'
 import type { ImportPageDeps } from './deps.js'
 import { stateChips } from './import-view.js'
 import { columnsIn, ownFields, policies, readingIn, showMapping } from './map.js'
@@ -35,7 +36,10 @@ interface TaskView {
   counts: { imported: number; skipped: number; invalid: number; suppressed: number }
   undone: number | undefined
   kept: number
+  /** Why it has failed. */
   reason: string | undefined
+  /** Why it was paused by itself. */
+  waits: string | undefined
   begun: Moment
   isUndoable: boolean
 }
@@ -99,19 +103,27 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
     return redirect(`${base}/contacts/import/${task.id}`, { audit })
   })
 
-  const moving = { action: 'contacts.write', form: MoveForm } as const
+  // Back to the import as it is now, which goes on being shown live.
+  const back = async ({ base, params }: Visit, { message }: Faults) =>
+    redirect(`${base}/contacts/import/${numberIn(params.id)}`, {
+      ...(message && { flash: message }),
+    })
+  const moving = { action: 'contacts.write', form: MoveForm, again: back } as const
   pages.post(`${path}/state`, moving, async (visit) => {
     const { account, base, form } = visit
     const { id } = await taskOf(visit)
-    await imports.change(account.id, id, form.to)
+    const change = () => imports.change(account.id, id, form.to)
+    await unlessLate(change, async () => (await taskOf(visit)).state, movableFrom(form.to))
     const verb = { paused: 'pause', running: 'resume', stopped: 'cancel' }[form.to]
     const audit = { action: `import.${verb}`, target: String(id) }
     return redirect(`${base}/contacts/import/${id}`, { audit })
   })
-  pages.post(`${path}/undo`, { action: 'contacts.write' }, async (visit) => {
+  const undoing = { action: 'contacts.write', again: back } as const
+  pages.post(`${path}/undo`, undoing, async (visit) => {
     const { account, base } = visit
     const { id } = await taskOf(visit)
-    await imports.undo(account.id, id)
+    const undo = () => imports.undo(account.id, id)
+    await unlessLate(undo, async () => (await taskOf(visit)).state, ['done', 'stopped', 'failed'])
     return redirect(`${base}/contacts/import/${id}`, {
       audit: { action: 'import.undo', target: String(id) },
     })
@@ -160,7 +172,8 @@ async function showTask(
     counts: { imported, skipped, invalid, suppressed },
     undone: result.undone,
     kept: result.kept ?? 0,
-    reason: result.reason,
+    reason: state === 'failed' ? result.reason : undefined,
+    waits: state === 'paused' ? result.reason : undefined,
     begun: moment(begunAt, now),
     isUndoable: isUndoable(task, now),
   }

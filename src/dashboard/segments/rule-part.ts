@@ -106,7 +106,7 @@ function rowPart(part: Making, at: number): Html {
   const buttons = html`<p class="buttons">${button(
     part,
     `show:${at}`,
-    html`Show what fits${name}`,
+    html`Show the comparisons that fit${name}`,
     `what-${at} how-${at}`,
   )} ${button(part, `remove.${at}`, html`Remove${name}`)}</p>`
   return conditionPart({

@@ -64,7 +64,7 @@ export const scopeChoices = [
 const longestNote = 200
 
 const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
-  added: 'Added to a list',
+  added: 'Added',
   imported: 'Imported to a list',
   confirmed: 'Confirmed by mail',
   signed_up: 'Signed up by a form, without a confirmation',
@@ -76,14 +76,18 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   returned_to_topic: 'Came back to a topic',
   said_why: 'Said why they left',
   changed_fields: 'Changed what is known of them',
-  lifted: 'Taken off the list',
+  lifted: 'May be mailed again: taken off the suppression list',
 }
 
 /** An event of the consent log as a sentence. */
-export function happeningText({ kind, at, detail }: ConsentEvent): string {
+export function happeningText(
+  { kind, at, detail }: ConsentEvent,
+  topics: ReadonlyMap<string, string> = new Map(),
+): string {
   const { by, file, line, note, reasons, fields, page, address, askedAt } = detail
+  const topic = detail.topicId === undefined ? undefined : topics.get(detail.topicId)
   return [
-    kinds[kind],
+    topic === undefined ? kinds[kind] : `${kinds[kind].replace('a topic', 'the topic')} “${topic}”`,
     ...(reasons === undefined
       ? []
       : [`(${reasons.map((one) => leaveWords[one] ?? one).join(', ')})`]),

@@ -11,8 +11,10 @@ import { oneOf, structOf, table } from '../../fields/index.js'
 import { type AccountTask, findTask, liveTasks } from '../../tasks/index.js'
 import type { ContactPageDeps } from '../contacts/deps.js'
 import { type Moment, moment } from '../format.js'
+import { movableFrom, unlessLate } from '../lists/came-late.js'
 import { stateChips } from '../lists/import-view.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 
@@ -47,21 +49,29 @@ export function taskPages(pages: AccountPages, deps: ContactPageDeps): void {
     if (kind === 'runs') return await showTakeOut(deps, visit, id)
     return kind === 'erase' ? await showErasure(deps, visit, id) : await showBulk(deps, visit, id)
   })
-  const moving = { action: 'contacts.write', form: MoveForm } as const
+  // Back to the task as it is now, which goes on being shown live.
+  const again = async ({ base, params }: Visit, { message }: Faults) =>
+    redirect(`${base}/tasks/${numberIn(params.id)}`, { ...(message && { flash: message }) })
+  const moving = { action: 'contacts.write', form: MoveForm, again } as const
   pages.post(`${path}/state`, moving, async ({ account, base, params, form }) => {
     const { id, kind } = await findTask(store.read, account.id, numberIn(params.id))
-    if (kind === 'runs') await takeOuts.change(account.id, id, form.to)
-    else await bulk.change(account.id, id, form.to)
+    const stateNow = async () => (await findTask(store.read, account.id, id)).state
+    const work = kind === 'runs' ? takeOuts : bulk
+    await unlessLate(() => work.change(account.id, id, form.to), stateNow, movableFrom(form.to))
     const verb = { paused: 'pause', running: 'resume', stopped: 'cancel' }[form.to]
     const audit = { action: `task.${verb}`, target: String(id) }
     return redirect(`${base}/tasks/${id}`, { audit })
   })
-  pages.post(`${path}/again`, { action: 'contacts.write' }, async ({ account, base, params }) => {
-    const { id } = await findErasure(store.read, account.id, numberIn(params.id))
-    await erasures.again(account.id, id)
-    const audit = { action: 'task.resume', target: String(id) }
-    return redirect(`${base}/tasks/${id}`, { audit })
-  })
+  pages.post(
+    `${path}/again`,
+    { action: 'contacts.write', again },
+    async ({ account, base, params }) => {
+      const { id } = await findErasure(store.read, account.id, numberIn(params.id))
+      await erasures.again(account.id, id)
+      const audit = { action: 'task.resume', target: String(id) }
+      return redirect(`${base}/tasks/${id}`, { audit })
+    },
+  )
 }
 
 /** A number in a path; what is none is that of no task. */
@@ -71,13 +81,18 @@ const numberIn = (text = '') => (/^\d{1,15}$/.test(text) ? Number(text) : 0)
 export async function runningNow(
   { store: { read } }: Pick<ContactPageDeps, 'store'>,
   { account, base }: Pick<Visit, 'account' | 'base'>,
-): Promise<{ title: string; href: string }[]> {
+): Promise<{ title: string; href: string; isPaused: boolean }[]> {
   const live = await liveTasks(read)
   return live
     .filter(({ accountId, state }) => accountId === account.id && isUnderWay.has(state))
-    .map((task) => ({ title: titleOf(task), href: `${base}/tasks/${task.id}` }))
+    .map((task) => ({
+      title: titleOf(task),
+      href: `${base}/tasks/${task.id}`,
+      isPaused: task.state === 'paused',
+    }))
 }
 
+// What is paused is told too: nothing else says that somebody has to go on with it.
 const isUnderWay: ReadonlySet<AccountTask['state']> = new Set(['running', 'paused', 'undoing'])
 
 const titleOf = ({ kind, detail }: Pick<AccountTask, 'kind' | 'detail'>): string => {

@@ -59,9 +59,22 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
   t.match(contacts, [{ email: 'ann@x.test', firstName: 'Ann', metadata: { town: 'Lagos' } }])
   const refused = await member.get(`${at}/refused.csv`)
   t.match(refused.text, /^line,reason,row\r?\n3,.*nobody.*,nobody,Bob,Jos/)
-  t.equal((await member.post(`${at}/state`, { to: 'paused' })).status, 409)
+  const isTold = async (path: string, body: Record<string, string>, says: RegExp) => {
+    const sent = await member.post(`${at}/${path}`, body)
+    t.same([sent.status, sent.to], [303, at], 'back to the import as it is')
+    const [flash = ''] = sent.headers.getSetCookie()
+    const cookie = `${member.cookie}; ${flash.split(';')[0]}`
+    t.match((await member.get(at, { cookie })).text, says)
+  }
+  await isTold('state', { to: 'paused' }, /Nothing was changed: it is done already/)
+  t.match(
+    over,
+    /<div id="import-head" data-live>.*<h1>.*class="chip good">done/s,
+    'the chip is live',
+  )
   t.equal((await member.post(`${at}/undo`)).to, at)
   t.match(await done(/class="chip none">undone/), /Taken off again.*1/s)
+  await isTold('undo', {}, /Nothing was changed: it was undone already/)
   t.equal((await call('GET', '/v1/contacts/lists')).json.lists[0].contactCount, 0)
 
   for (const field of [

@@ -121,7 +121,7 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   )
   t.match(
     (await get(path)).text,
-    /Gets your marketing mail[\s\S]*Topic “Offers”[\s\S]*Left this topic by themselves/,
+    /Gets your marketing mail[\s\S]*Topic “Offers”[\s\S]*Left this topic by themselves[\s\S]*Marketing mail sent[\s\S]*Left the topic “Offers”/,
   )
 
   const fields = { firstName: 'Ann', lastName: '', phone: '0803 123 4567' }
@@ -206,6 +206,22 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.equal((await get(path)).status, 404)
 })
 
+t.test('what is typed of somebody who was deleted meanwhile is not lost', async (t) => {
+  const { add, post, get } = await open(t)
+  const id = await add('ann@x.test', { firstName: 'Ann' })
+  const { text } = await get(`/contacts/${id}`)
+  t.match(text, /name="whose" value="ann@x.test"/)
+  await post(`/contacts/${id}/delete`)
+  const typed = { firstName: 'Ann', wasFirstName: 'Ann', lastName: 'Obi', whose: 'ann@x.test' }
+  const own = { newKey: 'town', newValue: 'Lagos <b>' }
+  const gone = await post(`/contacts/${id}`, { ...typed, ...own })
+  t.equal(gone.status, 404)
+  t.match(gone.text, /Nothing was saved: somebody has deleted this contact meanwhile/)
+  t.match(gone.text, /Obi[\s\S]*town[\s\S]*Lagos &lt;b&gt;/)
+  t.match(gone.text, /contacts\/new\?email=ann%40x\.test/)
+  t.equal((await post(`/contacts/${id}/lists`, {})).status, 404)
+})
+
 t.test('one is added with how they agreed; a slip in the domain is asked about', async (t) => {
   const { list, get, post, follow, find, listsOf, history, block, noted, joined } = await open(t)
   const [a, b] = [await list('A'), await list('B')]
@@ -260,11 +276,14 @@ t.test('with those who are ticked: said first, then done', async (t) => {
   t.match(taking.text, /Take 2 contacts off “Readers”\?[\s\S]*1 of them is on no other list and is/)
   t.same(await listsOf(bob), ['Readers'], 'nothing is done yet')
   const setting = await post('/contacts/selected', { do: 'set', ids })
-  t.match(setting.text, /Set a field of 2 contacts\?[\s\S]*Name of the field/)
+  t.match(setting.text, /Set a field of 2 contacts\?[\s\S]*First name[\s\S]*A new field/)
   const unnamed = await post('/contacts/selected/do', { do: 'set', ids })
   t.equal(unnamed.status, 422)
-  t.match(unnamed.text, /Name the field that is set[\s\S]*Set a field of 2 contacts\?/)
-  const town = { do: 'set', ids: [ann], key: 'town', value: 'Lagos' }
+  t.match(unnamed.text, /Choose the field that is set[\s\S]*Set a field of 2 contacts\?/)
+  t.match((await post('/contacts/selected?q=ann', { do: 'set', ids })).text, /selected\/do\?q=ann"/)
+  const kept = { do: 'unsubscribe', ids: [], note: 'none' }
+  t.match((await post('/contacts/selected/do?q=ann', kept)).location, /\/contacts\?q=ann$/)
+  const town = { do: 'set', ids: [ann], key: 'new', newKey: 'town', value: 'Lagos' }
   t.match((await follow(await post('/contacts/selected/do', town))).text, /1 contact changed/)
   t.same((await find('ann@x.test'))?.metadata, { town: 'Lagos' })
   t.same((await find('bob@x.test'))?.metadata, {})
@@ -288,9 +307,49 @@ t.test('with those who are ticked: said first, then done', async (t) => {
   t.match((await get('/contacts')).text, /No contact yet/)
   t.match(
     noted.map(({ action }) => action),
-    ['add', 'bulk', 'bulk', 'add', 'remove', 'remove', 'delete'].map((deed) => `contact.${deed}`),
+    ['add', 'bulk', 'bulk', 'bulk', 'add', 'remove', 'remove', 'delete'].map(
+      (deed) => `contact.${deed}`,
+    ),
   )
 })
+
+t.test(
+  'a field that is set for many is one that they have, or a new one with a sound name',
+  async (t) => {
+    const { add, post, find, store, accountId } = await open(t)
+    const ann = await add('ann@x.test', { firstName: 'Nan', metadata: { 'My Town!': 'Ibadan' } })
+    await createContactField({ store, clock }, accountId, {
+      name: 'size',
+      label: 'Shoe',
+      type: 'number',
+    })
+    const ids = [ann]
+    const { text } = await post('/contacts/selected', { do: 'set', ids })
+    t.match(
+      text,
+      /<select[^>]*name="key"[\s\S]*First name[\s\S]*Last name[\s\S]*Shoe[\s\S]*My Town!/,
+    )
+    const set = (given: object) => post('/contacts/selected/do', { do: 'set', ids, ...given })
+    for (const newKey of ['email', 'firstName', 'a.b', '{{ x }}', 'My Town!', '', 'Size']) {
+      const refused = await set({ key: 'new', newKey, value: 'x' })
+      t.equal(refused.status, 422, newKey)
+      t.match(refused.text, /Set a field of 1 contact\?/)
+    }
+    t.match((await set({ key: 'new', newKey: 'My Town!' })).text, /“myTown” would do/)
+    t.equal((await set({ key: 'own:none', value: 'x' })).status, 422)
+    t.equal((await set({ key: 'own:size', value: 'large' })).status, 422)
+    t.equal((await set({ key: 'name:firstName', value: 'n'.repeat(201) })).status, 422)
+    const right = { 'name:firstName': 'Ann', 'own:My Town!': 'Lagos', 'own:size': '38' }
+    for (const [key, value] of Object.entries(right)) {
+      t.equal((await set({ key, value })).status, 303, key)
+    }
+    t.match(await find('ann@x.test'), {
+      firstName: 'Ann',
+      metadata: { 'My Town!': 'Lagos', size: 38 },
+    })
+    t.same(Object.keys((await find('ann@x.test'))?.metadata ?? {}), ['My Town!', 'size'])
+  },
+)
 
 t.test('what customers and strangers wrote stands in pages as text', async (t) => {
   const { add, list, block, get, post } = await open(t)
@@ -320,7 +379,7 @@ t.test(
     const readers = await list('Readers')
     for (const one of ['ann', 'anton', 'bob']) await add(`${one}@x.test`)
     await block('bob@x.test', 'unsubscribe')
-    t.match((await get('/contacts?q=an')).text, /With all that fit[\s\S]*contacts\.csv\?q=an/)
+    t.match((await get('/contacts?q=an')).text, /With all that fit: 2<[\s\S]*contacts\.csv\?q=an/)
     const asked = await get(`/contacts/fitting?q=an&do=add&target=${readers}`)
     t.match(asked.text, /Add 2 contacts to “Readers”\?[\s\S]*POST \/v1\/contacts\/bulk/)
     t.match((await get('/contacts/fitting?do=delete')).text, /all contacts of the account/)
@@ -330,7 +389,8 @@ t.test(
       do: 'set',
       q: 'an',
       seen: seenIn(asked.text),
-      key: 'town',
+      key: 'new',
+      newKey: 'town',
       value: 'Lagos',
     })
     for (;;) {
@@ -387,7 +447,7 @@ t.test('only those are deleted whose number was said, and no others', async (t) 
   t.match(await until(await post('/contacts/fitting', { ...order, seen })), /1 of 1/)
   t.equal(await find('zz1@x.test'), undefined)
   t.ok(await find('zz2@x.test'))
-  const other = { do: 'set', key: 'town', value: 'Oslo' }
+  const other = { do: 'set', key: 'new', newKey: 'town', value: 'Oslo' }
   const whole = await post('/contacts/fitting', { ...other, seen: seenIn(all.text) })
   t.match([whole.status, whole.text], [422, /1 of those who were contacts then fit now, and not 2/])
   const ofList = await get(`/contacts/fitting?do=set&list=${readers}`)
@@ -396,6 +456,10 @@ t.test('only those are deleted whose number was said, and no others', async (t) 
   t.match(await until(await post('/contacts/fitting', put)), /1 of 1/)
   t.same((await find('zz2@x.test'))?.metadata, { town: 'Oslo' })
   t.same((await find('zz3@x.test'))?.metadata, {})
+  const once = await post('/contacts/fitting', { ...put, key: 'own:town' })
+  const late = await post(`/tasks/${once.location.split('/').at(-1)}/state`, { to: 'running' })
+  t.equal(late.status, 303)
+  t.match((await follow(late)).text, /Nothing was changed: it (goes on|is done) already/)
 })
 
 t.test('what somebody agreed to by a form is on their page', async (t) => {

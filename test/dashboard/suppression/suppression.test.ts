@@ -99,7 +99,7 @@ t.test(
     t.match(noted, [{ action: 'suppression.remove', target: 'gone@one.test' }])
     t.match(
       (await get(lifted.location)).text,
-      /Taken off the list \(bounce\) by somebody of your team/,
+      /taken off the suppression list \(bounce\) by somebody of your team/,
     )
     const twice = await post('/suppression/lift', { email: 'gone@one.test', reason: 'bounce' })
     t.equal(twice.status, 422)
