@@ -4,6 +4,7 @@ import {
   alikeWords,
   type Broadcast,
   draftVersions,
+  goneWords,
   judgeDraft,
   opensMeasured,
   takeBackMs,
@@ -49,7 +50,9 @@ export async function checksOf(
     if (!(error instanceof ApiError)) throw error
     // 402: of the plan, which has no room for so many, or is none.
     const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
-    checks.push({ tone: 'bad', says: error.slips[0]?.says ?? error.message, mend })
+    const gone = error.code === 'not_found' ? await goneWords(read, draft) : undefined
+    const says = gone === undefined ? (error.slips[0]?.says ?? error.message) : `${gone}.`
+    checks.push({ tone: 'bad', says, mend })
   }
   const filling = await fillingWords(read, draft)
   if (filling !== undefined) checks.push({ tone: 'doubt', says: filling })

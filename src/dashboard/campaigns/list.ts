@@ -20,7 +20,14 @@ import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
-import { campaignName, chipOf, isAudienceGone, shown, whomWords } from './words.js'
+import {
+  campaignName,
+  chipOf,
+  isAudienceGone,
+  shown,
+  waitsForFirstClock,
+  whomWords,
+} from './words.js'
 
 const views = {
   drafts: { label: 'Drafts', statuses: ['draft'] },
@@ -141,7 +148,6 @@ interface RowOptions {
   left: number
   /** Undefined: it has not begun. */
   unmeasured?: Unmeasured
-  /** Undefined: it has begun. */
   audience?: AudienceNow
 }
 
@@ -152,14 +158,17 @@ const toldOf = async (
 ): Promise<Pick<RowOptions, 'unmeasured' | 'audience'>> =>
   one.sent_at === null
     ? { audience: await audienceNow(deps.store.read, one) }
-    : { unmeasured: await unmeasuredOf(deps, one) }
+    : {
+        unmeasured: await unmeasuredOf(deps, one),
+        audience: { people: one.audience, isCounted: true },
+      }
 
 function rowOf(
   one: Broadcast,
   { base, now, names, left, unmeasured, audience }: RowOptions,
 ): CampaignsView['campaigns'][number] {
   const { openRate, clickRate } = ratesOf(one)
-  const begun = one.sent_at !== null
+  const begun = one.sent_at !== null && !waitsForFirstClock(one)
   const known = (why: string | null | undefined, count: number, rate: number) =>
     why === null ? `${shown(count)} (${rate} %)` : '–'
   return {
@@ -168,7 +177,10 @@ function rowOf(
     name: campaignName(one),
     subject: one.subject,
     to: whomWords(one, names),
-    when: moment(one.sent_at ?? one.scheduled_at ?? one.changed_at ?? one.created_at, now),
+    when: moment(
+      (begun ? one.sent_at : null) ?? one.scheduled_at ?? one.changed_at ?? one.created_at,
+      now,
+    ),
     chip: chipOf(one),
     figures: begun
       ? [

@@ -28,8 +28,16 @@ import { audienceNames } from './list.js'
 import { isPaceWrong, paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
-import { restOf, type VersionsView, versionsView } from './versions.js'
-import { campaignName, chipOf, countsOf, countWords, shown, whomWords } from './words.js'
+import { restOf, subjectsSaid, type VersionsView, versionsView } from './versions.js'
+import {
+  campaignName,
+  chipOf,
+  countsOf,
+  countWords,
+  shown,
+  waitsForFirstClock,
+  whomWords,
+} from './words.js'
 
 interface CampaignView {
   base: string
@@ -92,6 +100,7 @@ export async function campaignPage(
   const waits =
     found.status === 'scheduled' || (found.status === 'paused' && found.sent_at === null)
   const zone = person.timeZone ?? 'UTC'
+  const isToCome = waitsForFirstClock(found)
   const at = found.scheduled_at
   const isOver = found.status === 'sent' || found.status === 'cancelled' || found.expanded === 1
   const mayPace = mayWrite && found.status !== 'failed' && !isOver
@@ -112,16 +121,16 @@ export async function campaignPage(
     gone:
       gone &&
       `${gone}. ${waits ? 'It goes to nobody: take it back to choose another audience.' : 'No more mails are made: cancel the rest.'}`,
-    subject: found.subject,
+    subject: await subjectsSaid(read, found),
     from: found.from_header,
     to: whomWords(found, await audienceNames(read, account.id, [found])),
     counted: gone !== undefined && waits ? 'Nobody, as it stands.' : countWords(countsOf(found)),
-    leaves: waits && at !== null ? leavesAt(found, at, zone) : undefined,
+    leaves: (waits || isToCome) && at !== null ? leavesAt(found, at, zone) : undefined,
     pace: paceWords(found),
     paceFields: mayPace ? paceFieldsOf(found, { zone, faults }) : undefined,
     isPaceWrong: isPaceWrong(faults),
-    begun: found.sent_at === null ? undefined : moment(found.sent_at, now),
-    report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
+    begun: found.sent_at === null || isToCome ? undefined : moment(found.sent_at, now),
+    report: found.sent_at === null || isToCome ? undefined : `${base}/campaigns/${found.id}/report`,
     sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,
     versions: await versionsView(deps, found, visit),
     rest: counted(restOf(found), 'person', 'people'),

@@ -42,6 +42,9 @@ export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 
     const [name, says] = from === '' ? ['window', 'from when'] : ['windowTo', 'until when']
     throw typedWrong(name, `Say ${says} too, or leave both empty`)
   }
+  if (from !== '' && from === to) {
+    throw typedWrong('windowTo', 'Write another time than the one from which it leaves')
+  }
   if (!/^\d*$/.test(most)) throw typedWrong('rate', 'Write a whole number of mails, such as 500')
   if (most !== '' && (Number(most) < 1 || Number(most) > mostAnHour)) {
     throw typedWrong('rate', `Write a number of mails from 1 to ${shown(mostAnHour)}`)

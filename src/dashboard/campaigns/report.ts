@@ -36,7 +36,7 @@ import {
   standingChips,
 } from './report-words.js'
 import { sendingPart } from './sending-part.js'
-import { type VersionsView, versionsView } from './versions.js'
+import { subjectsSaid, type VersionsView, versionsView } from './versions.js'
 import { whyWords } from './words.js'
 
 /** What the pages about what became of campaigns need. */
@@ -107,7 +107,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     here,
     campaign: `${base}/campaigns/${id}`,
     name: report.name ?? report.subject,
-    lead: `${mailsWords(broadcast)}${report.name === null ? '' : ` · “${report.subject}”`}`,
+    lead: `${mailsWords(broadcast)}${report.name === null && broadcast.variant_test === null ? '' : ` · “${await subjectsSaid(read, broadcast)}”`}`,
     chip: standingChips[report.status],
     versions: await versionsView(deps, broadcast, visit),
     sent:

@@ -32,6 +32,7 @@ import { type CampaignPageDeps, withExpand } from './deps.js'
 import { ledToCampaign } from './no-draft.js'
 import { isTypedFor, refuseUntyped } from './typed-number.js'
 import { contentsOf } from './version-checks.js'
+import { subjectsSaid } from './versions.js'
 import { campaignName, shown } from './words.js'
 
 interface SendCampaignView {
@@ -124,7 +125,7 @@ async function showChecks(
     id: draft.id,
     page: `${base}/campaigns/${draft.id}`,
     name,
-    subject: draft.subject,
+    subject: await subjectsSaid(deps.store.read, draft),
     revision: draft.revision,
     checks: checkList(checks),
     people: reachable === undefined ? undefined : shown(reachable),
@@ -143,6 +144,10 @@ const beginsAt = ({ scheduled_at: at, local_zone: local }: Broadcast, soon: numb
 
 function takeBackWords(draft: Broadcast, soon: number, zone: string): string {
   const begins = beginsAt(draft, soon)
+  const isLater = begins <= soon && draft.local_zone !== null && (draft.scheduled_at ?? 0) > soon
+  if (isLater) {
+    return 'You have a minute to take it back. After that it can be cancelled, and until the first recipient’s clock shows its time nothing leaves.'
+  }
   return begins > soon
     ? `You can take it back until ${exactWithZone(begins, zone)}: nothing leaves before.`
     : 'You have a minute to take it back: nothing leaves before.'

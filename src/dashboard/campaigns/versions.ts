@@ -1,5 +1,6 @@
 import { shownCount } from '../../amounts/index.js'
 import {
+  asRecipientsGet,
   type Broadcast,
   campaignVersions,
   type MeasureDeps,
@@ -8,6 +9,7 @@ import {
   type VersionPart,
   waitsForDecision,
 } from '../../broadcasts/index.js'
+import type { Read } from '../../store/index.js'
 import { exactWithZone } from '../format.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
@@ -27,6 +29,12 @@ export interface VersionsView {
   /** How many get the version that is chosen. */
   rest: number
   typesNumber: boolean
+}
+
+/** The subjects that people get: of each version, or of the campaign. */
+export async function subjectsSaid(read: Read, broadcast: Broadcast): Promise<string> {
+  const contents = await asRecipientsGet(read, broadcast)
+  return [...new Set(contents.map(({ seen }) => seen.subject))].join(' / ')
 }
 
 /** How many wait for the version that is chosen. */

@@ -24,9 +24,15 @@ export const chipOf = ({
   local_zone,
   recipients,
 }: Pick<Broadcast, 'status' | 'local_zone' | 'recipients'>) =>
-  campaignChips[
-    status === 'sending' && local_zone !== null && recipients === 0 ? 'scheduled' : status
-  ]
+  campaignChips[waitsForFirstClock({ status, local_zone, recipients }) ? 'scheduled' : status]
+
+/** Whether one that goes by own clocks has begun for nobody, as the first recipient's time has not come. */
+export const waitsForFirstClock = ({
+  status,
+  local_zone,
+  recipients,
+}: Pick<Broadcast, 'status' | 'local_zone' | 'recipients'>): boolean =>
+  status === 'sending' && local_zone !== null && recipients === 0
 
 /** What a campaign is called where people read it. */
 export const campaignName = ({ name, subject }: Pick<Broadcast, 'name' | 'subject'>) =>

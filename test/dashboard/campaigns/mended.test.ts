@@ -49,6 +49,24 @@ t.test('the check says when the first mail leaves that hours hold back', async (
   t.match(own.text, `at 09:00 by ${clocks}: from ${span[0]} to ${span[1]}`)
   t.match(own.text, `By ${clocks}: the first get it from ${span[0]} on, the last by ${span[1]}.`)
   const rehearsed = await call('POST', `/v1/broadcasts/${own.id}/rehearse`)
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set({ status: 'sending', sent_at: Date.now() - 15_000, next_at: Date.UTC(year, 5, 1) })
+      .where('id', '=', own.id)
+      .execute(),
+  )
+  const early = (await owner.get(`${base}/campaigns/${own.id}`)).text
+  t.match(early, /<dt>Leaves<\/dt>/)
+  t.notMatch(early, /<dt>Begun<|>Report</)
+  t.notMatch((await owner.get(`${base}/campaigns?show=going`)).text, `${own.id}/report`)
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set({ status: 'draft', sent_at: null, next_at: null })
+      .where('id', '=', own.id)
+      .execute(),
+  )
   t.match(rehearsed, { startsAt: `${year}-06-02T10:00:00.000Z` })
   const revision = /name="revision"[^>]*value="(\d+)"/.exec(late.text)?.[1] ?? ''
   const sent = await owner.post(`${base}/campaigns/${late.id}/send`, { revision })
@@ -123,7 +141,8 @@ t.test('what is not finished of a version stays there, and holds its campaign up
   t.match(await read(), 'second thoughts, {{ firstName unfinished')
   t.match(await read(), 'id="field-b.1.text-fault"')
   const told = 'These of the blocks of version B are not finished: Text 2'
-  t.match((await owner.get(`${page}/send`)).text, told)
+  const checked = (await owner.get(`${page}/send`)).text
+  t.match(checked, told)
   t.match((await posthorn.call('POST', `/v1/broadcasts/${id}/send`)).json.error, told)
   const versions = { key1: 'A', subject1: 'One', key2: 'B', subject2: 'Three' }
   await owner.post(`${page}/versions`, { ...versions, revision: '1' })
@@ -132,9 +151,15 @@ t.test('what is not finished of a version stays there, and holds its campaign up
   t.match(await read(copy.to), 'second thoughts', 'a copy has it')
   const saved = await owner.post(`${page}/versions/B`, { ...typed, revision: '2' })
   t.equal(saved.status, 303, '"Save" takes it too')
-  const whole = { ...typed, 'b.1.text': 'second thoughts' }
+  const whole = { ...typed, 'b.1.text': 'Write here what you have to say.' }
   t.equal((await owner.post(`${page}/versions/B`, { ...whole, revision: '3' })).status, 303)
-  t.notMatch((await owner.get(`${page}/send`)).text, 'not finished')
+  const mended = (await owner.get(`${page}/send`)).text
+  t.notMatch(mended, 'not finished')
+  t.match(mended, /layout’s, and nobody has changed them: “Write here what you have to say/)
+  const hours = { window: '09:00', windowTo: '09:00', revision: '4' }
+  const draft = { from: content.from, subject: 'Hi', lists: listId, document: '{}' }
+  const refused = await owner.post(page, { ...draft, ...hours })
+  t.match(refused.text, 'Write another time than the one from which it leaves')
 
   for (const [at, form] of [
     [`${page}/versions/B`, whole],
@@ -146,6 +171,11 @@ t.test('what is not finished of a version stays there, and holds its campaign up
     t.notMatch(late.text, 'open it again')
     const [, over = ''] = /name="over" value="(\d+)"/.exec(late.text) ?? []
     t.equal((await owner.post(at, { ...form, revision: '1', over })).status, 303, at)
+  }
+  const over = { status: 'sent', sent_at: Date.now(), ended_at: Date.now(), expanded: 1 } as const
+  await store.write((tx) => tx.updateTable('broadcasts').set(over).where('id', '=', id).execute())
+  for (const at of [page, `${page}/report`]) {
+    t.match((await owner.get(at)).text, 'One / Three', 'the subjects that people get')
   }
 })
 
@@ -197,6 +227,8 @@ t.test(
     const page = async () => (await owner.get(`${base}/campaigns/${id}`)).text
     t.match(await page(), /“Autumn guests” of its audience was deleted\. It goes to nobody/)
     t.match(await page(), 'Nobody, as it stands.')
+    const draft = await owner.post(`${base}/campaigns/${id}/duplicate`)
+    t.notMatch((await owner.get(`${draft.to}/send`)).text, 'with this id')
     const listed = (await owner.get(`${base}/campaigns?show=going`)).text
     t.notMatch(listed, 'about 0')
     const month = scheduledAt.slice(0, 7)
