@@ -137,6 +137,7 @@ async function show({ store: { read }, account }: CommandDeps, id: string) {
       })
       say()
       sayText(mail.text ?? 'It has no text')
+      if (mail.quoted !== null) sayText(`\nIt quotes:\n${mail.quoted}`)
     },
   }
 }

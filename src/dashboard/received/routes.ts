@@ -42,6 +42,8 @@ interface OneView {
   accountId: string
   id: string
   subject: string
+  /** Where it is too long for a heading. */
+  whole: string | undefined
   state: { text: string; tone: Tone }
   mayDelete: boolean
   facts: { label: string; value: HtmlContent }[]
@@ -112,10 +114,14 @@ export function receivedPages(pages: AccountPages, { store }: { store: Store }):
   })
 }
 
+/** Whatever its sender has written takes about two lines of a list; its own page has all of it. */
+const clipped = (text: string, most: number) =>
+  text.length > most ? `${text.slice(0, most).trimEnd()}…` : text
+
 const lineOf = (mail: ReceivedMailSummary, base: string, now: number): MailLine => ({
   href: `${base}/received/${mail.id}`,
-  subject: mail.subject || '(no subject)',
-  from: mail.from || mail.envelopeFrom,
+  subject: clipped(mail.subject, 150) || '(no subject)',
+  from: clipped(mail.from || mail.envelopeFrom, 100),
   to: mail.recipient,
   when: moment(Date.parse(mail.receivedAt), now),
   state: stateOf(mail),
@@ -154,6 +160,7 @@ async function oneView(read: Store['read'], visit: Visit): Promise<OneView> {
       'Sent on',
       `to ${forward.to}: ${forward.status ?? 'not yet'}${forward.detail ? `, ${forward.detail}` : ''}`,
     ],
+    mail.messageId !== '' && ['Message-ID', mail.messageId],
     ['Size', fileSize(mail.size)],
   ]
   return {
@@ -161,7 +168,8 @@ async function oneView(read: Store['read'], visit: Visit): Promise<OneView> {
     url,
     accountId: account.id,
     id: mail.id,
-    subject: mail.subject,
+    subject: clipped(mail.subject, 200),
+    whole: mail.subject.length > 200 ? mail.subject : undefined,
     state: stateOf(mail),
     mayDelete: visit.may('domains.write'),
     facts: facts.flatMap((fact) => (fact === false ? [] : [{ label: fact[0], value: fact[1] }])),
