@@ -5,7 +5,8 @@
 const left: readonly { what: string; until: string; whatInPages?: string; inPages?: string }[] = [
   {
     what: 'A keyed hash of the address, so that nobody mails it again',
-    whatInPages: 'A mark made of the address, which cannot be read back, so that nobody mails it again',
+    whatInPages:
+      'A mark made of the address, which cannot be read back, so that nobody mails it again',
     until:
       'the address confirms by a form that it wants mail again, or you lift it; its key lies in the same database',
     inPages: 'they confirm by a form that they want mail again, or you lift it',
@@ -26,7 +27,8 @@ const left: readonly { what: string; until: string; whatInPages?: string; inPage
   },
   {
     what: 'Idempotency keys of your requests, where you made them of the address',
-    whatInPages: 'Marks by which your programs repeat a request, where they made them of the address',
+    whatInPages:
+      'Marks by which your programs repeat a request, where they made them of the address',
     until: '24 hours after the request',
   },
   {
@@ -51,10 +53,12 @@ const left: readonly { what: string; until: string; whatInPages?: string; inPage
 export const stays: readonly Staying[] = left.map(({ what, until }) => ({ what, until }))
 
 /** The same for people of an account, who have no settings. */
-export const staysInPages: readonly Staying[] = left.map(({ what, whatInPages, until, inPages }) => ({
-  what: whatInPages ?? what,
-  until: inPages ?? until,
-}))
+export const staysInPages: readonly Staying[] = left.map(
+  ({ what, whatInPages, until, inPages }) => ({
+    what: whatInPages ?? what,
+    until: inPages ?? until,
+  }),
+)
 
 /** What an erasure leaves, and until when. */
 export interface Staying {
