@@ -48,10 +48,11 @@ export function outlineCards(options: CardsOptions): Html {
   const { outline } = options
   const count = stepsInOrder(outline).length
   const whole = { ...options, isLong: count > mostWithAdd, room: limits.steps - count }
-  return html`<div class="blocks">${count >= limits.steps && html`<p class="hint">There is no room for more than ${limits.steps} steps: remove one to add another.</p>`}${outline.map((items, at) =>
-    at === 0
-      ? listPart(items, `${at}`, whole)
-      : html`<fieldset class="column"><legend>${at === 1 ? 'Not connected' : `Not connected, ${at}`}</legend>${listPart(items, `${at}`, whole)}</fieldset>`,
+  return html`<div class="blocks">${count >= limits.steps && html`<p class="hint">There is no room for more than ${limits.steps} steps: remove one to add another.</p>`}${outline.map(
+    (items, at) =>
+      at === 0
+        ? listPart(items, `${at}`, whole)
+        : html`<fieldset class="column"><legend>${at === 1 ? 'Not connected' : `Not connected, ${at}`}</legend>${listPart(items, `${at}`, whole)}</fieldset>`,
   )}</div>`
 }
 

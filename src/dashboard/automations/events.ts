@@ -64,7 +64,9 @@ export function eventPages(pages: AccountPages, deps: AutomationPageDeps): void 
     const [accepted] = await acceptEvents(deps, billing, [event])
     const { started = 0, resumed = 0, automations = [] } = accepted ?? {}
     const refused = automations.flatMap(({ name, reason }) =>
-      reason === undefined ? [] : `. ${inQuotes(name)} did not begin: ${inside(refusalWords(reason))}`,
+      reason === undefined
+        ? []
+        : `. ${inQuotes(name)} did not begin: ${inside(refusalWords(reason))}`,
     )
     return redirect(`${base}/events`, {
       flash: `“${event.event}” came for ${given.email}: it began ${plural(started, 'automation')} and ended ${plural(resumed, 'wait')}${refused.slice(0, mostRefused).join('')}`,
