@@ -1435,6 +1435,12 @@ t.test('mail that comes in', async (t) => {
   for (const more of ['', '/raw', '/attachments/1']) {
     await answers(t, `GET /v1/received/${found.id}${more}`, {}, 200)
   }
+  // One that waits to be read.
+  const dueAt = Date.now() + 3_600_000
+  await posthorn.store.write((tx) =>
+    tx.updateTable('received').set({ due_at: dueAt }).where('id', '=', found.id).execute(),
+  )
+  await answers(t, `GET /v1/received/${found.id}/attachments/1`, {}, 409, 'conflict')
   await answers(t, `DELETE /v1/received/${found.id}`, {}, 200)
   await answers(t, `DELETE /v1/receiving/rules/${id}`, {}, 200)
 
