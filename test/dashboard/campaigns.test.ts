@@ -119,7 +119,7 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   t.match((await owner.get(`${draft.path}/send`)).text, /Done at about [^.]*2 mails, as rehearsed/)
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)
-  t.match(other.text, /Somebody else has changed this draft/)
+  t.match(other.text, /Somebody else has saved this draft/)
   t.match(other.text, /name="over" value="1"[\s\S]*name="revision" value="0"/)
   const again = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(again.status, 422, 'once more is refused too')

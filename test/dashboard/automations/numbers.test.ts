@@ -80,7 +80,7 @@ async function agree(t: Test, { page, store: { read } }: Pages, id: string, when
       const list = await page(`/${id}/runs?show=live&step=${key}&version=${version}`)
       t.match(
         list,
-        new RegExp(`at most ${shown(Number(count))} p`),
+        new RegExp(`[Aa]t most ${shown(Number(count))} p`),
         `${when}: the people at ${key}`,
       )
     }

@@ -43,7 +43,9 @@ t.test('one that is scheduled is there; a draft and another account’s are not'
   const change = (values: object) =>
     store.write((tx) => tx.updateTable('broadcasts').set(values).where('id', '=', id).execute())
   const scheduledAt = Date.parse('2026-06-12T08:00:00Z')
+  const list = await posthorn.call('POST', '/v1/contacts/lists', { body: { name: 'Readers' } })
   await change({ sent_at: null, status: 'scheduled', scheduled_at: scheduledAt, audience: 7 })
+  await change({ list_id: list.json.id })
   const page = async () => (await viewer.get(`${base}/campaigns/calendar?month=2026-06`)).text
   t.equal(dayOf(await page(), 12), 'Friday 12 June 12 09:00 To come Scheduled 7 people')
   // At 23:30 of everybody's own clock, which in Lagos is the next day in UTC+14 and has begun there.
