@@ -18,7 +18,7 @@ const undo = `
   alter table domains drop column receiving_host, drop column receiving_host_ready;
   alter table broadcasts drop column test_seen, drop column test_drawn, drop column unfinished,
     drop column out_unsubscribed, drop column out_bounced, drop column out_complained, drop column out_suppressed, drop column out_topic;
-  alter table broadcast_variants drop column rest_after, drop column rest_mails, drop column rest_arrived,
+  alter table broadcast_variants drop column unfinished, drop column rest_after, drop column rest_mails, drop column rest_arrived,
     drop column rest_opened, drop column rest_clicked;
   alter table certificates drop column sealed, drop column hash;
   alter table releases drop column contracted;
