@@ -1,5 +1,5 @@
 // What a database of an earlier release becomes, beside what a new one is.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile, migrateStore } from '../../src/store/index.js'
@@ -20,7 +20,10 @@ t.test('a database of the baseline comes to what a new one is', async (t) => {
 })
 
 // Issue 46: a node of the release before works on beside what a migration has made, unless it is one that waits.
-t.test('since nodes are upgraded one by one, migrations only add', async (t) => {
+// Steps by themselves are of modules as compiled, which the check on the other runtime pair loads: of packed ones there
+// would be two that know the engine.
+const packed = existsSync('dist/unpacked/store') && 'modules are packed'
+t.test('since nodes are upgraded one by one, migrations only add', { skip: packed }, async (t) => {
   const dataDir = makeTempDir(t)
   const db = new Database(databaseFile(dataDir))
   db.exec(readFileSync('test/fixtures/store/0101-baseline.sql', 'utf8'))
