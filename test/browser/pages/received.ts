@@ -1,5 +1,5 @@
 import { systemClock as clock } from '../../../src/clock/index.js'
-import { makeWriteReceived } from '../../../src/receiving/arrive.js'
+import { makeWriteReceived, prepareReceived } from '../../../src/receiving/arrive.js'
 import { readArrived } from '../../../src/receiving/desk.js'
 import { readMail } from '../../../src/receiving/read-mail.js'
 import { settleRead } from '../../../src/receiving/settle.js'
@@ -45,12 +45,13 @@ export const place: PlacePages = {
       maxBytes: 1_000_000,
       limits: { receivedPerDay: null, receivedPerHour: null },
       left: 1,
+      leftWithin: 'day',
     } as const
     const id = store.ids.uuid()
     const from = { remoteAddress: '192.0.2.1', helo: 'client.test', mailFrom: 'a@example.test' }
     const raw = Buffer.from(source)
     const arrival = { ...from, taken: [to], raw, spam: null }
-    await makeWriteReceived(store)({ arrival, ids: [id], now: clock.now() })
+    await makeWriteReceived(store)(prepareReceived(arrival, [id], clock.now()))
     const arrived = await readArrived(store.read, id)
     if (arrived === undefined) throw new Error('It did not arrive')
     const read = await readMail(raw, { ...from, mta: 'mail.test' }, fakeResolver())
