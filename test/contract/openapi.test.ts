@@ -1422,6 +1422,7 @@ t.test('mail that comes in', async (t) => {
   const changing = `PATCH /v1/receiving/rules/${id}`
   await answers(t, changing, { body: { enabled: true } }, 200)
   await answers(t, changing, { body: { pattern: 'support@elsewhere.test' } }, 422)
+  await answers(t, 'GET /v1/receiving/usage', {}, 200)
   const where = 'GET /v1/receiving/where'
   await answers(t, `${where}?address=support@in.sender.test`, {}, 200)
   await answers(t, where, {}, 400)

@@ -2,7 +2,7 @@ import { type } from 'superstruct'
 import type { Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
 import { auditOf, checked } from '../../contract/index.js'
-import { listDomains } from '../../domains/index.js'
+import { type Domain, listDomains } from '../../domains/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import * as operations from '../../receiving/contract.js'
 import {
@@ -25,7 +25,8 @@ interface RulesView {
   base: string
   accountId: string
   mayWrite: boolean
-  hosts: { host: string; domain: string; isReady: boolean }[]
+  /** `waits`: what keeps mail from coming in there yet. */
+  hosts: { host: string; domain: string; waits: string }[]
   rules: RuleLine[]
   actions: { value: string; label: string }[]
   /** A host of the account for examples of patterns. */
@@ -59,8 +60,10 @@ export function rulePages(
     const rules = await listRules(read, account.id, deps.plans)
     const domains = await listDomains(read, account.id)
     const asked = query.get('address')?.trim() ?? ''
-    const hosts = domains.flatMap(({ receivingHost: host, receivingHostReady: isReady, name }) =>
-      host === null ? [] : [{ host, domain: name, isReady }],
+    const hosts = domains.flatMap((domain) =>
+      domain.receivingHost === null
+        ? []
+        : [{ host: domain.receivingHost, domain: domain.name, waits: waitsFor(domain) }],
     )
     const view: RulesView = {
       base,
@@ -112,6 +115,14 @@ export function rulePages(
     })
   }
   oneRulePages(pages, deps)
+}
+
+/** What a domain waits for, in brackets; empty: for nothing. */
+function waitsFor({ name, status, receivingHostReady }: Domain): string {
+  if (status === 'pending') return ` (no mail is taken there yet: ${name} is not verified)`
+  return receivingHostReady
+    ? ''
+    : ' (waits for its MX record: until you publish it, mail goes where the DNS leads it now)'
 }
 
 const lineOf = (rule: ReceivingRule, count: number): RuleLine => ({

@@ -57,9 +57,27 @@ export const place: PlacePages = {
     const read = await readMail(raw, { ...from, mta: 'mail.test' }, fakeResolver())
     await settleRead({ store, clock, plans }, arrived.row, read, undefined)
     ids.received = id
+    ids.receivingRule = store.ids.uuid()
+    const rule = { account_id: accountId, domain_id: domainId, place: 1, created_at: clock.now() }
+    const forwards = { action: 'forward', forward_to: `${long}@example.test`, enabled: 1 } as const
+    await store.write((tx) =>
+      tx
+        .insertInto('receiving_rules')
+        .values({
+          ...rule,
+          ...forwards,
+          id: ids.receivingRule ?? '',
+          kind: 'prefix',
+          local: long,
+        })
+        .execute(),
+    )
   },
   pages: ({ full, ids }) => [
     { path: `${full}/received/${ids.received}`, as: 'owner', name: 'received-one' },
     { path: `${full}/received/${ids.received}`, as: 'viewer', name: 'received-one-viewer' },
+    { path: `${full}/received?from=ann&state=read`, as: 'owner', name: 'received-none-fits' },
+    { path: `${full}/receiving/${ids.receivingRule}`, as: 'owner', name: 'receiving-rule' },
+    { path: `${full}/receiving/${ids.receivingRule}`, as: 'viewer', name: 'receiving-rule-viewer' },
   ],
 }
