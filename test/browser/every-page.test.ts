@@ -33,6 +33,7 @@ const notLookedAt = [
   '/a/:account/suppression.csv',
   '/a/:account/lists/:id/contacts.csv',
   '/a/:account/contacts/import/:id/refused.csv',
+  '/a/:account/contacts/import/:id/no-mail.csv',
   '/a/:account/contacts/contacts.csv',
   '/a/:account/segments/:id/contacts.csv',
   '/a/:account/campaigns/:id/report/people.csv',
