@@ -30,7 +30,8 @@ t.test('a simulation over HTTP tells the whole way, and writes nothing', async (
   const { store, accountId } = rig
   await rig.template('hello', {
     subject: 'Plan {{ trigger.plan }}',
-    html: '<p>{{ contact.email }}</p>',
+    // With a picture, or nobody sees it opened.
+    html: '<p>{{ contact.email }}</p><img src="https://sender.test/a.png" alt="">',
   })
   const id = await rig.create('Welcome', steps, { connections })
   const simulate = async (body: object) => {

@@ -76,7 +76,7 @@ t.test('what is no number and no year is refused, and sentences are whole', asyn
 })
 
 t.test('a trial sees no open or click that nobody would see, and says what is off', async (t) => {
-  const { page } = await pages.made({ recipe: 'welcome', name: 'Blind', list: listId })
+  const { id, page } = await pages.made({ recipe: 'welcome', name: 'Blind', list: listId })
   const { outline = '' } = fieldsOf((await owner.get(`${page}/edit`)).text)
   t.notMatch((await owner.get(`${page}/enable`)).text, /cannot be seen/, 'recipes ask for clicks')
   const of = (change: (outline: string) => string) => ({
@@ -120,11 +120,24 @@ t.test('a trial sees no open or click that nobody would see, and says what is of
   const clicks = await owner.post(`${page}/simulate`, { ...trying, clicked: 'welcome-1' })
   t.match(clicks.text, /Have they clicked in the first\?: no/)
   t.match(clicks.text, /They click in “Welcome”, but nobody sees it: counting clicks is off for/)
+  const byApi = async (whom: object) => {
+    const body = { ...whom, clicks: { [key]: '1m' } }
+    return await pages.call('POST', `/v1/automations/${id}/simulate`, body)
+  }
+  const key = /"key":"(welcome-1[^"]*)"/.exec(outline)?.[1] ?? ''
+  const unseen = [{ step: key, deed: 'clicked', why: 'domain' }]
+  const blind = await byApi({ email: 'ann@x.test' })
+  t.same(blind.unseen, unseen, 'by the API as on the page')
+  t.match(blind.lines.find((one: { step: string }) => one.step === 'clicked')?.result, 'not_met')
+  const blindCrowd = await byApi({ listId })
+  t.same(blindCrowd.unseen, unseen)
+  t.same(blindCrowd.steps.clicked, { not_met: 2 })
   t.match(
     (await owner.get(`${page}/enable`)).text,
     /Clicks in “Welcome” cannot be seen: counting clicks is off for the domain sender\.test\./,
   )
   await setSwitches(pages, { domainId }, { opens: null, clicks: null })
+  t.match(await byApi({ listId }), { unseen: [], steps: { clicked: { met: 2 } } })
   const mail = { domainId, html, type: 'marketing' } as const
   const off = { opens: false, clicks: true }
   t.same(await unseenOf(pages.store.read, mail, off), { opened: 'settings', clicked: undefined })
