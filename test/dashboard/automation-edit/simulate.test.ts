@@ -4,6 +4,7 @@ import { findSenderDomain } from '../../../src/domains/index.js'
 import { setSwitches, unseenOf } from '../../../src/tracking/index.js'
 import { openAutomationPages } from '../../support/automation-pages.js'
 import { fieldsOf } from '../../support/editor-fields.js'
+import { eventually } from '../../support/eventually.js'
 
 const pages = await openAutomationPages(t)
 const { posthorn, base, owner, from, call } = pages
@@ -34,11 +35,8 @@ t.test('the list that begins it need not be said', async (t) => {
 t.test('100 people of a segment go through what a segment begins', async (t) => {
   const rule = { field: 'contact.email', operator: 'ends_with', value: 'readers.test' }
   const segment = await call('POST', '/v1/segments', { name: 'Ours', rule })
-  let people = 0
-  for (let tries = 0; people < 2 && tries < 100; tries += 1) {
-    people = (await call('GET', `/v1/segments/${segment.id}/members`)).contacts?.length ?? 0
-    if (people < 2) await new Promise((done) => setTimeout(done, 50))
-  }
+  const members = async () => await call('GET', `/v1/segments/${segment.id}/members`)
+  await eventually(async () => (await members()).contacts?.length === 2, 60_000)
   const made = await owner.post(`${base}/automations/new`, {
     recipe: 'win-back',
     from,
