@@ -42,7 +42,7 @@ export function mailFields(
     value: template,
     options: templates,
   })}
-${mailGallery(choices, { base, change })}${showsFor('template', change, 'Show it')}${preview}
+${mailGallery(choices, { base, change, isOpen: template === '' })}${showsFor('template', change, 'Show it')}${preview}
 ${one({ name: 'from', label: 'From', hint: domains === '' ? 'An address on a verified domain; there is none yet.' : `On one of your domains: ${domains}.`, value: config.from, autocomplete: 'off' })}
 ${one({ name: 'subject', label: 'Subject', hint: 'Empty: that of the template. One line of at most 998 letters, fewer where they are not Latin.', value: config.subject ?? '', maxlength: 998, required: false })}
 ${one({

@@ -7,18 +7,18 @@ const mostPictures = 24
 
 /**
  * The templates as pictures, each with a button that takes it: it works without script, and a frame is asked for only once it is
- * in sight.
+ * in sight. Open where none is chosen yet.
  */
 export function mailGallery(
   { templates }: Pick<StepChoices, 'templates'>,
-  { base, change }: { base: string; change: string },
+  { base, change, isOpen }: { base: string; change: string; isOpen: boolean },
 ): Html {
   if (templates.length === 0) {
     return html`<p class="hint">There is no template yet. <a href="${base}/templates/-/new">Write one</a></p>`
   }
   const shown = templates.slice(0, mostPictures)
   const more = templates.length - shown.length
-  return html`<details><summary>Choose by picture</summary>${
+  return html`<details${isOpen && html` open`}><summary>Choose by picture</summary>${
     more > 0 &&
     html`<p class="quiet">The first ${mostPictures} by name; ${more} more are in the list above.</p>`
   }<ul class="layouts">${shown.map(

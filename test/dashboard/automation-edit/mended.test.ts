@@ -432,6 +432,8 @@ t.test('a template is chosen by its picture, with its name and subject', async (
   await it.press('take:spring', { 's.subject': 'Kept' })
   t.equal(it.fields()['s.template'], 'spring')
   t.equal(it.fields()['s.subject'], 'Kept', 'what was typed is kept')
+  t.notMatch(it.html(), /<details open><summary>Choose by picture/)
+  t.match(await it.press('show:', { 's.template': '' }), /<details open><summary>Choose by picture/)
 })
 
 t.test('a copy has the draft, too, and says so', async (t) => {
