@@ -48,6 +48,7 @@ const notLookedAt = [
   '/a/:account/received/:id/source',
   '/a/:account/received/:id/files/:number',
   '/a/:account/automations/mail/:frame',
+  '/a/:account/automations/picture/:slug',
   '/a/:account/contacts/:id/everything.zip',
   '/a/:account/contacts/data/everything.zip',
   '/a/:account/topics/-/centre',
