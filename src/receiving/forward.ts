@@ -75,7 +75,7 @@ export function makeForwarder(deps: SendingOnDeps) {
       )
       const whole =
         kept.length === came.length ? raw : Buffer.concat([kept, raw.subarray(bodyAt - 2)])
-      const seal = await sealOf(whole, read, domain)
+      const seal = await sealOf(whole, read, domain, clock.now())
       const header = Buffer.concat([
         Buffer.from(seal + traceOf(row, { mta, token: tokens.of(row.recipient) }), 'latin1'),
         kept,
@@ -134,12 +134,15 @@ async function sealOf(
   raw: Buffer,
   { arc, verdicts }: ReadMail,
   { name: signingDomain, selector, privateKey }: SealingDomain,
+  now: number,
 ): Promise<string> {
   if (arc === undefined || verdicts.arc === undefined) return ''
   const { sealMessage } = await import('mailauth/lib/arc/index.js')
   const { cv, results: authResults } = arc
   // mailauth's types leave out the last two.
-  const options = { signingDomain, selector, privateKey, cv, authResults }
+  // One time for all of it: asked again for each field, a second that ends in between makes a signature that does not hold.
+  const signTime = new Date(now - (now % 1_000))
+  const options = { signingDomain, selector, privateKey, cv, authResults, signTime }
   const seal = await sealMessage(raw, options)
   return seal.toString('latin1')
 }
