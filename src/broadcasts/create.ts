@@ -16,7 +16,6 @@ import {
   parseScheduledAt,
   putAttachments,
   verifiedSender,
-  warningsAbout,
 } from '../emails/index.js'
 import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
@@ -25,6 +24,7 @@ import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.j
 import { type ContentInput, checkContent, contentOf, isUnwritten } from './content.js'
 import { countAudience } from './count-audience.js'
 import { begin, checkStanding } from './dispatch-campaign.js'
+import { contentWarnings } from './known-tags.js'
 import { firstTime } from './own-time.js'
 import { paceIn, type SendWindow, withoutTime } from './pace.js'
 import {
@@ -112,7 +112,8 @@ export async function createBroadcast(
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && (begins === null || (begins <= now && waitsFor === undefined))
-  const extras = extrasOf(input, { warnings: warningsAbout({ html, text: null }) })
+  const warnings = await contentWarnings(store.read, accountId, { ...input, html, blocks })
+  const extras = extrasOf(input, { warnings })
   const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
     const attachments = await putAttachments(tx, store, accountId, carried)

@@ -58,6 +58,7 @@ export {
 export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
+export { oddTagsOf } from './known-tags.js'
 export type { WhyLeftOut } from './left-out.js'
 export { campaignsSince, mailedSince } from './mailed-lately.js'
 export {

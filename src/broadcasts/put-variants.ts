@@ -82,8 +82,13 @@ async function ofVersion<T>(
     const { code, status } = error
     const { field, ...fields } = error.fields
     // Its own place, or that of the campaign's content, which it then has.
-    if (typeof field === 'string') fields.field = `variants.${index}.${field}`
-    throw new ApiError(code, `Version ${key}: ${error.message}`, { status, fields })
+    const placed = (one: string) => `variants.${index}.${one}`
+    if (typeof field === 'string') fields.field = placed(field)
+    const slips = error.slips.map((slip) => ({
+      field: slip.field === '' ? '' : placed(slip.field),
+      says: `Version ${key}: ${slip.says}`,
+    }))
+    throw new ApiError(code, `Version ${key}: ${error.message}`, { status, fields, slips })
   }
 }
 

@@ -439,14 +439,14 @@ t.test('a merge tag that cannot be read is told in its card', async (t) => {
     status: 422,
     json: {
       field: 'blocks.1.text',
-      error: 'Block 2 (text) has a syntax error: output "{{ y" not closed',
+      error: 'Block 2 (text) has a syntax error: the tag {{ y has no end; write }} after it',
     },
   })
   t.match(await post('/v1/broadcasts', { ...given, blocks: document }), {
     status: 422,
     json: {
       field: 'blocks.1.text',
-      error: /^Block 2 \(text\) has a syntax error|undefined filter/,
+      error: /^Block 2 \(text\) has a syntax error: “b” in .* is no filter/,
     },
   })
   const html = '<p>x</p>'
