@@ -112,6 +112,11 @@ const report = {
     countedReasons.length,
   ),
   ...versions,
+  chosenWho: orNull(
+    text(
+      'Who chose the version for the rest by hand: a person, a key or an operator; null where nobody did, or the audit log has it no longer',
+    ),
+  ),
   compared: manyOf(
     {
       ...head,

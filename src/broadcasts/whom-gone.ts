@@ -1,3 +1,4 @@
+import { lastDeed } from '../audit/index.js'
 import type { Read } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { stillThere, whomOf } from './whom.js'
@@ -29,15 +30,7 @@ async function named(
   accountId: string,
   { kind, id }: { kind: 'list' | 'segment'; id: string },
 ): Promise<string> {
-  const row = await read
-    .selectFrom('audit_log')
-    .select('detail')
-    .where('account_id', '=', accountId)
-    .where('action', '=', `${kind}.delete`)
-    .where('target', '=', id)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const { name } = JSON.parse(row?.detail ?? '{}') as { name?: unknown }
+  const deed = await lastDeed(read, accountId, { action: `${kind}.delete`, target: id })
+  const { name } = deed?.detail ?? {}
   return typeof name === 'string' ? `the ${kind} “${name}”` : `a ${kind}`
 }

@@ -149,7 +149,7 @@ t.test('what is no Liquid, or reaches for files, is a 422', async (t) => {
       `{% ${tag} "/etc/passwd" %}`,
       new RegExp(`\\{% ${tag} "/etc/passwd" %\\} is no command`),
     ]),
-    [`{% ${'x'.repeat(5000)} %}`, /\{% x{57}… is no command/],
+    [`{% ${'x'.repeat(5000)} %}`, /tag "x{195}…/],
     ['{% if no %}x{% endif %}', /html.*empty when rendered|empty when rendered \(html\)/],
     ['{{ a | append: a | append: "\\u0000" }}', /NUL/],
   ]

@@ -21,7 +21,7 @@ import { contentChecks } from './content-checks.js'
 import { fillingWords } from './counted-now.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
-import { peopleChecks } from './people-checks.js'
+import { peopleChecks, tagsOfNobody } from './people-checks.js'
 import { contentsOf, ofVersions } from './version-checks.js'
 import { countWords } from './words.js'
 
@@ -69,7 +69,10 @@ export async function checksOf(
   if (unseen !== undefined) {
     checks.push({ tone: 'doubt', says: `Opens will not be counted: ${unseen}.`, mend: edit })
   }
-  if (reachable === undefined) return { checks, reachable }
+  if (reachable === undefined) {
+    checks.push(...(await tagsOfNobody(deps, contents)))
+    return { checks, reachable }
+  }
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
   checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))

@@ -87,6 +87,18 @@ async function tagChecks(
   return [...odd.checks, ...missing]
 }
 
+/** The tags of all versions that are no field, where nobody's values can be looked at. */
+export async function tagsOfNobody(
+  { store: { read } }: Pick<CampaignPageDeps, 'store'>,
+  contents: readonly SeenContent[],
+): Promise<CampaignCheck[]> {
+  const looked = contents.map(async (one) => ({
+    key: one.key,
+    checks: (await oddChecks(read, one, [])).checks,
+  }))
+  return ofVersions(await Promise.all(looked))
+}
+
 /** The tags that are no field: none of which one of the first people has a value. */
 async function oddChecks(
   read: Read,
