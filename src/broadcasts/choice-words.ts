@@ -22,7 +22,7 @@ export function chosenWords(
   const hours = variantTestOf(broadcast)?.decideAfter
   const after = typeof hours === 'number' ? ` after ${hoursWords(hours)}` : ''
   return broadcast.decided_by === 'figures'
-    ? `chosen by itself${after}, as more people did it than with each other version`
+    ? `chosen by itself${after}, as more people did it than with any other version`
     : `chosen by itself${after}: no version was better for sure, so the rest got the first one`
 }
 

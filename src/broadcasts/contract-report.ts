@@ -207,6 +207,7 @@ const exampleReport = {
   ],
   whyLeft: [{ reason: 'too_many', said: 2 }],
   ...exampleVersions,
+  chosenWho: null,
   compared: [
     {
       id: '01a1d8aa-1c10-7533-8296-04ee3d91dd71',

@@ -64,6 +64,7 @@ export { oddTagsOf } from './known-tags.js'
 export type { WhyLeftOut } from './left-out.js'
 export { campaignsSince, mailedSince } from './mailed-lately.js'
 export {
+  isTooShortForOpens,
   type MeasureDeps,
   opensMeasured,
   opensUnmeasured,

@@ -116,7 +116,10 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const frame = await viewer.get(`${draft.path}/report/mail/html`)
   t.match(frame.text, /<p>Hello <\/p>[\s\S]*\/unsubscribe\/shown/, 'as somebody gets it')
   t.match((await owner.get(draft.path)).text, /3 people|2 people, of whom 2 can be mailed/)
-  t.match((await owner.get(`${draft.path}/send`)).text, /Done at about [^.]*2 mails, as rehearsed/)
+  t.match(
+    (await owner.get(`${draft.path}/send`)).text,
+    /Done at about [^.]*2 mails, at the rates that mailbox providers take now/,
+  )
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)
   t.match(other.text, /Somebody else has saved this draft/)
