@@ -6,8 +6,8 @@
 export { type Actor, type Change, noteAudit } from './note.js'
 export {
   type ChangeFilter,
-  type Deed,
   type LoggedChange,
+  type LoggedDeed,
   lastChangeOf,
   lastDeed,
   readChanges,

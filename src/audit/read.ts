@@ -83,7 +83,7 @@ export async function lastChangeOf(
 }
 
 /** Something that was done with one thing. */
-export interface Deed {
+export interface LoggedDeed {
   at: number
   userId: string | null
   /** A person by name or address, a key by its name, or the operator. */
@@ -96,7 +96,7 @@ export async function lastDeed(
   read: Read,
   accountId: string,
   { action, target }: { action: string; target: string },
-): Promise<Deed | undefined> {
+): Promise<LoggedDeed | undefined> {
   const row = await lastDeedQuery(read, accountId, { action, target }).executeTakeFirst()
   return (
     row && {
