@@ -11,6 +11,7 @@ const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const
 
 /** `12.3 GiB`, `103 MiB`: rounded down, as most of it is about what is left. */
 export function shownBytes(bytes: number): string {
+  if (bytes > 0 && bytes < 1_024) return `${bytes} bytes`
   let value = bytes / 1_024
   let unit = 0
   for (; value >= 1_024 && unit < units.length - 1; unit++) value /= 1_024

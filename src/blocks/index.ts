@@ -10,5 +10,6 @@ export {
   maxBlocks,
   type SimpleBlock,
 } from './document.js'
+export { oddMarksIn } from './inline.js'
 export { layoutNamed, layouts, type MailLayout } from './layouts.js'
 export { type BlockColours, type Markup, markupOf } from './markup.js'

@@ -50,6 +50,31 @@ export function inlineOf(text: string, depth = 0): Inline[] {
   return found
 }
 
+const asLink = /\[([^[\]]{1,500})\]\([ \t]*((?:\{\{[^{}]*\}\}|[^\s(){}]|\([^\s()]*\))*)[ \t]*\)/g
+
+/** What in a text looks like a mark and is none, so that it is sent as it was typed: a sentence each. */
+export function oddMarksIn(text: string): string[] {
+  // What stands behind a backslash is meant as it is.
+  const plain = text.replace(/\\[\\*[\]{}]/g, ' ')
+  const links = [...plain.matchAll(asLink)].flatMap(([, words = '', url = '']) =>
+    isLinkTarget(url) ? [] : [{ words: words.trim(), url }],
+  )
+  const hasOpen = (words: readonly Inline[]): boolean =>
+    words.some((one) =>
+      one.kind === 'text' ? one.text.includes('**') : 'inside' in one && hasOpen(one.inside),
+    )
+  return [
+    ...links.map(({ words, url }) =>
+      url === ''
+        ? `“${words}” has no address: write it as [${words}](https://…).`
+        : `“${words}” is no link: ${url} is no address. One begins with https://, http:// or mailto:.`,
+    ),
+    ...(paragraphsOf(plain).some(hasOpen)
+      ? ['** has no second ** behind the last bold word, so the stars are shown.']
+      : []),
+  ]
+}
+
 type Mark = { one: Inline; end: number }
 
 /** What begins at a place and is no plain text, and where it ends. */

@@ -22,6 +22,8 @@ export interface OwnTimes {
   /** How many were looked at; `isAll`: all that there are. */
   people: number
   isAll: boolean
+  /** How many of these have no zone that is known, and get it by the campaign's. */
+  withoutZone: number
   /** Nobody in the world gets it before or after this. */
   bounds: TimeSpan
   /** The next such hour of their clocks after a moment: from the first of them to the last. */
@@ -49,10 +51,15 @@ export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnT
   if (moment === null || zone === null) return undefined
   const zones = new Set<string>()
   let people = 0
+  let withoutZone = 0
   let isAll = false
   for (let cursor = ''; !isAll && people < mostLookedAt; ) {
     const page = await nextOfAudience(read, audienceOf(broadcast), cursor, perPage)
-    for (const member of page.reachable) zones.add(zoneOf(member) ?? zone)
+    for (const member of page.reachable) {
+      const own = zoneOf(member)
+      if (own === undefined) withoutZone++
+      zones.add(own ?? zone)
+    }
     people += page.reachable.length
     cursor = page.after
     isAll = page.done
@@ -74,6 +81,7 @@ export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnT
     span: spanOf((one) => sameByClock(moment, zone, one) ?? moment),
     people,
     isAll,
+    withoutZone,
     bounds: opened(spanOfOwnTime(moment, zone)),
     after: (from) => spanOf((one) => nextTime(local, one, from)),
     opens,

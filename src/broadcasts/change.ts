@@ -18,7 +18,7 @@ import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
 import { givenOf } from './given.js'
 import { contentWarnings } from './known-tags.js'
 import { mailTypeOf } from './notice.js'
-import { paceIn, paceOf } from './pace.js'
+import { hoursToCome, paceIn, paceOf, untilHours } from './pace.js'
 import { putFilesOfVariants, putVariants, type UnfinishedVersions } from './put-variants.js'
 import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
 
@@ -250,6 +250,18 @@ async function changePace(
     rate: changes.rate ?? rate ?? undefined,
     window: changes.window ?? window ?? undefined,
   })
+  const local_zone = found.local_zone
+  const opens = hoursToCome(
+    { rate: most, send_window, local_zone },
+    Math.max(found.scheduled_at ?? 0, now),
+  )
+  const { next_at, reason } =
+    opens === undefined ? { next_at: null, reason: null } : untilHours(opens)
+  const toCome = found.sent_at === null &&
+    local_zone === null && {
+      next_at,
+      ...(found.status === 'scheduled' && { reason }),
+    }
   const begun = found.sent_at !== null && {
     next_at: null,
     paced_to: pacedToAt(found, most, now),
@@ -259,7 +271,7 @@ async function changePace(
   }
   await tx
     .updateTable('broadcasts')
-    .set({ rate: most, send_window, ...begun })
+    .set({ rate: most, send_window, ...begun, ...toCome })
     .where('id', '=', found.id)
     .execute()
 }

@@ -27,7 +27,7 @@ import { begin, checkStanding } from './dispatch-campaign.js'
 import { gathering } from './gathered.js'
 import { contentWarnings } from './known-tags.js'
 import { firstTime } from './own-time.js'
-import { paceIn, type SendWindow, withoutTime } from './pace.js'
+import { hoursToCome, paceIn, type SendWindow, untilHours, withoutTime } from './pace.js'
 import {
   bytesOfVariants,
   type CheckedVariants,
@@ -97,7 +97,10 @@ export async function createBroadcast(
   // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
   const waitsFor = draft ? undefined : await segmentsWaitedFor(deps, accountId, { whom, at: now })
   const { local_zone: zone } = checked.pace
-  const scheduledAt = checked.scheduledAt ?? (waitsFor === undefined ? null : now)
+  // Nor before its hours.
+  const opens = draft ? undefined : hoursToCome(checked.pace, checked.scheduledAt ?? now)
+  const isAwaited = waitsFor !== undefined || opens !== undefined
+  const scheduledAt = checked.scheduledAt ?? (isAwaited ? now : null)
   const begins = scheduledAt === null ? null : firstTime(scheduledAt, zone)
   const whole = { accountId, whom, topicId }
   // A draft may come before its list is filled, or the next month; its sending looks again.
@@ -112,7 +115,7 @@ export async function createBroadcast(
   await refuseContent(deps, billing, html, { carried, variants })
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
-  const atOnce = !draft && (begins === null || (begins <= now && waitsFor === undefined))
+  const atOnce = !draft && (begins === null || (begins <= now && !isAwaited))
   const warnings = await contentWarnings(store.read, accountId, { ...input, html, blocks })
   const extras = extrasOf(input, { warnings })
   const made = await store.write(async (tx) => {
@@ -145,6 +148,7 @@ export async function createBroadcast(
         scheduled_at: scheduledAt,
         ...checked.pace,
         next_at: draft || zone === null ? null : begins,
+        ...(opens !== undefined && untilHours(opens)),
         created_at: now,
         sent_at: null,
         ended_at: null,

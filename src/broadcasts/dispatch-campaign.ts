@@ -24,7 +24,7 @@ import { type AudienceCount, countAudience } from './count-audience.js'
 import { pauseAtFault, pauseForAccount, pauseWithout } from './fault.js'
 import { mailTypeOf, refuseNotice } from './notice.js'
 import { firstTime } from './own-time.js'
-import { withoutTime } from './pace.js'
+import { hoursToCome, untilHours, withoutTime } from './pace.js'
 import { unfinishedVersionsOf } from './put-variants.js'
 import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
 import { refuseSmallTest, variantsOf, variantTestOf } from './variant.js'
@@ -93,21 +93,23 @@ export async function sendDraft(
   const { accountId } = billing
   const { draft, counts, waits } = await judgeDraft(deps, accountId, id)
   if (revision !== undefined && revision !== draft.revision) {
-    throw new ApiError('conflict', changedMeanwhile)
+    throw new ApiError('conflict', changedSince)
   }
   const now = clock.now()
   const { scheduled_at: given, local_zone: zone } = draft
   const at = Math.max(given === null ? 0 : firstTime(given, zone), notBefore)
   const isDue = at <= now
   const begins = isDue ? now : at
+  // Before its hours no mail of it can be made: until then it is scheduled, and can be taken back.
+  const opens = hoursToCome(draft, begins)
   const sent = await store.write(async (tx) => {
     // Another request may have sent or changed it since it was judged.
     const found = await findBroadcast(tx, accountId, id)
     refuseUnlessDraft(found)
     if (changed(draft, found)) throw new ApiError('conflict', changedMeanwhile)
-    await refuseNotice(tx, found, { at: begins, byOwner })
+    await refuseNotice(tx, found, { at: opens ?? begins, byOwner })
     const standing = await checkStanding(tx, deps, draft)
-    if (isDue && !waits) await begin(tx, standing, draft.id, { counts, now })
+    if (isDue && !waits && opens === undefined) await begin(tx, standing, draft.id, { counts, now })
     else {
       // It does not begin before its segments are up to date: until then it is scheduled for now.
       const scheduled = {
@@ -115,6 +117,7 @@ export async function sendDraft(
         audience: counts.reachable,
         counts: JSON.stringify(counts),
         ...(zone === null ? { scheduled_at: begins } : { next_at: begins }),
+        ...(opens !== undefined && untilHours(opens)),
       } as const
       await tx.updateTable('broadcasts').set(scheduled).where('id', '=', draft.id).execute()
     }
@@ -135,6 +138,8 @@ interface SendOptions {
   byOwner?: boolean | undefined
 }
 
+const changedSince =
+  'The draft was changed since you looked at it here, by you on its own page or by somebody else: look at what is said above, then send it'
 const changedMeanwhile = 'The draft was changed at the same moment: read it again, then send it'
 
 // What it was judged by; its content was checked with the change.
@@ -179,6 +184,20 @@ export async function judgeDraft(
   }
   await refuseCampaignMails(read, billing, counts.reachable, Math.max(draft.scheduled_at ?? 0, now))
   return { draft, counts, waits }
+}
+
+/** What of a draft's content keeps it from being sent, whatever else does: all at once. */
+export async function contentRefusals(read: Read, draft: Broadcast): Promise<string[]> {
+  const found: string[] = []
+  for (const refuse of [refuseUnfinished, refuseUnwritten]) {
+    try {
+      await refuse(read, draft)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      found.push(error.message)
+    }
+  }
+  return found
 }
 
 /** A 400 for versions that are too many for the audience. */
@@ -254,6 +273,11 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
   const { id, account_id: accountId } = broadcast
   try {
     await checkStanding(store.read, deps, broadcast)
+    const opens = hoursToCome(broadcast, clock.now())
+    if (opens !== undefined) {
+      await awaitHours(store, broadcast, opens)
+      return
+    }
     if (!(await awaitSegments(deps, broadcast))) return
     const counts = await reachableNow(store.read, audienceOf(broadcast))
     if (await pauseSmallTest(deps, broadcast, counts.reachable)) return
@@ -284,6 +308,23 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
         .execute(),
     )
   }
+}
+
+/** Has a campaign that is due wait for its hours; not where somebody has changed or stopped it meanwhile. */
+async function awaitHours(
+  store: Pick<Store, 'write'>,
+  { id, send_window }: Broadcast,
+  opens: number,
+): Promise<void> {
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set(untilHours(opens))
+      .where('id', '=', id)
+      .where('status', '=', 'scheduled')
+      .where('send_window', '=', send_window)
+      .execute(),
+  )
 }
 
 /** Pauses a campaign with versions whose audience has become too small for its test. Resolves with whether it has. */

@@ -56,15 +56,13 @@ function slipsOf(field: string, error: ApiError | ShapeError): Slip[] {
 /** One fault stays what it is, with its place; of several the first has them all. */
 function refusedWith(first: ApiError | ShapeError, slips: readonly Slip[]): Error {
   if (first instanceof ShapeError) {
-    const issues = slips
-      .slice(first.parted.length)
-      .map(({ field, says: message }) => ({
-        code: 'invalid' as const,
-        path: field.split('.'),
-        message,
-        expected: '',
-        received: '',
-      }))
+    const issues = slips.slice(first.parted.length).map(({ field, says: message }) => ({
+      code: 'invalid' as const,
+      path: field.split('.'),
+      message,
+      expected: '',
+      received: '',
+    }))
     return issues.length === 0 ? first : new ShapeError([...first.parted, ...issues])
   }
   const { code, message, status, fields, headers } = first

@@ -49,7 +49,13 @@ export {
   judgeContent,
 } from './create.js'
 export { chooseVariant, waitsForDecision } from './decide.js'
-export { audienceOf, dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
+export {
+  audienceOf,
+  contentRefusals,
+  dispatchDue,
+  judgeDraft,
+  sendDraft,
+} from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
 export {
   campaignsDueAt,
@@ -62,7 +68,7 @@ export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
 export { oddTagsOf } from './known-tags.js'
 export type { WhyLeftOut } from './left-out.js'
-export { campaignsSince, mailedSince } from './mailed-lately.js'
+export { campaignsGot, campaignsSince } from './mailed-lately.js'
 export {
   isTooShortForOpens,
   type MeasureDeps,
@@ -79,7 +85,9 @@ export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf, firstTime, laterSpan } from './own-time.js'
 export {
   aheadMs,
+  hoursToCome,
   lastLeavesAt,
+  leavesFrom,
   leavingTimes,
   mostAnHour,
   opensFrom,

@@ -1,5 +1,6 @@
 import type { Read } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
+import { aheadMs, leavesFrom } from './pace.js'
 
 /** A campaign as a calendar has it. */
 export type DatedCampaign = Pick<Broadcast, (typeof columns)[number]> & {
@@ -11,6 +12,7 @@ const columns = [
   ...(['id', 'name', 'subject', 'status', 'scheduled_at', 'sent_at'] as const),
   ...(['local_zone', 'audience', 'recipients', 'cancelled'] as const),
   ...(['list_id', 'whom'] as const),
+  ...(['rate', 'send_window', 'next_at'] as const),
 ] as const
 
 interface Between {
@@ -46,7 +48,23 @@ export async function campaignsBetween(
     .orderBy('scheduled_at')
     .limit(limit)
     .execute()
-  return [...begun, ...waiting]
-    .map((one) => Object.assign({}, one, { at: one.sent_at ?? one.scheduled_at ?? 0 }))
+  // Those that wait for their hours stand where these begin. An account has few that wait.
+  const awaited = await read
+    .selectFrom('broadcasts')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .where('status', 'in', ['scheduled', 'paused'])
+    .where('send_window', 'is not', null)
+    .where('next_at', '>=', from - aheadMs)
+    .where('next_at', '<', to)
+    .where('sent_at', 'is', null)
+    .where('local_zone', 'is', null)
+    .orderBy('next_at')
+    .limit(limit)
+    .execute()
+  const ids = new Set(awaited.map(({ id }) => id))
+  return [...begun, ...waiting.filter(({ id }) => !ids.has(id)), ...awaited]
+    .map((one) => Object.assign({}, one, { at: one.sent_at ?? leavesFrom(one) ?? 0 }))
+    .filter(({ at }) => at >= from && at < to)
     .sort((a, b) => a.at - b.at)
 }

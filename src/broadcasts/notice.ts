@@ -1,4 +1,4 @@
-import { dayMs, isoDay, isRecent } from '../clock/index.js'
+import { dayMs, isRecent, utcTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
@@ -90,7 +90,7 @@ export async function refuseNotice(
   for (const { sentAt, ...planned } of others) {
     const leaves = sentAt ?? beginOf(planned) ?? at
     if (!isRecent(leaves, at, dayMs)) continue
-    const message = `One notice leaves a day, and another one does on ${isoDay(leaves)}`
+    const message = `One notice leaves a day, and another one does on ${utcTime(leaves)}: the next may leave from ${utcTime(leaves + dayMs)} on`
     throw new ApiError('conflict', message)
   }
 }

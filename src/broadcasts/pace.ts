@@ -32,6 +32,41 @@ export const paceOf = ({ rate, send_window }: Pick<Broadcast, 'rate' | 'send_win
 export const opensFrom = ({ window }: Pick<Pace, 'window'>, at: number): number =>
   window === null ? at : windowOpens(window, window.zone, at)
 
+/**
+ * When the hours begin (ms) before which no mail of a campaign can be made that begins at a moment; undefined: some can. By own
+ * clocks each recipient has hours of their own.
+ */
+export function hoursToCome(
+  { local_zone: zone, ...pace }: Pick<Broadcast, 'rate' | 'send_window' | 'local_zone'>,
+  at: number,
+): number | undefined {
+  const opens = opensFrom(paceOf(pace), at)
+  return zone === null && opens > at + aheadMs ? opens : undefined
+}
+
+/** When it begins and why not before, as the row of a campaign that waits for its hours keeps it: until then it is scheduled. */
+export const untilHours = (opens: number): Pick<Broadcast, 'next_at' | 'reason'> => ({
+  next_at: opens - aheadMs,
+  reason: hoursReason(opens),
+})
+
+const hoursReason = (opens: number) =>
+  `It waits for the hours in which it leaves: they begin at ${utcTime(opens)}`
+
+/** When a campaign that is scheduled leaves (ms): at its time, or once its hours begin; null: it has no time. */
+export function leavesFrom({
+  next_at,
+  scheduled_at,
+  local_zone: zone,
+  ...pace
+}: Pick<Broadcast, 'next_at' | 'scheduled_at' | 'rate' | 'send_window' | 'local_zone'>):
+  | number
+  | null {
+  if (zone !== null) return scheduled_at
+  const at = next_at ?? scheduled_at
+  return at === null ? null : opensFrom(paceOf(pace), at)
+}
+
 /** What a request says about it, as a row keeps it. Throws a 400 for hours that never come. */
 export function paceIn({
   rate,
@@ -102,8 +137,7 @@ export function turnOf(broadcast: Broadcast, now: number, perMinute: number): Pa
   const open = window && openWindow(window, window.zone, now)
   const opens = open?.opens ?? now
   if (open && opens > now + aheadMs) {
-    const reason = `It waits for the hours in which it leaves: they begin at ${utcTime(opens)}`
-    return nothing({ nextAt: opens - aheadMs, reason })
+    return nothing({ nextAt: opens - aheadMs, reason: hoursReason(opens) })
   }
   const until = Math.min(now + aheadMs, open?.closes ?? Number.POSITIVE_INFINITY)
   if (rate === null) {

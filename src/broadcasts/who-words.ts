@@ -40,10 +40,11 @@ export const whoWords: Record<Who, { label: string; says: string }> = {
 export function nameOfPeople(
   { name, subject }: Pick<Broadcast, 'name' | 'subject'>,
   asked: AskedByRule,
+  { url }: { url?: string | undefined } = {},
 ): string {
   const { who, link, reason, why, provider, variant } = asked
   const part = [
-    link && `link ${link}`,
+    link !== undefined && (url ?? `link ${link}`),
     reason && `reason ${reason}`,
     why && (leaveWords[why] ?? why),
     provider && `at ${provider}`,

@@ -86,6 +86,10 @@ export const listContacts = operation('GET /v1/contacts/:listId', {
   }),
 })
 
+/** That nobody is added by a request which says that they have left. */
+export const leftElsewhere = (name: string) =>
+  `This field is not supported: ${name}. Nobody was added: put an address that gets no mail on the suppression list (POST /v1/suppressions)`
+
 /** `defaultCountry`: of phone numbers without an international prefix; ISO 3166. */
 export const addContactTo = (defaultCountry: string) =>
   operation('POST /v1/contacts/:listId', {
@@ -123,6 +127,12 @@ export const addContactTo = (defaultCountry: string) =>
           'metadata, together with what is stored already, has over 16384 bytes',
         ),
         inexactNumber('metadata.customer'),
+        refusal(
+          'validation_error',
+          '`unsubscribed: true` or `subscribed: false`, which nothing here has: whoever has left is suppressed in place of being added',
+          leftElsewhere('unsubscribed'),
+          { status: 422 },
+        ),
         invalidField(
           'The account has no sender for the mail that asks',
           'Name a default sender under Brand first: the mail that asks comes from it',

@@ -125,6 +125,7 @@ function addRoute(api: Api<Principal>, deps: ContactRouteDeps): void {
       const ceiling = contactCeiling(deps.plans, billing)
       const checkNew = () => checkAdding(billing)
       const { email, firstName, lastName, phone, metadata, agreed } = body
+      refuseUnsubscribed(body)
       refuseInexact('metadata', metadata)
       const number = phone === undefined ? undefined : toE164(phone, deps.defaultCountry)
       const given = { email, firstName, lastName, phone: number, metadata }
@@ -148,6 +149,18 @@ function addRoute(api: Api<Principal>, deps: ContactRouteDeps): void {
       return reply(statusOf(joined), added(contact))
     },
   )
+}
+
+/** Fields that are not known are ignored, but for these: ignored, they would have mail go to who has left. */
+function refuseUnsubscribed(body: object): void {
+  const { unsubscribed, subscribed } = body as Record<string, unknown>
+  const name =
+    unsubscribed === true ? 'unsubscribed' : subscribed === false ? 'subscribed' : undefined
+  if (name === undefined) return
+  throw new ApiError('validation_error', operations.leftElsewhere(name), {
+    status: 422,
+    fields: { field: name },
+  })
 }
 
 /** Who asks for it asks everybody who has not confirmed; a list asks whom it does not have. */

@@ -13,15 +13,18 @@ export interface PutOff {
 /** Those of the index `queue_put_off`, in its own words: SQLite uses a partial index only for these. */
 const isPutOff = sql<boolean>`(attempts > 0 or held_at is not null)`
 
-/** Looks at `most` deliveries and one more: the cost depends on neither the queue nor on other accounts. */
+/**
+ * Looks at `most` deliveries and one more: the cost depends on neither the queue nor on other accounts. `broadcastId`: of these
+ * those of one campaign.
+ */
 export async function putOffOf(
   read: Read,
   accountId: string,
-  { most, lanes }: { most: number; lanes: number },
+  { most, lanes, broadcastId }: { most: number; lanes: number; broadcastId?: string | undefined },
 ): Promise<PutOff> {
   const some = read
     .selectFrom('queue')
-    .select(['lane', 'id'])
+    .select(['lane', 'id', 'email_id'])
     .where('account_id', '=', accountId)
     .where(isPutOff)
     .orderBy('lane')
@@ -32,8 +35,13 @@ export async function putOffOf(
     .select(({ fn }) => [
       'lane',
       fn.countAll<number>().as('deliveries'),
-      fn.min<number>('id').as('first'),
+      fn.min<number>('some.id').as('first'),
     ])
+    .$if(broadcastId !== undefined, (query) =>
+      query
+        .innerJoin('emails', 'emails.id', 'some.email_id')
+        .where('emails.broadcast_id', '=', broadcastId ?? ''),
+    )
     .groupBy('lane')
     .execute()
   const longest = rows.sort((a, b) => b.deliveries - a.deliveries).slice(0, lanes)

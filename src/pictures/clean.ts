@@ -1,4 +1,4 @@
-import { shownBytes } from '../amounts/index.js'
+import { shownCount } from '../amounts/index.js'
 import { cleanGif } from './gif.js'
 import { cleanJpeg } from './jpeg.js'
 import { damagedPicture, refusedPicture, refuseTooLarge } from './limits.js'
@@ -49,7 +49,7 @@ const hasAt = (bytes: Buffer, word: string, at = 0) =>
 export function readPicture(bytes: Buffer): CleanPicture {
   if (bytes.length > maxPictureBytes) {
     throw refusedPicture(
-      `A picture may have at most ${shownBytes(maxPictureBytes)}, and this one has ${shownBytes(bytes.length)}: make it smaller`,
+      `A picture may have at most 5 MB (${shownCount(maxPictureBytes)} bytes), and this one has ${shownCount(bytes.length)} bytes: make it smaller`,
     )
   }
   const kind = kinds.find(({ begins }) => begins(bytes))

@@ -153,7 +153,7 @@ export const deletePicture = operation('DELETE /v1/pictures/:id', {
     refusals: [
       refusal(
         'conflict',
-        'A template, or a campaign that has not ended, shows it',
+        'A template, a campaign that has not ended, or one on the public page of past campaigns shows it',
         'The campaign "News of May" shows the picture "books.jpg": take it out there first',
       ),
     ],

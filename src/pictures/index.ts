@@ -17,5 +17,5 @@ export {
   requirePicture,
 } from './picture.js'
 export { shownPicture } from './shown.js'
-export { type PictureUse, usesOfPicture } from './uses.js'
+export { type PictureUse, type SentWithPicture, sentWithPicture, usesOfPicture } from './uses.js'
 export { wholePicture } from './whole.js'

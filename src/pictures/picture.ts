@@ -20,7 +20,7 @@ import {
   type Tx,
 } from '../store/index.js'
 import type { CleanPicture } from './clean.js'
-import { usesOfPicture } from './uses.js'
+import { sentWithPicture, usesOfPicture } from './uses.js'
 
 export interface PictureDeps {
   store: Store
@@ -175,7 +175,7 @@ export async function changePicture(
   })
 }
 
-/** For good, and out of mails that were sent. Throws a 404, or a 409 that names what shows it and can still send. */
+/** For good, and out of mails that were sent. Throws a 404, or a 409 that names what shows it and can still send, or is public. */
 export async function deletePicture(
   { store }: Pick<PictureDeps, 'store'>,
   accountId: string,
@@ -194,10 +194,28 @@ export async function deletePicture(
 async function requireUnused(read: Read, accountId: string, id: string): Promise<KeptPicture> {
   const known = await requirePicture(read, accountId, id)
   const [use] = await usesOfPicture(read, accountId, known.publicId)
-  if (use === undefined) return known
+  if (use === undefined) {
+    await refuseOnPublicPage(read, accountId, known)
+    return known
+  }
   throw new ApiError(
     'conflict',
     `The ${use.kind} "${use.name}" shows the picture "${known.name}": take it out there first`,
+  )
+}
+
+/** What everybody can look at keeps its pictures. */
+async function refuseOnPublicPage(
+  read: Read,
+  accountId: string,
+  { publicId, name }: KeptPicture,
+): Promise<void> {
+  // Those on the public page come first.
+  const [sent] = await sentWithPicture(read, accountId, publicId)
+  if (!sent?.isPublic) return
+  throw new ApiError(
+    'conflict',
+    `The campaign "${sent.name}" shows the picture "${name}" on your public page of past campaigns: remove the campaign from that page first`,
   )
 }
 

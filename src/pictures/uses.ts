@@ -1,5 +1,15 @@
 import { contains, type Read } from '../store/index.js'
 
+/** A campaign that has gone out with a picture: its mails show it to whoever opens them. */
+export interface SentWithPicture {
+  id: string
+  name: string
+  /** How many mails it has. */
+  mails: number
+  /** It stands on the public page of past campaigns. */
+  isPublic: boolean
+}
+
 /** What shows a picture and can still send. */
 export interface PictureUse {
   kind: 'campaign' | 'template'
@@ -21,27 +31,8 @@ export async function usesOfPicture(
   publicId: string,
 ): Promise<PictureUse[]> {
   const shows = (column: string) => contains(column, publicId)
-  const campaigns = await read
-    .selectFrom('broadcasts')
-    .innerJoin('bodies', 'bodies.id', 'broadcasts.body_id')
-    .select((eb) => [
-      'broadcasts.id',
-      eb.fn.coalesce('broadcasts.name', 'broadcasts.subject').as('name'),
-    ])
-    .where('account_id', '=', accountId)
+  const campaigns = await campaignsWith(read, accountId, publicId)
     .where('status', 'in', ['draft', 'scheduled', 'sending', 'paused'])
-    .where(({ or, exists, selectFrom }) =>
-      or([
-        shows('bodies.html'),
-        exists(
-          selectFrom('broadcast_variants')
-            .innerJoin('bodies as own', 'own.id', 'broadcast_variants.body_id')
-            .select('own.id')
-            .whereRef('broadcast_variants.broadcast_id', '=', 'broadcasts.id')
-            .where(shows('own.html')),
-        ),
-      ]),
-    )
     .limit(mostUses)
     .execute()
   const templates = await read
@@ -64,3 +55,45 @@ export async function usesOfPicture(
     ...templates.map(({ slug }) => ({ kind: 'template' as const, id: slug, name: slug })),
   ]
 }
+
+/**
+ * The newest campaigns that have gone out with it and are over. Those whose content is no longer kept are not among them.
+ */
+export async function sentWithPicture(
+  read: Read,
+  accountId: string,
+  publicId: string,
+): Promise<SentWithPicture[]> {
+  const rows = await campaignsWith(read, accountId, publicId)
+    .select(['broadcasts.recipients as mails', 'broadcasts.archive'])
+    .where('status', 'in', ['sent', 'cancelled'])
+    .where('sent_at', 'is not', null)
+    .orderBy('broadcasts.archive', 'desc')
+    .orderBy('broadcasts.id', 'desc')
+    .limit(mostUses)
+    .execute()
+  return rows.map(({ id, name, mails, archive }) => ({ id, name, mails, isPublic: archive === 1 }))
+}
+
+/** The account's campaigns that show it, by any of their versions. */
+const campaignsWith = (read: Read, accountId: string, publicId: string) =>
+  read
+    .selectFrom('broadcasts')
+    .innerJoin('bodies', 'bodies.id', 'broadcasts.body_id')
+    .select((eb) => [
+      'broadcasts.id',
+      eb.fn.coalesce('broadcasts.name', 'broadcasts.subject').as('name'),
+    ])
+    .where('account_id', '=', accountId)
+    .where(({ or, exists, selectFrom }) =>
+      or([
+        contains('bodies.html', publicId),
+        exists(
+          selectFrom('broadcast_variants')
+            .innerJoin('bodies as own', 'own.id', 'broadcast_variants.body_id')
+            .select('own.id')
+            .whereRef('broadcast_variants.broadcast_id', '=', 'broadcasts.id')
+            .where(contains('own.html', publicId)),
+        ),
+      ]),
+    )

@@ -11,6 +11,7 @@ export {
   type CampaignFigures,
   readCampaignFigures,
   sumCampaigns,
+  urlOfLink,
 } from './campaigns/read.js'
 export { linkOf } from './campaigns/words.js'
 export { noteCampaignTest, otherMarketing } from './other-marketing.js'

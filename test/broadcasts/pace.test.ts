@@ -1,6 +1,8 @@
 import t from 'tap'
 import { readBilling } from '../../src/billing/index.js'
 import {
+  campaignsBetween,
+  campaignsSince,
   campaignsWait,
   cancelRest,
   changeDraft,
@@ -123,17 +125,40 @@ t.test(
     await rig.expand()
     t.match(await rig.find(made.id), {
       recipients: 0,
-      status: 'sending',
+      // Nothing of it is made: it can be taken back, and has not begun.
+      status: 'scheduled',
+      sent_at: null,
       reason: /waits for the hours in which it leaves: they begin at /,
     })
     t.equal(await campaignsWait(rig), false)
+    const on = (day: number) => Date.parse(`2026-11-${day}T00:00:00Z`)
+    const dated = async (day: number) =>
+      (
+        await campaignsBetween(rig.store.read, rig.accountId, {
+          from: on(day),
+          to: on(day) + 24 * hour,
+          limit: 9,
+        })
+      ).map(({ at }) => new Date(at).toISOString())
+    t.same(await dated(28), [], 'nor does it stand on the day on which it was sent')
+    const monday = Date.parse('2026-11-30T08:00:00Z')
+    t.same(await dated(30), ['2026-11-30T08:00:00.000Z'])
+    t.equal((await campaignsSince(rig.store.read, rig.accountId, 0)).length, 0)
+    const billing = await readBilling(rig.store.read, plans, rig.accountId)
+    const tuesday = Object.assign({}, window, { days: [2] })
+    await changeDraft(rig.deps, billing, made.id, { window: tuesday })
+    t.match(await rig.find(made.id), { reason: /begin at / })
+    await changeDraft(rig.deps, billing, made.id, { window })
+    await takeBack(rig, rig.accountId, made.id)
+    t.match(await rig.find(made.id), { status: 'draft', next_at: null, reason: null })
+    await sendDraft(rig.deps, billing, made.id)
+    t.match(await rig.find(made.id), { status: 'scheduled', recipients: 0 })
     await clock.advance(40 * hour)
     t.same(await pauseOverdue(rig), [], 'nor is it overdue before they come')
     await clock.advance(3 * hour + 59 * minute)
     t.equal(await campaignsWait(rig), true)
     await rig.expand()
     t.match(await rig.find(made.id), { recipients: 5, expanded: 1, reason: null })
-    const monday = Date.parse('2026-11-30T08:00:00Z')
     t.same(new Set((await leaving(rig, monday)).map(([, at]) => at)), new Set([0]), 'at nine')
     const never = { ...window, to: '09:00' }
     await t.rejects(rig.create({ window: never }), { message: /window\.to/ })

@@ -61,7 +61,6 @@ const verbs: Record<string, string> = {
   join: 'joined',
   language: 'has another language',
   lift: 'lifted',
-  notice: 'made what everybody must get, or no more',
   move: 'moved to another version',
   pause: 'paused',
   promote: 'is an operator now',
@@ -135,7 +134,8 @@ const whole: Record<string, string> = {
 export function changeInWords({
   action,
   target,
-}: Pick<LoggedChange, 'action' | 'target'>): ChangeInWords {
+  detail = {},
+}: Pick<LoggedChange, 'action' | 'target'> & Partial<Pick<LoggedChange, 'detail'>>): ChangeInWords {
   const { thing, verb } = partsOf(action)
   const sentence = whole[`${thing}.${verb}`] ?? whole[action]
   const given = target ?? ''
@@ -150,11 +150,15 @@ export function changeInWords({
       if (sentence !== undefined) return sentence
       const said = things[thing] ?? thing.charAt(0).toUpperCase() + thing.slice(1)
       const named = name === undefined ? said : `${said} “${name}”`
-      const done = verbs[verb]
+      const done = verb === 'notice' ? noticed(detail) : verbs[verb]
       return done === undefined ? `${named}: ${verb.replaceAll('-', ' ')}` : `${named} ${done}`
     },
   }
 }
+
+/** Whether somebody has made it a notice or a newsletter again: the row has the reason of a notice. */
+const noticed = ({ reason }: LoggedChange['detail']): string =>
+  reason ? 'made a notice that everybody must get' : 'made a newsletter again, and no notice'
 
 function partsOf(action: string): { thing: string; verb: string } {
   const [thing = '', ...rest] = action.replace(/^posthorn /, '').split(/[. ]/)

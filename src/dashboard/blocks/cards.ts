@@ -8,7 +8,9 @@ import { blockButton } from './card-buttons.js'
 import { closedCard } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
 import type { TypedDocument } from './form.js'
+import { oddWordsIn } from './odd-words.js'
 import type { PictureChoice } from './picture-choices.js'
+import { pictureChooser } from './picture-chooser.js'
 import { chosenName } from './picture-words.js'
 import { type SavedBlocks, savedPart } from './saved-part.js'
 import { wholeLook } from './whole-look.js'
@@ -30,7 +32,7 @@ interface CardsOptions {
 /** The blocks of a mail in a form: a card each, which buttons add, move, copy and take away, with script or without. */
 export function blockCards({
   document,
-  faults,
+  faults: known,
   change,
   mayWrite,
   pictures,
@@ -38,13 +40,16 @@ export function blockCards({
   saved,
 }: CardsOptions): Html {
   const { blocks, open = '' } = document
+  // Words are kept as they were typed: what is told of them holds up nothing.
+  const odd = Object.fromEntries(oddWordsIn(blocks).map(({ field, says }) => [field, says]))
+  const faults = Object.assign({}, known, { fields: { ...odd, ...known.fields } })
   const rest = hiddenField('document', JSON.stringify(document.rest))
   const cards = cardsOf(blocks)
   const isClosed = ({ place }: BlockCard) =>
     blockCount(blocks) > mostOpen &&
     !`${open}.`.startsWith(`${place}.`) &&
     !Object.keys(faults.fields).some((one) => one.startsWith(`b.${place}.`))
-  const options = { faults: asTyped(faults), change, mayWrite, store, isClosed }
+  const options = { faults: asTyped(faults), change, mayWrite, store, pictures, isClosed }
   const offered = html`<datalist id="${offeredId}">${pictures.map(
     ({ url, name, alt }) =>
       html`<option value="${url}"${alt !== '' && html` data-alt="${alt}"`}>${name}</option>`,
@@ -68,7 +73,8 @@ const mostOpen = 16
 const rules =
   'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}, and an empty line between paragraphs. Colours are such as #0a5a9c.'
 
-interface CardOptions extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite' | 'store'> {
+interface CardOptions
+  extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite' | 'store' | 'pictures'> {
   isClosed: (card: BlockCard) => boolean
 }
 
@@ -84,13 +90,17 @@ function cardOf(card: BlockCard, options: CardOptions): Html {
     const isEnd = card.last && depth === 1 && options.mayWrite
     return html`${closedCard(card, name, options)}${isEnd && adding(place, true, options)}`
   }
-  const isWrong = Object.keys(options.faults.fields).some((one) => one.startsWith(`b.${place}.`))
+  const isWrong = card.looks.some((one) => one.name in options.faults.fields)
   return html`<fieldset class="card block" id="block-${place}"><legend>${name}</legend>
 ${hiddenField(`b.${place}.type`, type)}${
   typeof block.id === 'string' && hiddenField(`b.${place}.id`, block.id)
 }${type === 'picture' && hiddenField(chosenName(place), String(block.url ?? ''))}${options.mayWrite && moves(card, name, options)}
 ${card.questions.map((one) => question(one, options))}${
   type === 'columns' && columnsOf(card, options)
+}${
+  type === 'picture' &&
+  options.mayWrite &&
+  pictureChooser(place, String(block.url ?? ''), options.pictures)
 }${type === 'picture' && options.store !== undefined && uploading(place, options.store)}${
   card.looks.length > 0 &&
   html`<details${isWrong && html` open`}><summary>Look</summary><div class="grid">${card.looks.map((one) => question(one, options))}</div></details>`

@@ -70,7 +70,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
       name: 'url',
       label: 'Address of the picture',
       kind: 'line',
-      hint: 'Choose one of your pictures, which brings what it shows, or type https://…',
+      hint: 'Choose one of your pictures below, which brings what it shows, or type https://…',
       offersPictures: true,
     },
     {
@@ -113,7 +113,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
       name: 'text',
       label: 'Words above the links to unsubscribe',
       kind: 'text',
-      hint: 'Such as why people get this. The links and your postal address follow by themselves.',
+      hint: 'Such as why people get this. The links and your postal address follow by themselves; in a notice that everybody must get there are no links.',
     },
     align,
     colour('color', 'Colour of the words'),

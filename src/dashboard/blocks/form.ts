@@ -5,6 +5,7 @@ import type { Form } from '../../http/index.js'
 import { faultWords } from '../shell/fault-words.js'
 import { answerIn, numberOf } from './answers.js'
 import { kindNamed, newBlock, questions } from './fields.js'
+import { pickedIn } from './picture-words.js'
 
 /** A block as somebody has typed it: of a kind that there is, and else whatever. */
 export type TypedBlock = { type: BlockType } & Record<string, unknown>
@@ -96,6 +97,8 @@ function blocksIn(fields: Form, at: string): TypedBlock[] {
       const value = answerIn(fields, `${here}.${question.name}`, question)
       if (value !== undefined) block[question.name] = value
     }
+    const picked = type === 'picture' ? pickedIn(fields, here.slice('b.'.length)) : undefined
+    if (picked !== undefined) block.url = picked
     if (type === 'columns') {
       const columns = Number(fields.get(`${here}.columns`)) === 3 ? 3 : 2
       block.columns = Array.from({ length: columns }, (_, column) =>

@@ -4,6 +4,8 @@ import type { Read } from '../../store/index.js'
 /** A picture that a card offers. */
 export interface PictureChoice {
   url: string
+  /** Where the dashboard shows it from. */
+  file: string
   /** What it shows, and its file: several may show the same. */
   name: string
   alt: string
@@ -21,6 +23,7 @@ export async function pictureChoices(
   const { page } = await listPictures(read, accountId, { limit: mostChoices })
   return page.map((one) => ({
     url: `${publicUrl}${picturePath(one)}`,
+    file: `/a/${accountId}/pictures/${one.id}/file`,
     name: one.alt === '' ? one.name : `${one.alt} (${one.name})`,
     alt: one.alt,
   }))

@@ -4,6 +4,8 @@
  * that moment has it kept on leaving, or is asked where it cannot be.
  */
 
+import { tellCardFaults } from './card-faults.js'
+
 // Longer than the preview waits: each of these is a write.
 const afterMs = 2_000
 // What a browser sends on when its page has gone is 64 KiB at most (Fetch, 4.6, 'keepalive').
@@ -13,6 +15,7 @@ const mostOutliving = 60_000
 export function keepDraft(form: HTMLFormElement): void {
   const told = form.querySelector<HTMLElement>('[data-kept]')
   if (told === null) return
+  const tellFaults = tellCardFaults(form)
   let timer: number | undefined
   let isKeeping = false
   let isOver = false
@@ -42,6 +45,8 @@ export function keepDraft(form: HTMLFormElement): void {
       })
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       const says = answer.ok ? taken(form, answer, page) : refusal(page)
+      // What is typed meanwhile is looked at when it is kept.
+      if (answer.ok && !isTyped) tellFaults(page)
       told.textContent = says
       isUnkept = isTyped || says !== kept
       // Somebody else has changed it: only a person can say what is to become of it.

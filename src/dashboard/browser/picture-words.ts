@@ -5,8 +5,14 @@
 /** Fills in what a picture shows that is chosen in a card, where nobody has written that. */
 export function tellPictures(form: HTMLFormElement): void {
   form.addEventListener('change', ({ target }) => {
-    if (!(target instanceof HTMLInputElement) || target.list === null) return
+    if (!(target instanceof HTMLInputElement)) return
+    if (target.name.endsWith('.pick')) return take(form, target)
+    if (target.list === null) return
     const { list, name, value } = target
+    // What is typed after a small picture was pressed is what is meant.
+    for (const pick of form.querySelectorAll<HTMLInputElement>('input[type=radio]')) {
+      if (pick.name === name.replace(/\.url$/, '.pick')) pick.checked = pick.value === value
+    }
     const alt = form.elements.namedItem(name.replace(/\.url$/, '.alt'))
     if (!(alt instanceof HTMLInputElement) || alt === target || alt.value.trim() !== '') return
     const words = [...list.options].find((one) => one.value === value)?.dataset.alt ?? ''
@@ -15,4 +21,13 @@ export function tellPictures(form: HTMLFormElement): void {
     // It is kept and looked at like what is typed.
     alt.dispatchEvent(new Event('input', { bubbles: true }))
   })
+}
+
+/** A small picture that is pressed is the address of its card, as if it was chosen there. */
+function take(form: HTMLFormElement, { name, value }: HTMLInputElement): void {
+  const url = form.elements.namedItem(name.replace(/\.pick$/, '.url'))
+  if (!(url instanceof HTMLInputElement) || url.value === value) return
+  url.value = value
+  url.dispatchEvent(new Event('input', { bubbles: true }))
+  url.dispatchEvent(new Event('change', { bubbles: true }))
 }

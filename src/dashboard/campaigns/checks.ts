@@ -4,6 +4,7 @@ import {
   alikeVersions,
   alikeWords,
   type Broadcast,
+  contentRefusals,
   draftVersions,
   goneWords,
   isTooShortForOpens,
@@ -45,6 +46,7 @@ export async function checksOf(
   const edit = { label: 'Write it', href: `${base}/campaigns/${draft.id}` }
   const checks: CampaignCheck[] = [await senderCheck(read, accountId, draft, base)]
   let reachable: number | undefined
+  let isSmall = false
   try {
     const { counts } = await judgeDraft(withExpand(deps), accountId, draft.id)
     reachable = counts.reachable
@@ -52,14 +54,22 @@ export async function checksOf(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     // 402: of the plan, which has no room for so many, or is none.
-    const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
+    // Of versions that are too many: how many people they need.
+    isSmall = 'needed' in error.fields
+    const written = isSmall ? versionsOf(base, draft) : edit
+    const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : written
     const gone = error.code === 'not_found' ? await goneWords(read, draft) : undefined
     const says = gone === undefined ? (error.slips[0]?.says ?? error.message) : `${gone}.`
     checks.push({ tone: 'bad', says, mend })
+    const others = (await contentRefusals(read, draft)).filter((one) => one !== error.message)
+    checks.push(...others.map((says) => ({ tone: 'bad' as const, says, mend: edit })))
   }
   const filling = await fillingWords(read, draft)
   if (filling !== undefined) checks.push({ tone: 'doubt', says: filling })
-  checks.push(...(await versionChecks(deps, base, draft)), await leavingCheck(read, draft, base))
+  checks.push(
+    ...(await versionChecks(deps, draft, { base, isSmall })),
+    await leavingCheck(read, draft, base),
+  )
   const contents = await contentsOf(deps, draft, edit)
   const looked = contents.map(async ({ key, seen, made, mend }) => ({
     key,
@@ -82,7 +92,7 @@ export async function checksOf(
   }
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
-  checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))
+  checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, { contents, base })))
   const { store, clock, rehearsing } = deps
   const from = clock.now() + takeBackMs
   const how = { alternatives: false, notBefore: from, forPeople: true }
@@ -110,24 +120,29 @@ function shortWords(contents: readonly SeenContent[]): string {
   return `Opens will not be counted. They are counted by an unseen picture, and beside so few words filters take a picture for spam: the mail has no other picture and ${counted(has, 'character')} of text, and ${shown(wants)} are needed. A short mail may stay as it is; clicks are counted. To count opens, put a picture into it.`
 }
 
+const versionsOf = (base: string, { id }: Broadcast) => ({
+  label: 'Versions',
+  href: `${base}/campaigns/${id}/versions`,
+})
+
 const opensNotToBe =
   'The best version is to be found by opens, and opens of this campaign will not be measured: nothing will tell the versions apart. Choose clicks, or have opens tracked.'
 
 /** Of a draft in several versions: that they are tried, and which of them are alike. */
 async function versionChecks(
   deps: CampaignPageDeps,
-  base: string,
   draft: Broadcast,
+  { base, isSmall }: { base: string; isSmall: boolean },
 ): Promise<CampaignCheck[]> {
   const { read } = deps.store
   const { variants, test } = await draftVersions(read, draft)
   if (variants.length === 0) return []
-  const mend = { label: 'Versions', href: `${base}/campaigns/${draft.id}/versions` }
+  const mend = versionsOf(base, draft)
   const says = `${variants.length} versions are tried on ${test.share} % of the audience.`
   const alike = alikeVersions(draft, variants)
   const isBlind = test.by === 'opens' && !(await opensMeasured(deps, draft))
   return [
-    { tone: 'good', says, mend },
+    { tone: isSmall ? 'none' : 'good', says, mend },
     ...(isBlind ? [{ tone: 'doubt' as const, says: opensNotToBe, mend }] : []),
     ...alike.map((keys) => ({
       tone: 'doubt' as const,

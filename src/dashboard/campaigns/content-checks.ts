@@ -6,6 +6,8 @@ import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
 import { asTags, copyTags, stranger } from '../../templates/index.js'
+import { typedOf } from '../blocks/form.js'
+import { oddWordsIn } from '../blocks/odd-words.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import { checkLinks, type LinkCheck } from '../sandbox/link-check.js'
 import { gmailClipBytes, subjectFindings } from '../sandbox/mail-check.js'
@@ -91,11 +93,16 @@ export async function contentChecks(
         ]
       : []),
     ...layoutChecks(draft, { doubt, good }),
+    ...oddWordsIn(typedOf(blocksOf(draft) ?? noBlocks).blocks).map(({ card, says }) =>
+      doubt(`${card}: ${says}`),
+    ),
     ...answerChecks(followed, { doubt, good }),
     ...wordChecks(`${subject} ${looked?.text ?? ''}`, { doubt }),
     ...(await contrastChecks(read, draft, { html, looked }, { doubt, good })),
   ]
 }
+
+const noBlocks: BlockDocument = { version: 1, blocks: [] }
 
 function insideChecks(
   { text, links: { links, total } }: NonNullable<RenderedDraft['looked']>,

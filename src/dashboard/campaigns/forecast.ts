@@ -12,7 +12,7 @@ import {
   testSize,
   type VariantTest,
 } from '../../broadcasts/index.js'
-import { hourMs } from '../../clock/index.js'
+import { hourMs, localTime } from '../../clock/index.js'
 import type { Rehearsal } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
 import { minuteWithZone } from '../format.js'
@@ -43,7 +43,10 @@ export async function forecastWords(
     return `It would not be done within 30 days.${whyWords(rehearsed)}`
   }
   const own = await ownTimesOf(read, draft)
-  if (own !== undefined) return await ownTimeWords(read, draft, { own, people, from, words })
+  if (own !== undefined) {
+    const forecast = await ownTimeWords(read, draft, { own, people, from, words })
+    return `${forecast}${zoneWords(own, draft)}`
+  }
   if (rate === null && draft.variant_test === null && rehearsed !== undefined) {
     return rehearsedWords(rehearsed, { people, words })
   }
@@ -84,6 +87,17 @@ function rehearsedWords(
   }
   const chosen = words(Date.parse(test.chosenAt))
   return `${first} leaves first; the version for the rest is chosen at about ${chosen}. Done at about ${end}: ${counted(people, 'mail')} in all, ${asTried}.${why}`
+}
+
+/** How many get one that goes by own clocks by another one, as nobody knows theirs. */
+function zoneWords(
+  { people, isAll, withoutZone }: OwnTimes,
+  { scheduled_at: at, local_zone: zone }: Broadcast,
+): string {
+  if (withoutZone === 0 || at === null || zone === null) return ''
+  const known = people - withoutZone
+  const looked = isAll ? '' : `Of the ${shown(people)} people who were looked at: `
+  return ` ${looked}${shown(known)} by their own clock; ${shown(withoutZone)} ${withoutZone === 1 ? 'has' : 'have'} no time zone that is known, and ${withoutZone === 1 ? 'gets' : 'get'} it at ${localTime(at, zone).slice(11)} ${zone}.`
 }
 
 /** Of one that each gets at one time of their own clock. */

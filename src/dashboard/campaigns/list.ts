@@ -5,6 +5,7 @@ import {
   type Broadcast,
   type BroadcastStatus,
   countBroadcastsOf,
+  leavesFrom,
   listBroadcastsOf,
   ratesOf,
   type Unmeasured,
@@ -14,7 +15,7 @@ import {
 import { goneNames } from '../../contacts/index.js'
 import { sumCampaigns } from '../../stats/index.js'
 import type { Read } from '../../store/index.js'
-import { type Moment, moment } from '../format.js'
+import { exactWithZone, type Moment, moment } from '../format.js'
 import { namesOf } from '../segments/names.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
@@ -25,6 +26,7 @@ import {
   type AudienceNames,
   campaignName,
   chipOf,
+  hoursUntil,
   isAudienceGone,
   shown,
   waitsForFirstClock,
@@ -57,6 +59,8 @@ interface CampaignsView extends BesidePages {
     to: string
     when: Moment
     chip: { text: string; tone: Tone }
+    /** What it waits for; undefined: the chip says it. */
+    waits: string | undefined
     figures: readonly [
       delivered: string,
       opened: string,
@@ -77,7 +81,8 @@ const mostSending = 5
 /** The campaigns of an account, by state. */
 export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promise<PageAnswer> {
   const { read } = deps.store
-  const { account, base, now, query } = visit
+  const { account, base, now, query, person } = visit
+  const zone = person.timeZone ?? 'UTC'
   const asked = query.get('show') ?? ''
   const chosen: ViewName = Object.hasOwn(views, asked) ? (asked as ViewName) : 'drafts'
   const path = `${base}/campaigns`
@@ -112,7 +117,7 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
       rows.map(async (one) => {
         const { unsubscribed = 0 } = sums.get(one.id) ?? {}
         const told = await toldOf(deps, one)
-        return rowOf(one, { base, now, names, left: unsubscribed, ...told })
+        return rowOf(one, { base, now, names, zone, left: unsubscribed, ...told })
       }),
     ),
   }
@@ -143,6 +148,8 @@ function sendingOf(one: Broadcast, base: string): CampaignsView['sending'][numbe
 }
 
 interface RowOptions {
+  /** Of who looks. */
+  zone: string
   base: string
   now: number
   names: AudienceNames
@@ -167,7 +174,7 @@ const toldOf = async (
 
 function rowOf(
   one: Broadcast,
-  { base, now, names, left, unmeasured, audience }: RowOptions,
+  { base, now, names, zone, left, unmeasured, audience }: RowOptions,
 ): CampaignsView['campaigns'][number] {
   const { openRate, clickRate } = ratesOf(one)
   const begun = one.sent_at !== null && !waitsForFirstClock(one)
@@ -180,10 +187,14 @@ function rowOf(
     subject: one.subject,
     to: whomWords(one, names),
     when: moment(
-      (begun ? one.sent_at : null) ?? one.scheduled_at ?? one.changed_at ?? one.created_at,
+      (begun ? one.sent_at : null) ??
+        (one.status === 'scheduled' ? leavesFrom(one) : one.scheduled_at) ??
+        one.changed_at ??
+        one.created_at,
       now,
     ),
     chip: chipOf(one),
+    waits: waitsWords(one, zone),
     figures: begun
       ? [
           shown(one.delivered + one.relayed),
@@ -194,6 +205,14 @@ function rowOf(
         ]
       : ['–', '–', '–', '–', toSendWords(one, isAudienceGone(one, names) ? nobodyNow : audience)],
   }
+}
+
+/** That one waits for its hours, and until when. */
+export function waitsWords(one: Broadcast, zone: string): string | undefined {
+  const until = hoursUntil(one)
+  return until === undefined
+    ? undefined
+    : `It waits for its hours until ${exactWithZone(until, zone)}`
 }
 
 /** Mails that are made and have not ended, and those that are still to be made. */

@@ -8,8 +8,8 @@ import {
   broadcastReport,
   broadcastStanding,
   goneWords,
+  leavesFrom,
   neverSent,
-  opensFrom,
   paceOf,
   pausedByAccount,
   publicReason,
@@ -213,7 +213,7 @@ function leavesAt(found: Broadcast, at: number, zone: string): string {
   const pace = paceOf(found)
   const hours = pace.window === null ? '' : ', or when its hours next begin'
   if (local !== null) return `${exactIn(at, local)}, by each recipient’s own clock${hours}`
-  const opens = opensFrom(pace, at)
+  const opens = leavesFrom(found) ?? at
   const told = exactWithZone(opens, zone)
   return opens > at ? `${told}, when its hours begin` : told
 }

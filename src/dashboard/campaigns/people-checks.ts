@@ -3,8 +3,7 @@ import {
   type AudienceMember,
   type Broadcast,
   blocksOf,
-  campaignsSince,
-  mailedSince,
+  campaignsGot,
   nextOfAudience,
   oddTagsOf,
   whomOf,
@@ -20,12 +19,14 @@ import { campaignName, shown } from './words.js'
 // Of an audience so many are looked at, the first ones.
 const sampled = 200
 const mostTags = 5
+// Of several campaigns that these people got, those that most of them got.
+const mostGot = 3
 
 /** What is seen in the first people of an audience: tags without a value, and who got a campaign a day before. */
 export async function peopleChecks(
   deps: Pick<CampaignPageDeps, 'store' | 'clock' | 'renderer'>,
   draft: Broadcast,
-  contents: readonly SeenContent[],
+  { contents, base }: { contents: readonly SeenContent[]; base: string },
 ): Promise<CampaignCheck[]> {
   const whom = { accountId: draft.account_id, whom: whomOf(draft), topicId: draft.topic_id }
   const { reachable } = await nextOfAudience(deps.store.read, whom, '', sampled)
@@ -33,7 +34,7 @@ export async function peopleChecks(
   for (const one of contents) {
     tags.push({ key: one.key, checks: await tagChecks(deps, one, reachable) })
   }
-  return [...ofVersions(tags), ...(await lateChecks(deps, draft, reachable, contents[0]?.mend))]
+  return [...ofVersions(tags), ...(await lateChecks(deps, draft, reachable, base))]
 }
 
 /** Who got another campaign within a day before this one leaves. */
@@ -41,16 +42,16 @@ async function lateChecks(
   { store: { read }, clock }: Pick<CampaignPageDeps, 'store' | 'clock'>,
   { account_id: accountId, scheduled_at }: Broadcast,
   members: readonly AudienceMember[],
-  mend: CampaignCheck['mend'],
+  base: string,
 ): Promise<CampaignCheck[]> {
-  const since = Math.max(scheduled_at ?? 0, clock.now()) - dayMs
-  const [newest] = await campaignsSince(read, accountId, since)
-  if (newest === undefined) return []
-  const ids = members.map(({ contactId }) => contactId)
-  const mailed = await mailedSince(read, ids, since)
-  if (mailed === 0) return []
-  const says = `“${campaignName(newest)}” left within a day before: ${shown(mailed)} of the first ${counted(members.length, 'person', 'people')} got mail from you since.`
-  return [{ tone: 'doubt', says, ...(mend && { mend }) }]
+  const now = clock.now()
+  const since = Math.max(scheduled_at ?? 0, now) - dayMs
+  const got = await campaignsGot(read, accountId, members, { since, until: now })
+  return got.slice(0, mostGot).map((one) => ({
+    tone: 'doubt',
+    says: `“${campaignName(one)}” left within a day before: ${shown(one.people)} of the first ${counted(members.length, 'person', 'people')} got it.`,
+    mend: { label: 'Its report', href: `${base}/campaigns/${one.id}/report` },
+  }))
 }
 
 /** The merge tags, and how many of the first people have no value for each. */

@@ -78,7 +78,9 @@ export async function campaignPreview(
   const { store, renderer, rendered } = deps
   const found = as === '' ? undefined : await findContact(store.read, account.id, as)
   const contact = found && { ...found, metadata: JSON.stringify(found.metadata) }
-  const whose = found?.email ?? 'somebody of whom nothing is known'
+  const unknown = 'somebody of whom nothing is known'
+  const whose =
+    found?.email ?? (as === '' ? unknown : `${unknown} (no contact has the address ${as})`)
   const made =
     typed.document === undefined ? typed : await htmlOfTyped(deps, account.id, typed.document)
   if (made.html === undefined) {

@@ -19,6 +19,7 @@ import { isoTime } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import { addressKey } from '../../mime/index.js'
 import { countedReasons, leaveWords } from '../../preferences/index.js'
+import { urlOfLink } from '../../stats/index.js'
 import { idsIn, type Read } from '../../store/index.js'
 import { csvLine } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
@@ -178,7 +179,7 @@ export async function showReportPeople(
     report,
     csv: isKnown ? linkTo(`${report}/people.csv`, filters) : undefined,
     name: name ?? subject,
-    says: `People ${whoWords[asked.who].says}${saysMore(asked)}`,
+    says: `People ${whoWords[asked.who].says}${saysMore(asked, await urlOfLink(read, id, asked.link))}`,
     tabs: tabsOf(broadcast).map((who) => ({
       label: isCut && who === 'unreached' ? didNotArrive : whoWords[who].label,
       href: linkTo(`${report}/people`, { who }),
@@ -238,11 +239,14 @@ async function contactsAmong(
   return new Map(found.map(({ id, address }) => [address, id]))
 }
 
-function saysMore({ link, reason, why, provider, variant, part }: PeopleAsked): string {
+function saysMore(
+  { link, reason, why, provider, variant, part }: PeopleAsked,
+  url: string | undefined,
+): string {
   if (provider === '*') return ', at providers beyond those of the report'
   if (provider !== undefined) return `, at ${provider}`
   if (variant !== undefined) return `, of version ${variant}${partWords[part ?? 'all']}`
-  if (link !== undefined) return ', one of the links'
+  if (link !== undefined) return url === undefined ? ', one of the links' : `: ${url}`
   if (reason !== undefined) return ', for one reason'
   return why === undefined ? '' : `: ${leaveWords[why]}`
 }
@@ -271,7 +275,7 @@ export async function* reportPeopleCsv(
     'clicks',
     'reason',
     'whyLeft',
-    'words',
+    'whyLeftWords',
   ])
   for (let after: string | undefined; ; ) {
     const found: { recipients: ReportPerson[]; endsAt: string | null } = await pageOfPeople(

@@ -35,8 +35,8 @@ interface SendingDeps {
   gateOf: GateOf
 }
 
-// As on the front page: more says nothing more, and each lane costs a question to an outbound thread.
-const mostCounted = 10_000
+// More says nothing more, each is a search for its mail, and each lane costs a question to an outbound thread.
+const mostCounted = 5_000
 const lanesShown = 3
 const providersShown = 6
 const lanesAsked = 20
@@ -60,7 +60,7 @@ export async function sendingView(
   const { progress, total } = report
   const [stop, putOff] = await Promise.all([
     stoppedForClient(read, accountId, 'marketing'),
-    putOffOf(read, accountId, { most: mostCounted, lanes: lanesShown }),
+    putOffOf(read, accountId, { most: mostCounted, lanes: lanesShown, broadcastId }),
   ])
   const toMake = Math.max(audience, progress.recipients)
   const done = progress.recipients - progress.waiting
@@ -76,11 +76,7 @@ export async function sendingView(
         gate,
         title: `${lane}: ${gate}`,
         says: says.replaceAll(uuid, '…'),
-        count: counted(
-          deliveries,
-          'delivery of this account waits',
-          'deliveries of this account wait',
-        ),
+        count: counted(deliveries, 'mail of this campaign waits', 'mails of this campaign wait'),
         href: `${base}/emails/${first.emailId}`,
       }
     }),

@@ -12,6 +12,7 @@ import {
 import { auditOf } from '../../contract/index.js'
 import * as segments from '../../segments/contract.js'
 import { createSegment } from '../../segments/index.js'
+import { urlOfLink } from '../../stats/index.js'
 import { file, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -61,7 +62,8 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     const asked = peopleAsked(fields)
     await requireOpensMeasured(deps, broadcast, asked)
     const rule = requireRuleOfPeople(broadcast, asked)
-    const name = nameOfPeople(broadcast, asked)
+    const url = await urlOfLink(read, broadcast.id, asked.link)
+    const name = nameOfPeople(broadcast, asked, { url })
     const { id } = await createSegment(deps, account.id, { name, rule })
     return redirect(`${base}/segments/${id}`, {
       flash: `The segment “${name}” is made; its people are looked for`,
@@ -75,7 +77,8 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
     const asked = peopleAsked(fields)
     await requireOpensMeasured(deps, broadcast, asked)
-    const given = { asked, name: nameOfPeople(broadcast, asked) }
+    const url = await urlOfLink(read, broadcast.id, asked.link)
+    const given = { asked, name: nameOfPeople(broadcast, asked, { url }) }
     const { draft, segmentId } = await draftToPeople(withExpand(deps), billing, broadcast.id, given)
     return redirect(`${base}/campaigns/${draft.id}`, {
       flash: `This is a copy for “${given.name}”: write a new subject, then check and send it`,

@@ -57,7 +57,8 @@ export interface ReportNumber {
   rate: string | undefined
   /** What machines did beside it. */
   machines: string | undefined
-  href: string
+  /** Undefined: nobody knows who they are. */
+  href: string | undefined
 }
 
 /** What `unreached` is called where others were never sent it. */
@@ -82,9 +83,11 @@ export function numbersOf(
     href: linkTo(`${here}/people`, { who }),
   })
   const unknown = (who: Who): ReportNumber =>
-    Object.assign(one(who, 0, undefined), { value: '–', rate: 'not measured' })
+    Object.assign(one(who, 0, undefined), { value: '–', rate: 'not measured', href: undefined })
   const { delivered, relayed, bounced, failed } = progress
   const unreached = bounced + failed + progress.suppressed
+  // As of those that were delivered: what still waits has no end yet.
+  const ended = delivered + relayed + unreached
   return [
     one('sent', delivered + relayed + bounced + failed, undefined),
     one('delivered', total.delivered + total.relayed, rates.delivery),
@@ -97,11 +100,7 @@ export function numbersOf(
     one('left', total.unsubscribed, rates.unsubscribe),
     one('complained', total.complained + total.complainedUnproved, rates.complaint),
     Object.assign(
-      one(
-        'unreached',
-        unreached,
-        progress.recipients === 0 ? null : unreached / progress.recipients,
-      ),
+      one('unreached', unreached, ended === 0 ? null : unreached / ended),
       // Whom a cancelled rest never went out to stands beside it.
       notSent > 0 && { label: didNotArrive },
     ),

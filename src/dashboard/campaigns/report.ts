@@ -24,6 +24,7 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
+import { waitsWords } from './list.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
@@ -107,7 +108,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     here,
     campaign: `${base}/campaigns/${id}`,
     name: report.name ?? report.subject,
-    lead: `${mailsWords(broadcast)}${report.name === null && broadcast.variant_test === null ? '' : ` · “${await subjectsSaid(read, broadcast)}”`}`,
+    lead: `${waitsWords(broadcast, at.zone) ?? mailsWords(broadcast)}${report.name === null && broadcast.variant_test === null ? '' : ` · “${await subjectsSaid(read, broadcast)}”`}`,
     chip: standingChips[report.status],
     versions: await versionsView(deps, broadcast, visit),
     sent:
@@ -144,7 +145,8 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     compared: comparedRows(report, base, now),
     others: (
       [
-        ...(['not_opened', 'not_clicked', 'bounced', 'failed', 'suppressed'] as const),
+        ...(isMeasured ? (['not_opened'] as const) : []),
+        ...(['not_clicked', 'bounced', 'failed', 'suppressed'] as const),
         // Those whose mail was made and cancelled are some of those to whom it never went out.
         neverSent(broadcast) > 0 ? 'not_sent' : 'cancelled',
       ] as const
@@ -225,8 +227,8 @@ function providerRow(
       share(one.rates.delivery),
       people('bounced', shownCount(one.bouncedHard + one.bouncedSoft)),
       shownCount(one.deferred),
-      people('opened', shareKnown(one.rates.open, unmeasured.opens)),
-      people('clicked', shareKnown(one.rates.click, unmeasured.clicks)),
+      unmeasured.opens === null ? people('opened', share(one.rates.open)) : '–',
+      unmeasured.clicks === null ? people('clicked', share(one.rates.click)) : '–',
       people('complained', shownCount(one.complained + one.complainedUnproved)),
     ],
   }

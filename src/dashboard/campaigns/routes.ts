@@ -138,7 +138,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     if (form.next === 'test') return redirect(`${here}/test`, { keepsForm: true, audit })
     return redirect(`${here}${pageAfter[form.next ?? ''] ?? ''}`, {
       ...(flash !== undefined && { flash }),
-      ...(!isKeptOn && { audit }),
+      // One row says that somebody has written on it.
+      audit: isKeptOn ? 'noted' : audit,
     })
   })
 

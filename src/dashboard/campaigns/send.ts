@@ -3,6 +3,7 @@ import { counted } from '../../amounts/index.js'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
+  aheadMs,
   type Broadcast,
   draftVersions,
   findBroadcast,
@@ -138,6 +139,10 @@ async function showChecks(
   return page('campaigns/send', view, { title: `Send ${name}` })
 }
 
+/** When its first mail can leave: once its hours begin, where it has some. */
+const leavesAt = (campaign: Broadcast, soon: number) =>
+  opensFrom(paceOf(campaign), beginsAt(campaign, soon))
+
 /** When it begins, which may be before a recipient’s own clock shows its time: no sooner than at `soon` (ms). */
 const beginsAt = ({ scheduled_at: at, local_zone: local }: Broadcast, soon: number) =>
   Math.max(soon, at === null ? soon : firstTime(at, local))
@@ -148,8 +153,11 @@ function takeBackWords(draft: Broadcast, soon: number, zone: string): string {
   if (isLater) {
     return 'You have a minute to take it back. After that it can be cancelled, and until the first recipient’s clock shows its time nothing leaves.'
   }
-  return begins > soon
-    ? `You can take it back until ${exactWithZone(begins, zone)}: nothing leaves before.`
+  const opens = draft.local_zone === null ? leavesAt(draft, soon) : begins
+  // Its mails are made a little before its hours begin.
+  const until = opens > begins ? Math.max(begins, opens - aheadMs) : begins
+  return until > soon
+    ? `You can take it back until ${exactWithZone(until, zone)}: nothing leaves before.`
     : 'You have a minute to take it back: nothing leaves before.'
 }
 
@@ -162,10 +170,10 @@ function sentWords(sent: Broadcast, { soon, zone }: { soon: number; zone: string
     return `It is scheduled for ${to}, and leaves at ${exactIn(at, local)}, by each recipient’s own clock${hours}`
   }
   const begins = beginsAt(sent, soon)
-  const opens = opensFrom(paceOf(sent), begins)
+  const opens = leavesAt(sent, soon)
   if (opens > begins) {
-    const until = begins > soon ? exactWithZone(begins, zone) : 'a minute from now'
-    return `It is scheduled for ${to}, and leaves when its hours begin, at ${exactWithZone(opens, zone)}: it can be taken back until ${until}`
+    const at = exactWithZone(opens, zone)
+    return `It is scheduled for ${to}, and leaves when its hours begin, at ${at}: until a minute before it can be taken back`
   }
   return begins > soon
     ? `It is scheduled for ${to}, and leaves at ${exactWithZone(begins, zone)}`
@@ -188,7 +196,7 @@ async function whenWords(
     return `at ${localTime(at, local).slice(11)} by each recipient’s own clock${hours}: from ${words(first)} to ${words(last)}`
   }
   const begins = beginsAt(draft, from)
-  const opens = opensFrom(paceOf(draft), begins)
+  const opens = leavesAt(draft, from)
   if (opens > begins)
     return `when its hours begin: the first mail leaves at ${exactWithZone(opens, zone)}`
   return begins > from ? `at ${exactWithZone(begins, zone)}` : 'a minute after you have sent it'

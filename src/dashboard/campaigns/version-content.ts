@@ -128,7 +128,7 @@ export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps)
     const isKeptOn = isKept && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
     return redirect(isTaken ? versions : `${versions}/${key}`, {
       ...(flash !== undefined && { flash }),
-      ...(!isKeptOn && { audit: auditOf(operations.updateBroadcast, { target: draft.id }) }),
+      audit: isKeptOn ? 'noted' : auditOf(operations.updateBroadcast, { target: draft.id }),
     })
   })
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../amounts/index.js'
+import { counted, shownCount } from '../../amounts/index.js'
 import { readContent } from '../../contents/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -11,6 +11,8 @@ import {
   maxPictureBytes,
   type PictureUse,
   requirePicture,
+  type SentWithPicture,
+  sentWithPicture,
   usesOfPicture,
 } from '../../pictures/index.js'
 import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -33,6 +35,14 @@ interface OnePictureView {
   mayWrite: boolean
   picture: ShownPicture
   uses: (PictureUse & { page: string })[]
+  /** Campaigns that are over, whose mails show it. */
+  sent: { page: string; name: string; says: string }[]
+  /** One of them is on the public page, so it cannot be deleted. */
+  isPublic: boolean
+  /** What is lost with it. */
+  loses: string
+  /** What has to be typed to delete it: how many mails show it. */
+  typed: string | undefined
   faults: Faults
 }
 
@@ -50,7 +60,9 @@ export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
   const adding = { action: 'campaigns.write', form: AltForm, again, maxBodyBytes } as const
   pages.post('/pictures', adding, async ({ account, base, fields, form }) => {
     const given = fields.files('file').filter(({ bytes }) => bytes.length > 0)
-    if (given.length === 0) throw refused('Choose a picture')
+    const isEmpty = fields.files('file').some(({ filename }) => filename !== '')
+    if (given.length === 0)
+      throw refused(isEmpty ? 'The file is empty: choose another one' : 'Choose a picture')
     if (given.length > mostFiles) throw refused(`Choose at most ${mostFiles} at once`)
     // One that is refused keeps out no other.
     const looked = await Promise.allSettled(given.map(pictureIn))
@@ -95,8 +107,15 @@ export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
       audit: auditOf(operations.changePicture, { target: id }),
     })
   })
-  const deleting = { action: 'campaigns.write', again: showOne } as const
-  pages.post('/pictures/:id/delete', deleting, async ({ account, base, params }) => {
+  const DeleteForm = structOf(table({ number: maybe(words()) }))
+  const deleting = { action: 'campaigns.write', form: DeleteForm, again: showOne } as const
+  pages.post('/pictures/:id/delete', deleting, async ({ account, base, params, form }) => {
+    const { publicId } = await requirePicture(store.read, account.id, params.id ?? '')
+    const mails = mailsOf(await sentWithPicture(store.read, account.id, publicId))
+    if (mails > 0 && (form.number ?? '').replace(/\D/g, '') !== String(mails)) {
+      const message = `Type ${shownCount(mails)}, the number of mails that would show it no more`
+      throw new ApiError('validation_error', message, { fields: { field: 'number' } })
+    }
     const { id, name } = await deletePicture(deps, account.id, params.id ?? '')
     return redirect(`${base}/pictures`, {
       flash: `The picture “${name}” is deleted`,
@@ -113,6 +132,8 @@ async function showPicture(
   const { account, base, params } = visit
   const picture = await requirePicture(read, account.id, params.id ?? '')
   const uses = await usesOfPicture(read, account.id, picture.publicId)
+  const sent = await sentWithPicture(read, account.id, picture.publicId)
+  const mails = mailsOf(sent)
   const view: OnePictureView = {
     base,
     accountId: account.id,
@@ -123,10 +144,24 @@ async function showPicture(
       ...use,
       page: `${base}/${use.kind === 'campaign' ? 'campaigns' : 'templates'}/${use.id}`,
     })),
+    sent: sent.map(({ id, name, mails, isPublic }) => ({
+      name,
+      page: `${base}/campaigns/${id}`,
+      says: `${counted(mails, 'mail')}${isPublic ? ', and your public page' : ''}`,
+    })),
+    isPublic: sent.some(({ isPublic }) => isPublic),
+    loses:
+      mails === 0
+        ? 'Mails that were sent with it do not show it any more.'
+        : `${counted(mails, 'mail')} of ${counted(sent.length, 'campaign')} that ${sent.length === 1 ? 'was' : 'were'} sent with it ${mails === 1 ? 'does' : 'do'} not show it any more, whoever opens them.`,
+    typed: mails === 0 ? undefined : shownCount(mails),
     faults,
   }
   return page('pictures/one', view, { title: picture.name })
 }
+
+const mailsOf = (sent: readonly SentWithPicture[]) =>
+  sent.reduce((sum, { mails }) => sum + mails, 0)
 
 const refused = (message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field: 'file' } })

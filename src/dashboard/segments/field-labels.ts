@@ -67,10 +67,12 @@ export async function labelsOf(
     namesOf(read, accountId, named.map(idOf)),
     campaignTitles(read, accountId, campaignIds),
   ])
+  const linked = await linkNumbers(read, named.filter((path) => path.endsWith('.links')).map(idOf))
   return new Map(
     named.flatMap((path): [string, string][] => {
       const label = namedLabel(path, names.get(idOf(path)) ?? campaigns.get(idOf(path)))
-      return label === undefined ? [] : [[path, label]]
+      const links = path.endsWith('.links') ? (linked.get(idOf(path)) ?? '') : ''
+      return label === undefined ? [] : [[path, `${label}${links}`]]
     }),
   )
 }
@@ -90,4 +92,25 @@ async function campaignTitles(read: Read, accountId: string, ids: readonly strin
     .where('account_id', '=', accountId)
     .execute()
   return new Map(rows.map((row) => [row.id, campaignTitle(row)]))
+}
+
+// A campaign may have a hundred; a select has room for the first ones.
+const mostLinks = 10
+
+/** Which number is which of a campaign's links, as a label has it behind its words. */
+async function linkNumbers(read: Read, ids: readonly string[]): Promise<Map<string, string>> {
+  const said = new Map<string, string>()
+  for (const id of new Set(ids)) {
+    const links = await read
+      .selectFrom('broadcast_links')
+      .select(['number', 'url'])
+      .where('broadcast_id', '=', id)
+      .where('url', '<>', '*')
+      .orderBy('number')
+      .limit(mostLinks)
+      .execute()
+    const each = links.map(({ number, url }) => `${number} is ${url.slice(0, mostLetters)}`)
+    if (each.length > 0) said.set(id, ` (${each.join(', ')})`)
+  }
+  return said
 }

@@ -90,3 +90,19 @@ async function isCounted(read: Read): Promise<boolean> {
     .executeTakeFirstOrThrow()
   return row.campaign_event_id >= row.campaign_event_until
 }
+
+/** The address of one of a campaign's links, by its number; undefined: there is none of that number, or none is asked for. */
+export async function urlOfLink(
+  read: Read,
+  broadcastId: string,
+  number: number | undefined,
+): Promise<string | undefined> {
+  if (number === undefined) return undefined
+  const row = await read
+    .selectFrom('broadcast_links')
+    .select('url')
+    .where('broadcast_id', '=', broadcastId)
+    .where('number', '=', number)
+    .executeTakeFirst()
+  return row === undefined || row.url === '*' ? undefined : row.url
+}

@@ -1,0 +1,153 @@
+// Issue 44: what a third reader found who went through the pages of campaigns.
+import t from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
+import { oddMarksIn } from '../../../src/blocks/inline.js'
+import { campaignsGot } from '../../../src/broadcasts/index.js'
+import { packageFile } from '../../../src/config/index.js'
+import { changeInWords } from '../../../src/dashboard/audit/words.js'
+import { insertCampaignRows } from '../../support/campaign-rows.js'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+t.setTimeout(120_000)
+
+const posthorn = await startPosthorn(t)
+const { store, accountId } = posthorn
+const base = `/a/${accountId}`
+const plan = findPlan(loadPlans(packageFile('config/plans.toml')).marketing, 'Marketing Plus')
+await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+const owner = await logIn(posthorn, accountId, 'owner')
+const call = async (method: string, path: string, body?: object) =>
+  (await posthorn.call(method, path, body === undefined ? {} : { body })).json
+const { id: listId } = await call('POST', '/v1/contacts/lists', { name: 'Readers' })
+await call('POST', `/v1/contacts/${listId}`, {
+  email: 'ann@x.test',
+  metadata: { timeZone: 'Africa/Lagos' },
+})
+await call('POST', `/v1/contacts/${listId}`, { email: 'bob@x.test', metadata: { timeZone: 'No' } })
+const content = { from: 'News <news@sender.test>', subject: 'Hi', listId }
+const html = '<p>x {{ unsubscribe_footer }}</p>'
+
+t.test('one that waits for its hours has not begun, and can be taken back', async (t) => {
+  const tomorrow = ((new Date().getUTCDay() + 1) % 7) + 1
+  const window = { from: '03:00', to: '03:30', days: [tomorrow], zone: 'UTC' }
+  const { id, status } = await call('POST', '/v1/broadcasts', { ...content, html, window })
+  t.equal(status, 'scheduled')
+  const page = (await owner.get(`${base}/campaigns/${id}`)).text
+  t.match(page, /Take it back/)
+  t.match(page, /waits for the hours in which it leaves/)
+  const list = (await owner.get(`${base}/campaigns?show=going`)).text
+  t.match(list, /It waits for its hours until [^<]*03:00:00 \(UTC\)/)
+  t.match((await owner.get(`${base}/campaigns/${id}/report`)).text, /It waits for its hours until /)
+  t.equal((await owner.post(`${base}/campaigns/${id}/take-back`)).status, 303)
+  t.match(await call('GET', `/v1/broadcasts/${id}`), { status: 'draft', reason: null })
+})
+
+t.test('marks in words that are none are told, at the field and in the check', async (t) => {
+  t.match(oddMarksIn('See [our shop](www.shop.test) and **bold'), [
+    /“our shop” is no link: www\.shop\.test is no address/,
+    /\*\* has no second \*\*/,
+  ])
+  t.match(oddMarksIn('[x](javascript:alert(1))'), [/“x” is no link/])
+  const right = 'A [b](https://x.test), **bold**, \\*\\* and \\[x\\](y), {{ a }} [c]({{ url }})'
+  t.same(oddMarksIn(right), [])
+  const blocks = { version: 1, blocks: [{ type: 'text', text: 'See [shop](www.shop.test)' }] }
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, blocks, draft: true })
+  const told = /“shop” is no link: www\.shop\.test/
+  const edit = (await owner.get(`${base}/campaigns/${id}`)).text
+  t.match(edit, new RegExp(`id="field-b\\.0\\.text-fault">${told.source}`))
+  t.match(edit, /<nav class="parts"[^>]*><a href="#content">/)
+  t.match((await owner.get(`${base}/campaigns/${id}/send`)).text, told)
+})
+
+t.test('what a draft lacks is told at once, whatever else is in the way', async (t) => {
+  const from = content.from
+  const card = { document: '{}', 'b.0.type': 'button', 'b.0.text': 'Go', 'b.0.url': 'www.x.test' }
+  const saved = await owner.post(`${base}/campaigns/new`, { from, subject: 'Hi', ...card })
+  const { text } = await owner.get(`${saved.to}/send`)
+  t.match(text, /are not finished: Button 1/)
+  t.match(text, /no audience/)
+})
+
+t.test('how many have no zone that is known is told', async (t) => {
+  const scheduledAt = new Date(Date.now() + 3 * 86_400_000).toISOString()
+  const given = { ...content, html, draft: true, scheduledAt, localTimeOf: 'UTC' }
+  const { id } = await call('POST', '/v1/broadcasts', given)
+  const { text } = await owner.get(`${base}/campaigns/${id}/send`)
+  t.match(
+    text,
+    /1 by their own clock; 1 has no time zone that is known, and gets it at \d\d:\d\d UTC/,
+  )
+})
+
+t.test('a contact who is said to have left is not added', async (t) => {
+  const body = { email: 'gone@x.test', unsubscribed: true }
+  t.match(await posthorn.call('POST', `/v1/contacts/${listId}`, { body }), {
+    status: 422,
+    json: { field: 'unsubscribed' },
+  })
+  const other = { email: 'here@x.test', unsubscribed: false, nonsense: 1 }
+  t.equal((await posthorn.call('POST', `/v1/contacts/${listId}`, { body: other })).status, 201)
+})
+
+t.test('a picture that went out is used: named, typed, and kept while it is public', async (t) => {
+  const dot = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
+  const picture = await call('POST', '/v1/pictures', { name: 'dot.gif', content: dot })
+  const shows = `<p>x <img src="${picture.url}" alt="Dot"></p>`
+  const made = await call('POST', '/v1/broadcasts', { ...content, html: shows, draft: true })
+  const cards = (await owner.get(`${base}/campaigns/new?with=blocks`)).text
+  t.ok(cards)
+  const change = (values: object) =>
+    store.write((tx) =>
+      tx.updateTable('broadcasts').set(values).where('id', '=', made.id).execute(),
+    )
+  await change({ status: 'sent', sent_at: Date.now(), recipients: 300, archive: 1 })
+  const path = `${base}/pictures/${picture.id}`
+  const page = (await owner.get(path)).text
+  t.match(page, /Hi<\/a>, 300 mails, and your public page/)
+  const refused = await posthorn.call('DELETE', `/v1/pictures/${picture.id}`)
+  t.match([refused.status, refused.json.error], [409, /on your public page/])
+  await change({ archive: 0 })
+  t.match((await owner.post(`${path}/delete`)).text, /Type 300/)
+  t.equal((await owner.post(`${path}/delete`, { number: '300' })).status, 303)
+})
+
+t.test('a small picture that is pressed is the card’s address, without script', async (t) => {
+  const dot = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
+  const { url } = await call('POST', '/v1/pictures', { name: 'a.gif', alt: 'A', content: dot })
+  const card = { document: '{}', 'b.0.type': 'picture', 'b.0.url': '', 'b.0.alt': '' }
+  const form = { from: content.from, subject: 'Hi', lists: listId, ...card, 'b.0.chosen': '' }
+  const seen = (await owner.post(`${base}/campaigns/new/preview`, form)).text
+  t.match(seen, `<input type="radio" name="b.0.pick" value="${url}">`)
+  const saved = await owner.post(`${base}/campaigns/new`, { ...form, 'b.0.pick': url })
+  const { blocks } = await call('GET', `/v1/broadcasts/${saved.to.split('/').at(-1)}`)
+  t.match(blocks.blocks, [{ url, alt: 'A' }])
+})
+
+t.test('the campaigns that people got within a day are named, and no other', async (t) => {
+  const { read } = store
+  const contacts = await read.selectFrom('contacts').select(['id', 'email']).execute()
+  const members = contacts.map(({ id, email }) => ({ contactId: id, email }))
+  const now = Date.now()
+  const id = store.ids.uuid()
+  await insertCampaignRows(store, { id, accountId, mails: 1, subject: 'Elsewhere', sentAt: now })
+  await store.write(async (tx) => {
+    for (const { contactId } of members) {
+      await tx
+        .insertInto('contact_engagement')
+        .values({ contact_id: contactId, last_sent_at: now } as never)
+        .onConflict((on) => on.column('contact_id').doUpdateSet({ last_sent_at: now } as never))
+        .execute()
+    }
+  })
+  const asked = { since: now - 86_400_000, until: now + 1_000 }
+  t.same(await campaignsGot(read, accountId, members as never, asked), [])
+})
+
+t.test('the log says which of both a notice became', (t) => {
+  const said = (reason: string) =>
+    changeInWords({ action: 'broadcast.notice', target: 'x', detail: { reason } }).says('Terms')
+  t.equal(said('New terms'), 'Campaign “Terms” made a notice that everybody must get')
+  t.equal(said(''), 'Campaign “Terms” made a newsletter again, and no notice')
+  t.end()
+})
