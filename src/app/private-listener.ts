@@ -130,7 +130,8 @@ export async function openPrivateServer(
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   campaignRoutes(server.api, sending, options)
-  const automations = { ...core, follow, maxQueued, meter: metrics.meter }
+  const tracking = usualTracking(config)
+  const automations = { ...core, follow, maxQueued, tracking, meter: metrics.meter }
   automationRoutes(server.api, automations)
   templateRoutes(server.api, {
     ...core,

@@ -15,7 +15,7 @@ import {
   type RunsAsked,
   type RunsFilter,
 } from './runs/index.js'
-import type { AutomationPreview, CohortCounts } from './trial/index.js'
+import type { AutomationPreview, CohortCounts, UnseenDeed } from './trial/index.js'
 
 /** A page of an account's automations, newest first. `cursor` is of the page before. */
 export async function automationPage(
@@ -164,6 +164,7 @@ export function shownPreview({
   lines,
   runs,
   refused,
+  unseen,
   cut,
   stepOf,
 }: AutomationPreview) {
@@ -185,12 +186,21 @@ export function shownPreview({
       currentStep: state === undefined ? null : stepOf(state.stepId),
     })),
     refused: refused.map(({ at, reason }) => ({ at: isoTime(at), reason })),
+    unseen: unseen.map(shownDeed),
     cut,
   }
 }
 
 /** What became of the contacts that a simulation sent through, by step and by end. */
-export function shownCohort({ contacts, started, refused, steps, ends, cut }: CohortCounts) {
+export function shownCohort({
+  contacts,
+  started,
+  refused,
+  steps,
+  ends,
+  unseen,
+  cut,
+}: CohortCounts & Pick<AutomationPreview, 'unseen'>) {
   const results = [...steps].map(([key, counts]) => [key, Object.fromEntries(counts)])
   return {
     contacts,
@@ -198,6 +208,10 @@ export function shownCohort({ contacts, started, refused, steps, ends, cut }: Co
     refused: Object.fromEntries(refused),
     steps: Object.fromEntries(results),
     ends: Object.fromEntries(ends),
+    unseen: unseen.map(shownDeed),
     cut,
   }
 }
+
+/** An open or a click that a trial was told of, and that nobody would learn of. */
+const shownDeed = ({ step, deed, why }: UnseenDeed) => ({ step, deed, why })

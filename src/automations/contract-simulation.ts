@@ -19,6 +19,7 @@ import {
 } from '../fields/index.js'
 import { isJsonObject } from '../json/index.js'
 import { afterMs } from '../rules/index.js'
+import { whysUnseen } from '../tracking/index.js'
 import { maxEvents, moment, payloadOf } from './contract-events.js'
 import {
   automation,
@@ -111,6 +112,21 @@ const refusalsAbout =
   'such as `already_running`; `no_date`: it begins on a date, and no such day comes; `unreadable_date`: what stands in that field is no day, such as `1990-02-28`'
 
 // Counts and no addresses: a simulation over a list must not become another way to read the list.
+const unseenDeeds = () => ({
+  ...manyOf({
+    step: text('The key of the step that sends the mail'),
+    deed: { type: 'string', enum: ['opened', 'clicked'], description: 'What is done with it' },
+    why: {
+      type: 'string',
+      enum: whysUnseen,
+      description:
+        'Why nobody sees it: `unreachable`, the server has no public address; `domain`, `account` or `settings`, which have it off; `transactional`, such mail is not measured unless domain or account say so; `light`, the mail has no picture and too few words for the pixel',
+    },
+  }),
+  description:
+    'What `opens` and `clicks` say and nobody would see as things stand now: it is not heard, as when the automation runs',
+})
+
 const cohort = () => ({
   contacts: count('How many contacts were walked through it'),
   started: count('For how many of them a run began'),
@@ -129,6 +145,7 @@ const cohort = () => ({
     description: 'How often each end came, such as `completed` or `exited:goal`',
     additionalProperties: count('How often'),
   },
+  unseen: unseenDeeds(),
   cut: {
     type: 'boolean',
     description:
@@ -195,6 +212,7 @@ const simulation = () => ({
     }),
     description: 'Events that could have started a run, but did not',
   },
+  unseen: unseenDeeds(),
   cut: {
     type: 'boolean',
     description: 'True: there were more than some 5,000 lines, and only these are told',
@@ -233,6 +251,7 @@ export const simulateAutomation = operation('POST /v1/automations/:id/simulate',
           },
         ],
         refused: [],
+        unseen: [],
         cut: false,
       }),
       answer('With `listId` or `segmentId`', 'Cohort', cohort(), {
@@ -241,6 +260,7 @@ export const simulateAutomation = operation('POST /v1/automations/:id/simulate',
         refused: { filtered: 2 },
         steps: { start: { started: 98 }, paid: { received: 40, timed_out: 58 } },
         ends: { completed: 98 },
+        unseen: [],
         cut: false,
       }),
     ],

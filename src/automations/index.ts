@@ -180,12 +180,16 @@ export { liveAsked, meantRunsIn, ofPerson, runsFilterOf } from './runs-asked.js'
 export {
   type AutomationPreview,
   type DateSurvey,
+  type MailDeed,
   type PreviewDeps,
   previewAutomation,
   previewCohort,
   readHappening,
   surveyDates,
-  type UnseenMails,
+  type UnseenDeed,
+  type UnseenDeps,
+  type UnseenMail,
+  unseenAmong,
 } from './trial/index.js'
 export {
   type Backfill,

@@ -1,10 +1,11 @@
+import { goneNames } from '../contacts/index.js'
 import type { Read } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { stillThere, whomOf } from './whom.js'
 
 /**
- * Which list or segment of a campaign's audience is gone, in a sentence: by its name, which the audit log has where a
- * person or a key has deleted it. Undefined where all are there.
+ * Which list or segment of a campaign's audience is gone, in a sentence: by its name, as far as that is known. Undefined
+ * where all are there.
  */
 export async function goneWords(
   read: Read,
@@ -15,20 +16,26 @@ export async function goneWords(
   const there = new Set(Object.values(await stillThere(read, accountId, whom)).flat())
   const lists = [...whom.lists, ...whom.withoutLists].filter((id) => !there.has(id))
   const segments = [...whom.segments, ...whom.withoutSegments].filter((id) => !there.has(id))
+  const names = await goneNames(read, accountId, [...lists, ...segments])
   const said: string[] = []
-  for (const id of lists) said.push(await named(read, accountId, { kind: 'list', id }))
-  for (const id of segments) said.push(await named(read, accountId, { kind: 'segment', id }))
+  const say = async (kind: 'list' | 'segment', id: string) => {
+    const name = names.get(id) ?? (await nameInAudit(read, accountId, { kind, id }))
+    said.push(name === undefined ? `a ${kind}` : `the ${kind} “${name}”`)
+  }
+  for (const id of lists) await say('list', id)
+  for (const id of segments) await say('segment', id)
   const [first, ...more] = new Set(said)
   if (first === undefined) return undefined
   const all = [first, ...more].join(' and ')
   return `${all.slice(0, 1).toUpperCase()}${all.slice(1)} of its audience ${lists.length + segments.length === 1 ? 'was' : 'were'} deleted`
 }
 
-async function named(
+/** Of those that were deleted before names were kept, the audit log has it where a person or a key has deleted them. */
+async function nameInAudit(
   read: Read,
   accountId: string,
   { kind, id }: { kind: 'list' | 'segment'; id: string },
-): Promise<string> {
+): Promise<string | undefined> {
   const row = await read
     .selectFrom('audit_log')
     .select('detail')
@@ -39,5 +46,5 @@ async function named(
     .limit(1)
     .executeTakeFirst()
   const { name } = JSON.parse(row?.detail ?? '{}') as { name?: unknown }
-  return typeof name === 'string' ? `the ${kind} “${name}”` : `a ${kind}`
+  return typeof name === 'string' ? name : undefined
 }

@@ -13,6 +13,7 @@ import { OperatorError } from '../errors/index.js'
 import { type JsonObject, jsonObjectIn } from '../json/index.js'
 import { afterMs } from '../rules/index.js'
 import { answeringWith, type CommandDeps } from './answering.js'
+import { measuring } from './broadcast-measured.js'
 import type { CommandRow } from './command-row.js'
 import { givenTo } from './given.js'
 import { asTyped, mustBe, repeated, time } from './option-values.js'
@@ -36,6 +37,7 @@ interface WalkOptions {
 const engineOf = (place: CommandPlace) => ({
   plans: plansOf(place),
   maxQueued: settingsOf(place).outbound.maxQueued,
+  ...measuring(place),
 })
 
 /** `automation walk`. */
@@ -83,7 +85,7 @@ leaving today. An open or a click without a time comes a minute after its mail.`
  * written, so it may be asked about any automation at any time.
  */
 async function walk(
-  { store, clock, plans, maxQueued }: CommandDeps & ReturnType<typeof engineOf>,
+  { store, clock, plans, maxQueued, tracking }: CommandDeps & ReturnType<typeof engineOf>,
   named: string,
   options: WalkOptions,
 ) {
@@ -101,7 +103,7 @@ async function walk(
   const preview = await withRenderer({ store, clock }, async (renderer) => {
     // A backlog of its own, as nothing is written: the running appliance's is not touched.
     const backlog = joinBacklog(makeBacklogMemory())
-    const deps = { store, clock, plans, renderer, backlog, maxQueued }
+    const deps = { store, clock, plans, renderer, backlog, maxQueued, tracking }
     return previewAutomation(deps, found.account_id, found.id, { ...given, email })
   })
   return { json: shownPreview(preview), say: () => sayWalk(preview) }
@@ -111,7 +113,7 @@ async function walk(
  * STOPPED BY names what would keep the mail from leaving as things are today, such as a pause or a
  * full quota; the walk goes on past it, as it may be over by then.
  */
-function sayWalk({ lines, runs, refused, cut, stepOf }: AutomationPreview): void {
+function sayWalk({ lines, runs, refused, unseen, cut, stepOf }: AutomationPreview): void {
   const whyOf = ({ why, event, mail }: AutomationPreview['lines'][number]) => {
     if (why !== undefined) return JSON.stringify(why)
     if (event !== undefined) return `${event.name} ${JSON.stringify(event.payload)}`
@@ -130,6 +132,10 @@ function sayWalk({ lines, runs, refused, cut, stepOf }: AutomationPreview): void
     'It does not start',
   )
   if (cut) say('It goes on for longer than is shown here')
+  for (const { step, deed, why } of unseen) {
+    const does = deed === 'opened' ? 'open' : 'click in'
+    say(`They ${does} the mail of ${step}, but nobody sees it (${why})`)
+  }
   for (const { at, reason } of refused) say(`${shownTime(at)}: starts nothing (${reason})`)
   for (const { ended, state } of runs) {
     if (ended !== null) {

@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
+import { systemClock } from '../clock/index.js'
 import * as operations from '../erasure/contract.js'
 import {
   downloadAnswer,
   downloadOf,
+  erasedSays,
   erasureAnswer,
   makeErasures,
   stays,
+  whatIsStored,
   wholeAddress,
 } from '../erasure/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -23,7 +26,8 @@ export const contactDataRows: readonly CommandRow[] = [
   {
     usage: 'download <email>',
     does: operations.downloadPerson,
-    about: 'write all that is known of an address to stdout, as a ZIP of JSON and CSV',
+    about:
+      'write all that is known of an address to stdout, as a ZIP with a page to read, JSON and CSV',
     options: [accountOption()],
     help: `Example:
   $ posthorn contact download ada@example.com > ada.zip
@@ -78,7 +82,12 @@ async function download(
       sayJson({ ...found, hasMore: next !== undefined, nextCursor: null })
       return
     }
-    for await (const bytes of downloadOf(store.read, id, address)) {
+    const stored = await whatIsStored(store.read, id, address)
+    if (stored !== 'something') {
+      const says = stored === 'hash' ? erasedSays : 'Nothing is stored about this address.'
+      throw new OperatorError(`${address}: ${says}`)
+    }
+    for await (const bytes of downloadOf(store.read, id, address, systemClock.now())) {
       // They may not fit into memory, so what reads them sets the pace.
       if (!stdout.write(bytes)) await once(stdout, 'drain')
     }

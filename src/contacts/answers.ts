@@ -7,7 +7,13 @@ import { listsOfContacts, requireContact } from './one.js'
 import { type MailCause, type MailVerdict, whyMail } from './why-mail.js'
 
 /** A contact as the API and commands show it. */
-export const shownMember = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) => ({
+export const shownMember = ({
+  unsubscribedAt,
+  createdAt,
+  suppressed,
+  erased: _,
+  ...contact
+}: Member) => ({
   ...contact,
   unsubscribed: unsubscribedAt !== null,
   unsubscribedAt: unsubscribedAt === null ? null : isoTime(unsubscribedAt),
@@ -48,7 +54,7 @@ export const deletedList = (id: string) => ({
 export async function contactAnswer(read: Read, accountId: string, id: string) {
   const contact = await requireContact(read, accountId, id)
   const { members } = await withReasons(read, accountId, [contact])
-  const [member = { ...contact, suppressed: null }] = members
+  const [member = { ...contact, suppressed: null, erased: false }] = members
   const lists = (await listsOfContacts(read, [contact.id])).get(contact.id) ?? []
   const { says, marketing, transactional, topics } = await whyMail(read, accountId, contact.email)
   return {

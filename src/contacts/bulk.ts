@@ -16,6 +16,7 @@ import {
 import type { RowContact } from './csv-row.js'
 import { cleanName, mergedMetadata, nameKeys } from './fields.js'
 import { addToCount, joinList } from './list.js'
+import { countNoMail, type NoMailCounts, noneWithoutMail } from './no-mail.js'
 import { addToTotal, contactTotal } from './total.js'
 
 /** A row of a file, with the line on which it begins. */
@@ -60,6 +61,8 @@ export interface BatchCounts {
   invalid: number[]
   /** Say that somebody left. */
   suppressed: number
+  /** Of those whom it has put on the list. */
+  noMail: NoMailCounts
   /** The ceiling was met before the last of them. */
   full: boolean
 }
@@ -72,7 +75,14 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   const { accountId, listId, importId, newId, now } = batch
   const { rows, full } = await belowCeiling(tx, batch)
   const suppressed = await recordLeft(tx, batch, [...rows, ...batch.leavers])
-  const counts: BatchCounts = { imported: 0, skipped: 0, invalid: [], suppressed, full }
+  const counts: BatchCounts = {
+    imported: 0,
+    skipped: 0,
+    invalid: [],
+    suppressed,
+    noMail: noneWithoutMail(),
+    full,
+  }
   const byAddress = new Map<string, { id: string; row: ImportedRow }>()
   for (const row of rows) {
     const address = addressKey(row.email)
@@ -101,6 +111,7 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   await addToCount(tx, listId, members.length, now)
   counts.imported += members.length
   const joined = new Set(fresh)
+  const joinedAddresses = [...newcomers]
   for (const { id, address, listed, broughtBy } of await knownAmong(tx, batch, others)) {
     const row = byAddress.get(address)?.row
     if (row === undefined || (listed !== null && batch.known === undefined)) counts.skipped++
@@ -111,8 +122,10 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
       }
       counts.imported++
       joined.add(id)
+      joinedAddresses.push(address)
     } else counts.invalid.push(row.line)
   }
+  counts.noMail = await countNoMail(tx, accountId, joinedAddresses)
   await markChanged(tx, accountId, [...joined])
   if (batch.follow !== undefined && joined.size > 0) {
     await batch.follow(tx, accountId, await newsOf(tx, batch, joined, fresh))

@@ -2,6 +2,7 @@ import { accountRefusals, answer, operation, pastDue, refusal } from '../contrac
 import { closed, count, maybe, queryFlag, text } from '../fields/index.js'
 import { columnUses } from './columns.js'
 import { membersOf } from './contract-parts.js'
+import { noMailReasons, noneWithoutMail } from './no-mail.js'
 
 // decisions.md: 64 MiB of file; and room for what the form has around it.
 const maxImportBytes = 64 * 1024 * 1024 + 64 * 1024
@@ -26,6 +27,15 @@ const importCounts = {
   suppressed: count(
     'How many rows say of somebody that they left, bounced or complained: their address is suppressed for that',
   ),
+  noMail: {
+    ...closed(
+      Object.fromEntries(
+        noMailReasons.map((reason) => [reason, count(`How many of them are ${reason}`)]),
+      ),
+    ),
+    description:
+      'How many of those whom it has put on the list get no marketing mail, each counted once: for what the file says of them and for what was known before. `suppressed`: by hand; `erased`: they had asked to be forgotten, and get nothing before they sign up again',
+  },
   columns: {
     type: 'array',
     maxItems: 200,
@@ -46,12 +56,14 @@ const columns = [
   { name: 'Unsubscribed', became: 'suppression' },
 ]
 
+const noMail = noneWithoutMail()
+
 // An import is written while it arrives. When it breaks off, what is in stays in, and the answer
 // says how much that is: the same file can be sent again.
 const importCutOff = {
   shape: 'ImportCutOff',
   fields: importCounts,
-  example: { imported: 400, skipped: 0, invalid: 1, refused, suppressed: 0, columns },
+  example: { imported: 400, skipped: 0, invalid: 1, refused, suppressed: 0, noMail, columns },
 }
 
 export const importContacts = operation('POST /v1/contacts/:listId/import', {
@@ -88,6 +100,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
         invalid: 1,
         refused,
         suppressed: 4,
+        noMail: { unsubscribed: 3, bounced: 1, complained: 0, suppressed: 0, erased: 0 },
         columns,
       }),
     ],
@@ -105,6 +118,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
           invalid: 0,
           refused: [],
           suppressed: 0,
+          noMail,
           columns,
         },
       }),
@@ -135,6 +149,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
             invalid: 1,
             refused,
             suppressed: 0,
+            noMail,
             columns,
           },
         },
@@ -146,7 +161,15 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
         {
           shape: 'ImportFull',
           fields: importCounts,
-          example: { imported: 500, skipped: 3, invalid: 0, refused: [], suppressed: 0, columns },
+          example: {
+            imported: 500,
+            skipped: 3,
+            invalid: 0,
+            refused: [],
+            suppressed: 0,
+            noMail,
+            columns,
+          },
         },
       ),
       refusal(

@@ -5,6 +5,7 @@ import {
   ceiling,
   manyOf,
   operation,
+  refusal,
   shape,
 } from '../contract/index.js'
 import { count, flag, line, maybe, table, time, uuid } from '../fields/index.js'
@@ -138,5 +139,12 @@ export const deleteContactList = operation('DELETE /v1/contacts/lists/:id', {
     summary: 'Delete a list and its contacts',
     description: `Irreversibly. A contact who is on another list too stays there; suppression remains. ${mailStays}`,
     answers: [gone('It was deleted', exampleList.id, 'List and its contacts deleted')],
+    refusals: [
+      refusal(
+        'conflict',
+        'An import by a page puts people on it, or is paused',
+        'An import onto this list is under way (“readers.csv”): stop it, or let it end, then delete the list',
+      ),
+    ],
   }),
 })

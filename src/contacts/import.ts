@@ -19,6 +19,7 @@ import {
 import type { ContactDeps } from './list.js'
 import { requireList } from './list.js'
 import { columnsOf, type Mapping } from './mapping.js'
+import { addNoMail, type NoMailCounts, noneWithoutMail } from './no-mail.js'
 import { apiRowWords, pageRowWords } from './row-words.js'
 import { ceilingReached } from './total.js'
 
@@ -34,6 +35,8 @@ export interface ContactImportCounts {
   refused: RefusedLine[]
   /** Rows that say of somebody that they left, bounced or complained: that is recorded. */
   suppressed: number
+  /** How many of whom it has put on the list get no mail, for this and for what was known of them. */
+  noMail: NoMailCounts
   /** What each column became. */
   columns: readonly ColumnUse[]
 }
@@ -146,12 +149,7 @@ export async function importContacts(
   const settle = async (left: number) => {
     while (underWay.length > left) {
       const done = await underWay.shift()
-      counts.imported += done?.imported ?? 0
-      counts.skipped += done?.skipped ?? 0
-      counts.suppressed += done?.suppressed ?? 0
-      for (const line of done?.invalid ?? []) {
-        refuseLine(counts, { line, reason: words.tooMuchKnown })
-      }
+      if (done !== undefined) countBatch(counts, done, words.tooMuchKnown)
       if (done?.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
     }
   }
@@ -214,9 +212,17 @@ const noCounts = (): ContactImportCounts => ({
   invalid: 0,
   refused: [],
   suppressed: 0,
+  noMail: noneWithoutMail(),
   columns: [],
 })
-const noRows: BatchCounts = { imported: 0, skipped: 0, invalid: [], suppressed: 0, full: false }
+const noRows: BatchCounts = {
+  imported: 0,
+  skipped: 0,
+  invalid: [],
+  suppressed: 0,
+  noMail: noneWithoutMail(),
+  full: false,
+}
 /** What was read since the last write. */
 interface ReadRows {
   rows: ImportedRow[]
@@ -254,6 +260,7 @@ function progressOf(before: ImportResult, done: BatchCounts, read: ReadRows) {
       skipped: before.skipped + done.skipped,
       invalid: before.invalid + done.invalid.length + refused.length,
       suppressed: before.suppressed + done.suppressed - leftAgain,
+      noMail: addNoMail(before.noMail ?? noneWithoutMail(), done.noMail),
     },
   }
 }
@@ -288,6 +295,15 @@ function withCounts(
   counts: ContactImportCounts,
 ): ApiError {
   return new ApiError(code, message, { status, headers, fields: { ...fields, ...counts } })
+}
+
+/** Adds what became of a batch. `reason`: why its invalid lines are so. */
+function countBatch(counts: ContactImportCounts, done: BatchCounts, reason: string): void {
+  counts.imported += done.imported
+  counts.skipped += done.skipped
+  counts.suppressed += done.suppressed
+  counts.noMail = addNoMail(counts.noMail, done.noMail)
+  for (const line of done.invalid) refuseLine(counts, { line, reason })
 }
 
 /** In the order of lines: what the database refuses is known some batches later than what the file does. */

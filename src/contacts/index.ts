@@ -49,6 +49,7 @@ export { isName, nameKeys } from './fields.js'
 export { fieldsInUse, isTagName } from './fields-in-use.js'
 export { type ContactSearch, type ContactState, contactStates } from './filters.js'
 export { exportFitting, knownNumber } from './fitting.js'
+export { goneNames, keepName } from './gone-names.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { maxImportBytes } from './import-task/files.js'
@@ -59,6 +60,8 @@ export {
   isUndoable,
   listImports,
 } from './import-task/import-task.js'
+export { noMailCsv } from './import-task/no-mail-csv.js'
+export { importOnto } from './import-task/onto.js'
 export { refusedCsv } from './import-task/refused.js'
 export { type ImportTasks, makeImportTasks } from './import-task/tasks.js'
 export { serveImports } from './import-thread.js'
@@ -91,6 +94,13 @@ export {
   type MemberPage,
   membersAmong,
 } from './members.js'
+export {
+  type MailStanding,
+  type NoMailReason,
+  noMailReason,
+  noMailReasons,
+  noMailWords,
+} from './no-mail.js'
 export { changeContact, listsOfContacts, requireContact } from './one.js'
 export { findByPhone, phoneNotations, toE164 } from './phone.js'
 export {
@@ -115,6 +125,7 @@ export {
 } from './some.js'
 export { contactTotal } from './total.js'
 export {
+  erasedWords,
   happeningWords,
   type MailCause,
   type MailVerdict,

@@ -1,20 +1,13 @@
 import { isoTime } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
-import {
-  csvLine,
-  type SuppressionReason,
-  strength,
-  suppressionsAmong,
-} from '../suppression/index.js'
+import { csvLine, type SuppressionReason } from '../suppression/index.js'
 import { type Contact, contactsLedTo, contactsOf, contactsOfIds, toContact } from './contact.js'
 import { requireList } from './list.js'
+import { type MailStanding, standingsOf } from './no-mail.js'
 
 /** A contact on a list, and whether they may be mailed. */
-export interface Member extends Contact {
-  /** The strongest reason for which the address must not be mailed. */
-  suppressed: SuppressionReason | null
-}
+export interface Member extends Contact, MailStanding {}
 
 /** A page of a list. */
 export interface MemberPage {
@@ -62,13 +55,11 @@ export async function listMembers(
 /** The same contacts, with why they are not mailed: the strongest reason of each, or all of them. */
 export async function withReasons(read: Read, accountId: string, contacts: readonly Contact[]) {
   const addresses = contacts.map(({ email }) => email)
-  const reasons = await suppressionsAmong(read, accountId, addresses)
-  const reasonsFor = ({ email }: Contact): ReadonlySet<SuppressionReason> =>
-    reasons.get(addressKey(email)) ?? new Set()
-  const members = contacts.map((contact): Member => {
-    const known = reasonsFor(contact)
-    return { ...contact, suppressed: strength.find((reason) => known.has(reason)) ?? null }
-  })
+  const known = await standingsOf(read, accountId, addresses)
+  const reasonsFor = ({ email }: Contact): ReadonlySet<SuppressionReason> => known.reasonsFor(email)
+  const members = contacts.map(
+    (contact): Member => ({ ...contact, ...known.standingOf(contact.email) }),
+  )
   return { members, reasonsFor }
 }
 

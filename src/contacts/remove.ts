@@ -6,7 +6,9 @@ import type { Log } from '../log/index.js'
 import { forgetContacts } from '../runs/index.js'
 import { eachApart, idsIn, type Read, type Tx } from '../store/index.js'
 import { contactsOfIds } from './contact.js'
+import { keepName } from './gone-names.js'
 import { keepOrigins } from './history.js'
+import { refuseImporting } from './import-task/onto.js'
 import type { ContactDeps, ContactList } from './list.js'
 import { addToCount, requireList } from './list.js'
 import { addToTotal } from './total.js'
@@ -123,7 +125,8 @@ async function contactWith(
 
 /**
  * Deletes a list and the contacts that are then on no list, irreversibly. It is gone at once for
- * everybody; of a long one the contacts follow in slices. Suppression remains. Resolves with what it was.
+ * everybody; of a long one the contacts follow in slices. Suppression remains. Throws a 409 while an import by a page puts
+ * people on it. Resolves with what it was.
  */
 export async function deleteList(
   { store, clock }: ContactDeps,
@@ -133,6 +136,8 @@ export async function deleteList(
   const gone = await store.write(async (tx) => {
     const list = await requireList(tx, accountId, listId)
     const { id } = list
+    await refuseImporting(tx, accountId, id)
+    await keepName(tx, accountId, list)
     await tx
       .updateTable('contact_lists')
       .set({ deleted_at: clock.now() })

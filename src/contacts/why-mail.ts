@@ -3,6 +3,7 @@ import { idsIn, type Read } from '../store/index.js'
 import { type Suppression, type SuppressionReason, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optOutsOf } from '../topics/index.js'
 import { contactHistory } from './history.js'
+import { noMailWords } from './no-mail.js'
 
 /** Something for which somebody gets mail, or does not. */
 export interface MailCause {
@@ -180,9 +181,12 @@ function sentenceOf({ gets, because }: MailVerdict): string {
   const { kind, at, by, email } = cause
   const mail =
     email === null ? '' : ` by the mail ${email.subject ? `“${email.subject}”` : email.id}`
-  const happened = by === 'erasure' ? 'erased on request, added again' : happeningWords[kind]
+  const happened = by === 'erasure' ? erasedWords : happeningWords[kind]
   return `Gets none: ${happened} on ${day(at)}${mail}`
 }
+
+/** What has happened to whom an erasure has suppressed. */
+export const erasedWords = `${noMailWords.erased}, added again`
 
 /** What happened, as it is said of somebody. */
 export const happeningWords: Readonly<Record<ConsentKind, string>> = {
@@ -193,7 +197,7 @@ export const happeningWords: Readonly<Record<ConsentKind, string>> = {
   unsubscribed: 'unsubscribed',
   bounced: 'bounced',
   complained: 'complained',
-  suppressed: 'suppressed by hand',
+  suppressed: noMailWords.suppressed,
   left_topic: 'left this topic',
   returned_to_topic: 'came back to this topic',
   said_why: 'said why they left',

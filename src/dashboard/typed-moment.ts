@@ -12,7 +12,10 @@ export function typedMoment(
 ): string {
   const at = timeOfLocal(typed, zone)
   const refuse = (message: string) =>
-    new ApiError('validation_error', message, { fields: { field } })
+    new ApiError('validation_error', message, {
+      fields: { field },
+      slips: [{ field, says: message }],
+    })
   if (at === undefined)
     throw refuse('This is no date and time: choose both, or leave the field empty')
   if (at <= now) throw refuse('This time is over: choose one to come, or leave the field empty')

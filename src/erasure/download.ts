@@ -4,18 +4,20 @@ import type { Read } from '../store/index.js'
 import { csvLine } from '../suppression/index.js'
 import { knownOf, type MailKnown, mailsKnown } from './known.js'
 import { eventsKnown } from './known-life.js'
+import { isNothing, overviewOf } from './overview.js'
 
 // Some milliseconds of the thread, in between which others have their turn.
 const mailsALook = 50
 
 /**
- * All that an account has of an address: a ZIP of JSON, and of its mails and consent as CSV. It comes in pieces, as the
+ * All that an account has of an address: a ZIP of a page for people, JSON, and its mails and consent as CSV. It comes in pieces, as the
  * mails are read, so that neither its size nor what it is compressed of stands in memory or holds anybody up.
  */
 export async function* downloadOf(
   read: Read,
   accountId: string,
   email: string,
+  now: number,
 ): AsyncGenerator<Buffer> {
   const ready: Buffer[] = []
   const zip = new Zip((error, bytes) => {
@@ -34,6 +36,8 @@ export async function* downloadOf(
   // What a later file has is held back, compressed, until the one before is whole.
   const lines = fileNamed('mails.csv')
   const proof = fileNamed('consent.csv')
+  const overview = fileNamed('overview.html')
+  const counts = { mails: 0, events: 0 }
   const known = await knownOf(read, accountId, email)
   everything.push(`${JSON.stringify(known, null, 2).slice(0, -2)},\n  "events": [`)
   yield* taken(ready)
@@ -43,6 +47,7 @@ export async function* downloadOf(
       for (const event of events) {
         everything.push(`${mark}\n    ${JSON.stringify(event)}`)
         mark = ','
+        counts.events++
       }
       yield* taken(ready)
       await nextTurn()
@@ -57,6 +62,7 @@ export async function* downloadOf(
       everything.push(`${mark}\n    ${JSON.stringify(mail)}`)
       lines.push(mailLines(mail))
       mark = ','
+      counts.mails++
     }
     yield* taken(ready)
     if (next === undefined) break
@@ -68,7 +74,8 @@ export async function* downloadOf(
   for (const { at, kind, detail } of known.consent) {
     proof.push(csvLine([at ?? '', kind, JSON.stringify(detail)]))
   }
-  for (const file of [everything, lines, proof]) file.end()
+  overview.push(overviewOf(known, { account: await accountName(read, accountId), now, ...counts }))
+  for (const file of [everything, lines, proof, overview]) file.end()
   zip.end()
   yield* taken(ready)
 }
@@ -85,6 +92,23 @@ const mailLines = ({ id, subject, createdAt, events }: MailKnown): string =>
       csvLine([id, subject, createdAt, type, at, reply ?? '']),
     ),
   ].join('')
+
+const accountName = async (read: Read, id: string): Promise<string> =>
+  (await read.selectFrom('accounts').select('name').where('id', '=', id).executeTakeFirst())
+    ?.name ?? ''
+
+/** Whether anything is stored of an address: `hash` where it was erased, and nothing else is left. */
+export async function whatIsStored(
+  read: Read,
+  accountId: string,
+  email: string,
+): Promise<'something' | 'hash' | 'nothing'> {
+  const known = await knownOf(read, accountId, email)
+  const { mails } = await mailsKnown(read, accountId, email, { limit: 1 })
+  // Events are of contacts alone.
+  if (!isNothing(known, { mails: mails.length, events: 0 })) return 'something'
+  return known.wasErased ? 'hash' : 'nothing'
+}
 
 // Events that one answer of the API has; the file has all.
 const eventsAnswered = 1_000

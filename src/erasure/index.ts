@@ -3,7 +3,8 @@
  * it is about an address, whether or not it is a contact's now; an erasure ends though it is killed anywhere, figures
  * stay, and the address is never mailed again, whoever brings it.
  */
-export { downloadAnswer, downloadOf } from './download.js'
+export { downloadAnswer, downloadOf, whatIsStored } from './download.js'
+export { erasedSays, fileNameOf } from './overview.js'
 export { countWaiting } from './pieces.js'
 export { type Staying, stays, staysInPages } from './stays.js'
 export {

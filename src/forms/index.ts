@@ -7,7 +7,8 @@
 
 export { addressOf, formAnswer, formsAnswer, shownForm, stateOf, submissionsOf } from './answers.js'
 export { sampleConfirmation } from './confirmation-mail.js'
-export { dueReminders, entriesOf, eraseEntries, forgetEntries } from './entry.js'
+export { entriesOf, eraseEntries } from './entry.js'
+export { dueReminders, forgetEntries } from './entry-chores.js'
 export { formAlarms, makeFollowForms } from './follow.js'
 export {
   type AskedField,

@@ -5,10 +5,12 @@ import type { Read, Tx } from '../store/index.js'
 import { askByMail } from './ask.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
-import { dueReminders, type FormEntry, putOff, settleLater, settleReminder } from './entry.js'
+import type { FormEntry } from './entry.js'
+import { dueReminders } from './entry-chores.js'
 import { findForm, listsThere, type SignupForm } from './form.js'
 import { formLimits } from './limits.js'
 import type { FormLimits } from './sent-in-limits.js'
+import { putOff, settleLater, settleReminder } from './settle-entry.js'
 
 /** Asks once more who has not confirmed, and those for the first time who had to wait. It is a courtesy: whatever stands in its way now ends it for good. */
 export async function remindEntries(

@@ -6,8 +6,9 @@ import { erasedAmong, lift, liftErasure, suppressionsOf } from '../suppression/i
 import { listTopics, optIn, optOut, topicsLeftBy } from '../topics/index.js'
 import { countedAddress, forgetAddress } from './asked-addresses.js'
 import type { FormDeskDeps } from './deps.js'
-import { type FormEntry, settleEntries } from './entry.js'
+import type { FormEntry } from './entry.js'
 import { listsThere, type SignupForm } from './form.js'
+import { settleEntries } from './settle-entry.js'
 
 /** Nobody whom the account knows, or who has left it or a topic of it, is put on a list by what anybody may have typed. */
 export async function isStranger(read: Read, accountId: string, email: string): Promise<boolean> {

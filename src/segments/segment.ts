@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from '../clock/index.js'
+import { keepName } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Rule } from '../rules/index.js'
 import type { Read, SegmentRow, Store, Tx } from '../store/index.js'
@@ -167,6 +168,7 @@ export async function deleteSegment(
       .set({ state: 'deleted' })
       .where('id', '=', segment.id)
       .execute()
+    await keepName(tx, accountId, segment)
     return segment
   })
 }

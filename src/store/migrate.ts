@@ -62,6 +62,7 @@ import { leftOut } from './migrations/0271-left-out.js'
 import { movedCounts } from './migrations/0272-moved-counts.js'
 import { sharedByNodes } from './migrations/0276-shared-by-nodes.js'
 import { unfinishedVersions } from './migrations/0290-unfinished-versions.js'
+import { goneNames } from './migrations/0300-gone-names.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -139,6 +140,7 @@ const migrations: Record<string, Migration> = {
   '0272-moved-counts': movedCounts,
   '0276-shared-by-nodes': sharedByNodes,
   '0290-unfinished-versions': unfinishedVersions,
+  '0300-gone-names': goneNames,
 }
 
 /**

@@ -51,6 +51,7 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
   let thread: RenderThread | undefined
   let closed = false
   let usedAt = 0
+  let upAt: number | undefined
   let forgetRest = () => {}
 
   /** Ends a thread that has had nothing to do for long; the next job starts another. */
@@ -65,7 +66,10 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
   }
   const start = () => {
     const started = startRenderThread(entry, log, {
-      room: hand,
+      room() {
+        upAt ??= clock.now()
+        hand()
+      },
       ended(innocent, wasUp) {
         for (const ticket of innocent.reverse()) {
           waiting.putBack(ticket.job.accountId, ticket, ticket.bytes)
@@ -89,7 +93,9 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
     while (thread?.hasRoom()) {
       const ticket = waiting.take()
       if (ticket === undefined) return
-      if (clock.now() - ticket.queuedAt > maxWaitMs) refuse(ticket, 'the renderer is overloaded')
+      // The thread's start is no fault of who was there first: on a busy machine it takes seconds.
+      const waitedMs = clock.now() - Math.max(ticket.queuedAt, upAt ?? 0)
+      if (waitedMs > maxWaitMs) refuse(ticket, 'the renderer is overloaded')
       else thread.render(ticket)
     }
   }
@@ -105,7 +111,10 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
         if (!waiting.add(job.accountId, ticket, bytes))
           return refuse(ticket, 'too many are waiting')
         usedAt = clock.now()
-        if (thread === undefined) start()
+        if (thread === undefined) {
+          upAt = undefined
+          start()
+        }
         hand()
       })) as Renderer['render'],
     async close() {

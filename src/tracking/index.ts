@@ -23,4 +23,4 @@ export {
 } from './switches.js'
 export { type Copy, makeTrackingTokens, type TrackingTokens } from './token.js'
 export { makeTracker, type TrackedMail, type Tracker } from './tracker.js'
-export { type UnseenOf, unseenOf, type WhyUnseen } from './unseen.js'
+export { type UnseenOf, unseenOf, type WhyUnseen, whysUnseen } from './unseen.js'

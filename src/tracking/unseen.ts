@@ -7,13 +7,15 @@ import { ownSwitchesOf, type Switches } from './switches.js'
  * or of the settings is off; it is transactional, of which opens are seen only where domain or account say so; it has no
  * picture and too few words for the pixel.
  */
-export type WhyUnseen =
-  | 'unreachable'
-  | 'domain'
-  | 'account'
-  | 'settings'
-  | 'transactional'
-  | 'light'
+export const whysUnseen = [
+  'unreachable',
+  'domain',
+  'account',
+  'settings',
+  'transactional',
+  'light',
+] as const
+export type WhyUnseen = (typeof whysUnseen)[number]
 
 /** Why opens of a mail are not seen, and why clicks in it are not; undefined where they are. */
 export interface UnseenOf {

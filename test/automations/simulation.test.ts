@@ -3,6 +3,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { addContact, createList } from '../../src/contacts/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { optOut } from '../../src/topics/index.js'
+import { setSwitches } from '../../src/tracking/index.js'
 import { openAutomations } from '../support/automation-appliance.js'
 
 const steps = [
@@ -30,7 +31,8 @@ t.test('a simulation over HTTP tells the whole way, and writes nothing', async (
   const { store, accountId } = rig
   await rig.template('hello', {
     subject: 'Plan {{ trigger.plan }}',
-    html: '<p>{{ contact.email }}</p>',
+    // With a picture, or nobody sees it opened.
+    html: '<p>{{ contact.email }}</p><img src="https://sender.test/a.png" alt="">',
   })
   const id = await rig.create('Welcome', steps, { connections })
   const simulate = async (body: object) => {
@@ -38,13 +40,19 @@ t.test('a simulation over HTTP tells the whole way, and writes nothing', async (
     t.equal(status, 200, JSON.stringify(json).slice(0, 300))
     return json
   }
-  const told = await simulate({
+  const opening = {
     email: 'new@example.com',
     at: '2026-12-01T09:00:00Z',
     payload: { plan: 'pro' },
     events: [{ event: 'order.paid', after: '2d', payload: { total: 5 } }],
     opens: { hello: '1h' },
-  })
+  }
+  const unseen = await simulate(opening)
+  t.same(unseen.unseen, [{ step: 'hello', deed: 'opened', why: 'transactional' }])
+  t.match(unseen.lines[3], { step: 'read', result: 'not_met' }, 'nobody would see it opened')
+  await setSwitches(rig, { accountId }, { opens: true })
+  const told = await simulate(opening)
+  t.same(told.unseen, [])
   const paidAt = '2026-12-03T09:00:00.000Z'
   t.match(told.lines, [
     { at: '2026-12-01T09:00:00.000Z', step: 'start', result: 'started' },
@@ -119,6 +127,7 @@ t.test('a simulation over a list counts', async (t) => {
     refused: {},
     steps: { start: { started: 12 }, pro: { met: 4, not_met: 8 } },
     ends: { completed: 12 },
+    unseen: [],
     cut: false,
   })
 })

@@ -28,6 +28,35 @@ t.test(
     const page = await context.newPage()
     const errors: string[] = []
     page.on('pageerror', (error) => errors.push(error.message))
+    // Made by the page: what was done is said until the next thing is done, and no longer.
+    await page.goto(`${url}/a/${accountId}/automations/new`)
+    await page.locator('[name=recipe][value=review]').check()
+    await page.locator('[name=name]').fill('Said once')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    const said = page.locator('.notice.good', { hasText: '“Said once” is made' })
+    await said.waitFor()
+    await page.locator('button[value="open:0.1"]').click()
+    await said.waitFor({ state: 'detached' })
+
+    // What is not right leads to its card, which has the focus then.
+    await page.locator('.notice.bad a', { hasText: 'The question' }).click()
+    t.equal(await page.evaluate('document.activeElement.id'), 'block-0.3')
+
+    // A template is taken by its picture.
+    await page.locator('button[value="open:0.3"]').click()
+    await page.getByText('Choose by picture').click()
+    await page.locator('.picture iframe').first().waitFor()
+    await page.locator('button[value^="take:"]').last().click()
+    await page.locator('summary', { hasText: 'Choose by picture' }).waitFor()
+    t.equal(await page.evaluate('document.activeElement.closest("#open") !== null'), true)
+
+    // Who adds a condition by keys goes on in it.
+    await page.locator('button[value="open:0.0"]').click()
+    await page.locator('[name="s.when"]').waitFor()
+    await page.locator('button[value="rule:add.0"]').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#what-0').waitFor()
+    t.equal(await page.evaluate('document.activeElement.id'), 'what-0')
     await page.goto(url + at)
 
     // By the keyboard: whoever adds a step goes on in its first field.

@@ -29,6 +29,12 @@ t.test('lists are made, shown, renamed and deleted; all who fit are changed', as
 t.test('what is known of an address is written as a ZIP, and erased', async (t) => {
   const { run, json, refused } = await openPlace(t)
   await json('account', 'create', 'City')
+  await refused(
+    /bob@x.test: Nothing is stored about this address/,
+    'contact',
+    'download',
+    'bob@x.test',
+  )
   await json('suppression', 'add', 'bob@x.test', '--detail', 'by phone')
   const known = await json('contact', 'download', 'bob@x.test')
   t.match(known, { address: 'bob@x.test', contact: null, suppressions: [{ reason: 'manual' }] })

@@ -11,19 +11,22 @@ import {
   contactHistory,
   contactTotal,
   createList,
+  deleteList,
   findContact,
   findImport,
+  goneNames,
   type ImportOrder,
   type ImportTask,
   importContacts,
   listLists,
   listMembers,
   makeImportTasks,
+  noMailCsv,
   refusedCsv,
 } from '../../src/contacts/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { becomeNode, makeTurns } from '../../src/store/index.js'
-import { suppressionsOf } from '../../src/suppression/index.js'
+import { eraseSuppressions, suppress, suppressionsOf } from '../../src/suppression/index.js'
 import { createTask, listTasks } from '../../src/tasks/index.js'
 import { createTopic, optOut } from '../../src/topics/index.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
@@ -137,7 +140,15 @@ t.test('of several nodes another one goes on with the import of one that is gone
       async run(account, file, { task, listId }) {
         for await (const piece of file) came += piece.length
         t.match([account, task, listId], [site.accountId, { id, after: 0 }, site.list.id])
-        return { imported: 0, skipped: 0, invalid: 0, suppressed: 0, refused: [], columns: [] }
+        return {
+          imported: 0,
+          skipped: 0,
+          invalid: 0,
+          suppressed: 0,
+          noMail: { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, erased: 0 },
+          refused: [],
+          columns: [],
+        }
       },
       close: async () => {},
     },
@@ -259,6 +270,56 @@ t.test('of twin rows the last one counts where the file overwrites', async (t) =
     t.same(await site.people(), [], 'its own rows are no changes of others')
   }
   await imports.close()
+})
+
+t.test('it says who of it gets no mail, and its list stays while it lasts', async (t) => {
+  const site = await open(t)
+  const { store, accountId, list } = site
+  const known = { unsubscribe: ['u1', 'u2'], bounce: ['b1'], manual: ['h1'], complaint: ['u2'] }
+  for (const [reason, names] of Object.entries(known)) {
+    for (const name of names) {
+      const record = { email: `${name}@x.test`, reason: reason as keyof typeof known }
+      await store.write((tx) => suppress(tx, accountId, record, clock.now()))
+    }
+  }
+  await store.write((tx) => eraseSuppressions(tx, accountId, 'e1@x.test', clock.now()))
+  const imports = site.start()
+  const crowd = Array.from({ length: 900 }, (_, n) => `r${n}@x.test,`)
+  const rows = [
+    'u1@x.test,',
+    'e1@x.test,',
+    ...crowd,
+    'U2@x.test,',
+    'b1@x.test,',
+    'h1@x.test,',
+    'l1@x.test,yes',
+  ]
+  const id = await site.keep(imports, `email,unsubscribed\n${rows.join('\n')}\n`)
+  await site.order(imports, id)
+  await site.until(id, ({ done }) => done > 200)
+  // As a stop does it: what was counted is not counted again.
+  await imports.change(accountId, id, 'paused')
+  await t.rejects(deleteList({ store, clock }, accountId, list.id), {
+    code: 'conflict',
+    message: /An import onto this list is paused \(“people.csv”\)/,
+  })
+  await imports.change(accountId, id, 'running')
+  const { result } = await site.until(id, isOver)
+  t.same(result.noMail, { unsubscribed: 2, bounced: 1, complained: 1, suppressed: 1, erased: 1 })
+  let csv = ''
+  const of = { accountId, listId: list.id, importId: result.importId ?? 0 }
+  for await (const piece of noMailCsv(store.read, of)) csv += piece
+  t.same(csv.trim().split(/\r?\n/).sort(), [
+    'U2@x.test,complained,904',
+    'b1@x.test,bounced,905',
+    'e1@x.test,erased on request,3',
+    'email,reason,line',
+    'h1@x.test,suppressed by hand,906',
+    'l1@x.test,unsubscribed,907',
+    'u1@x.test,unsubscribed,2',
+  ])
+  await deleteList({ store, clock }, accountId, list.id)
+  t.same([...(await goneNames(store.read, accountId, [list.id])).values()], ['Readers'])
 })
 
 t.test('undoing an import leaves whom somebody has changed since', async (t) => {

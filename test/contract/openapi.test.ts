@@ -443,7 +443,9 @@ t.test('successes', async (t) => {
   const imported = await answers(t, importing, { body: csv('email\nbob@x.test\nnobody\n') }, 200)
   const refused = [{ line: 3, reason: 'email "nobody" is not an email address' }]
   const columns = [{ name: 'email', became: 'email' }]
-  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, columns })
+  const noMail = { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, erased: 0 }
+  const counts = { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, noMail, columns }
+  t.same(imported.json, counts)
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/lists/${list}`, {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)

@@ -158,5 +158,12 @@ t.test(
     }
     t.match(refused.text, /name="button"[^>]*value="red"/, 'what was typed stays')
     t.notMatch(refused.text, /Expected |defaultFrom is|id="field-buttonText-fault"/)
+    const [, revision = ''] = /name="revision" value="([^"]+)"/.exec(refused.text) ?? []
+    const good = { ...brand, text: '#000000', button: '#14532d', postalAddress: 'Lagos' }
+    const mine = { ...good, languages: ['en'], defaultFrom: '', revision }
+    t.equal((await post('/brand', { ...mine, postalAddress: 'Abuja' })).status, 303)
+    const late = await post('/brand', mine)
+    t.match(late, { status: 422, text: /Changed meanwhile by [\s\S]*Postal address: Abuja/ })
+    t.match(late.text, />\s*Lagos<\/textarea>/, 'what was typed stays')
   },
 )

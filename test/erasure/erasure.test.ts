@@ -61,9 +61,13 @@ t.test(
     )
 
     const pieces = []
-    for await (const piece of downloadOf(store.read, accountId, address)) pieces.push(piece)
+    for await (const piece of downloadOf(store.read, accountId, address, clock.now()))
+      pieces.push(piece)
     const files = unzipSync(Buffer.concat(pieces))
-    t.same(Object.keys(files), ['everything.json', 'mails.csv', 'consent.csv'])
+    t.same(Object.keys(files), ['everything.json', 'mails.csv', 'consent.csv', 'overview.html'])
+    const overview = strFromU8(files['overview.html'] ?? new Uint8Array())
+    t.match(overview, `What is stored about ${address}`)
+    t.match(overview, /First name<\/th><td>Ann<[\s\S]*What they agreed to[\s\S]*Mails<\/th><td>3</)
     const everything = JSON.parse(strFromU8(files['everything.json'] ?? new Uint8Array()))
     t.match(everything, {
       contact: { firstName: 'Ann' },

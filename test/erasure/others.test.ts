@@ -248,7 +248,7 @@ t.test('a file has events, runs, and what became of mail beside many others', as
   const after = (await call('GET', `/v1/contacts/downloads/${to[0]}`)).json
   t.match(after.mails[0].events.at(-1), { type: 'opened' })
   let pieces = 0
-  for await (const _ of downloadOf(read, accountId, to[0] ?? '')) pieces++
+  for await (const _ of downloadOf(read, accountId, to[0] ?? '', clock.now())) pieces++
   t.ok(pieces > 2, 'it comes in pieces')
 })
 

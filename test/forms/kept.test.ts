@@ -50,7 +50,8 @@ t.test('a form’s mails stay its own, and what was agreed to is shown', async (
     )
     t.notMatch(shown, '192.0.2.77', 'shortened')
     const pieces = []
-    for await (const piece of downloadOf(store.read, accountId, email)) pieces.push(piece)
+    for await (const piece of downloadOf(store.read, accountId, email, clock.now()))
+      pieces.push(piece)
     const files = unzipSync(Buffer.concat(pieces))
     const known = JSON.parse(Buffer.from(files['everything.json'] ?? []).toString('utf8'))
     const { at, detail } = known.consent.at(-1)

@@ -214,8 +214,11 @@ t.test('whoever was erased is imported again and gets nothing', async (t) => {
     async () => (await call('GET', `/v1/contacts/erasures/${erasure.id}`)).json,
     ({ state }) => state === 'done',
   )
-  await importByPage('again.csv', subscribed)
+  const again = await importByPage('again.csv', subscribed)
+  t.match(again.text, /Get no mail[\s\S]*erased on request<\/a> 1[\s\S]*no-mail.csv/)
   t.notOk(await getsMail('ann@x.test'))
+  const { text: contacts } = await member.get(`${base}/contacts?q=ann@x.test`)
+  t.match(contacts, /Gets none: erased on request/)
   const campaign = { listId: list, ...news, from: 'news@sender.test' }
   const { json: sent } = await call('POST', '/v1/broadcasts', { body: campaign })
   await until(

@@ -10,7 +10,7 @@ const skip = noPostgres ?? false
 
 /** What the last migrations have made, taken away again. */
 const undo = `
-  drop table import_pieces, broadcast_left_out, broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
+  drop table gone_names, import_pieces, broadcast_left_out, broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
     handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates, node_addresses,
     site_brakes, site_days, host_complaints, node_invites, acme_challenges,
     receiving_rules, received, received_headers, received_texts;

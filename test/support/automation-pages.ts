@@ -17,6 +17,11 @@ export async function openAutomationPages(t: Test) {
   const base = `/a/${accountId}`
   const ask = async (method: string, path: string, body?: object) =>
     await posthorn.call(method, path, body === undefined ? {} : { body })
+  const call = async (method: string, path: string, body?: object) => {
+    const { status, json, text } = await ask(method, path, body)
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
+    return json
+  }
   return {
     posthorn,
     store,
@@ -29,10 +34,14 @@ export async function openAutomationPages(t: Test) {
     /** A call of the API, whatever comes of it. */
     ask,
     /** One that must not be refused. */
-    async call(method: string, path: string, body?: object) {
-      const { status, json, text } = await ask(method, path, body)
-      if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
-      return json
+    call,
+    /** Writes words of the account into the mails of a recipe, which cannot be turned on before that. */
+    async writeMails(id: string) {
+      const { steps } = await call('GET', `/v1/automations/${id}`)
+      for (const { type, config } of steps) {
+        if (type !== 'send_email') continue
+        await call('PATCH', `/v1/templates/${config.template}`, { html: '<p>Our own words</p>' })
+      }
     },
     /** Makes an automation of a recipe by the page; resolves with where it is written. */
     async made(

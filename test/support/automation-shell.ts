@@ -15,13 +15,14 @@ export async function openAutomationShell(t: Test) {
     ...rig.deps,
     ...rig.accepting,
     maxQueued: Number.MAX_SAFE_INTEGER,
+    tracking: undefined,
     takeOuts: makeTakeOuts({ store, clock, log: silentLog }),
   }
   const shell = await startShell(
     t,
     ({ account }) => {
       automationPages(account, deps)
-      const editing = { tracking: undefined, publicUrl: 'https://mail.example' }
+      const editing = { publicUrl: 'https://mail.example' }
       automationEditPages(account, { ...deps, ...editing, rendered: makeRenderedPages() })
     },
     { clock, accountId },

@@ -120,7 +120,11 @@ t.test('an account gets half of the queue, and what waits too long is given up',
   const clock = new FakeClock()
   const renderer = openRenderer({ log: silentLog, clock, entry })
   t.teardown(() => renderer.close())
-  // The thread is not up yet: all of these wait.
+  const slow = renderer.render(jobOf('a'))
+  await clock.advance(10_001)
+  t.match(await slow, rendered('a'), 'the start of the thread is waited for')
+  // The thread has as many as it takes: all others wait.
+  const spins = Array.from({ length: 4 }, () => renderer.render(jobOf('spin', 'spinner')))
   const variables = ' '.repeat(16 * 1024 * 1024 - 4096)
   const send = (account: string) => renderer.render(jobOf('a', account, variables))
   const early = [send('one'), send('one'), send('one'), send('two'), send('two'), send('three')]
@@ -129,6 +133,7 @@ t.test('an account gets half of the queue, and what waits too long is given up',
   await clock.advance(10_001)
   const late = { kind: 'unavailable', cause: 'the renderer is overloaded' }
   t.same(await Promise.all([early[0], early[1], early[3], early[4]]), [late, late, late, late])
+  t.same(await Promise.all(spins), [tooLong, late, late, late])
   t.match(await renderer.render(jobOf('a')), rendered('a'), 'and there is room again')
 })
 

@@ -125,7 +125,8 @@ export async function keepTyped(
   })
 }
 
-async function putDraft(
+/** Writes a draft, or another in its place. */
+export async function putDraft(
   tx: Tx,
   automation: Automation,
   { name, definition, now }: { name: string; definition: AutomationDefinition; now: number },

@@ -10,5 +10,12 @@ export {
   previewAutomation,
   previewCohort,
 } from './preview.js'
-export type { TrialRefusal, UnseenMails } from './simulation.js'
+export type { TrialRefusal } from './simulation.js'
 export { type DateSurvey, surveyDates } from './survey-dates.js'
+export {
+  type MailDeed,
+  type UnseenDeed,
+  type UnseenDeps,
+  type UnseenMail,
+  unseenAmong,
+} from './unseen.js'

@@ -24,6 +24,8 @@ import {
   makeMailTemplates,
   type RunContact,
   readDefinition,
+  type StepDefinition,
+  type StepOf,
 } from '../definition/index.js'
 import { openGate } from '../engine/index.js'
 import { meetAudience } from '../runs/index.js'
@@ -36,8 +38,8 @@ import type {
   SimulatedWorld,
   Simulation,
   TrialRefusal,
-  UnseenMails,
 } from './simulation.js'
+import { type UnseenDeed, type UnseenDeps, unseenDeeds, unseenIn } from './unseen.js'
 
 /** What a walk needs; it writes nothing. */
 export interface PreviewDeps {
@@ -49,8 +51,8 @@ export interface PreviewDeps {
   maxQueued: number
   /** Makes of the HTML of news what arrives; by default the tags that each copy fills in stand in it as they are written. */
   arriving?: ((html: string) => Promise<string>) | undefined
-  /** Mails that can be opened or clicked in without that anybody sees it; by default all of that is seen. */
-  unseen?: UnseenMails | undefined
+  /** What settings say of opens and clicks: those that nobody sees are not heard in a trial either. */
+  tracking: UnseenDeps['tracking']
 }
 
 /** Who walks through, and what happens on the way, as a request says it: times in ISO 8601. */
@@ -95,6 +97,8 @@ export interface AutomationPreview extends Omit<Simulation, 'lines'> {
   automationId: string
   version: number | null
   lines: PreviewedLine[]
+  /** What they do with mails and nobody sees. */
+  unseen: UnseenDeed[]
   stepOf(id: number): string | null
 }
 
@@ -118,7 +122,8 @@ export async function previewAutomation(
   id: string,
   input: PreviewInput,
 ): Promise<AutomationPreview> {
-  const { automation, definition, compiled, worldOf } = await settingOf(deps, accountId, id, input)
+  const setting = await settingOf(deps, accountId, id, input)
+  const { automation, definition, compiled, unseen, worldOf } = setting
   const contact = await travellerAt(deps, accountId, input.email)
   const asks = audienceIn(JSON.stringify(definition))
   await meetAudience(deps.store.read, [{ contact, asks }])
@@ -148,6 +153,7 @@ export async function previewAutomation(
     automationId: automation.id,
     version: isDraft(input) ? null : automation.version,
     lines: rendered,
+    unseen,
     stepOf: (stepId) => compiled.byId.get(stepId)?.step.key ?? null,
   }
 }
@@ -178,9 +184,9 @@ export async function previewCohort(
   id: string,
   crowd: Crowd,
   input: Omit<PreviewInput, 'email'>,
-): Promise<CohortCounts> {
+): Promise<CohortCounts & Pick<AutomationPreview, 'unseen'>> {
   const setting = await settingOf(deps, accountId, id, input, { ...crowd })
-  const { definition, compiled, worldOf } = setting
+  const { definition, compiled, unseen, worldOf } = setting
   const page = { limit: cohortSize }
   const { members } =
     'listId' in crowd
@@ -193,10 +199,11 @@ export async function previewCohort(
     contacts.map((contact) => ({ contact, asks })),
   )
   const standing = await standingOf(deps, accountId, definition, contacts)
-  return await simulateCohort(
+  const counts = await simulateCohort(
     compiled,
     contacts.map((contact) => asTheyStand(worldOf(contact), standing)),
   )
+  return { ...counts, unseen }
 }
 
 /** Who of some is suppressed or has left a topic now, as those who would be let in are judged too. */
@@ -235,7 +242,7 @@ interface PreviewedWorld extends SimulatedWorld {
 
 /** What is simulated: the version or draft, and what happens to whomever. */
 async function settingOf(
-  { store, clock, unseen }: PreviewDeps,
+  { store, clock, tracking }: PreviewDeps,
   accountId: string,
   id: string,
   input: Omit<PreviewInput, 'email'>,
@@ -252,6 +259,9 @@ async function settingOf(
   const clicks = aftersIn(input.clicks)
   const until = timeIn(input.until)
   refuseMeaningless(definition, input, until !== undefined && until < at)
+  const sends = definition.steps.filter(isSend)
+  const done = { opened: opens, clicked: clicks }
+  const unseen = await unseenDeeds({ store, tracking }, accountId, sends, done)
   const payload = begun(definition, input, among)
   const worldOf = (contact: RunContact): PreviewedWorld => {
     const begins = beginningFor(definition, contact, { at, payload: payloadOf(payload) })
@@ -273,10 +283,13 @@ async function settingOf(
       }),
     ]
     const end = until ?? from + usualLengthMs
-    return { contact, happenings, until: end, opens, clicks, unseen, at, noDate }
+    const seen = { opens, clicks, unseen: unseenIn(unseen) }
+    return { contact, happenings, until: end, ...seen, at, noDate }
   }
-  return { automation, definition, compiled, worldOf }
+  return { automation, definition, compiled, unseen, worldOf }
 }
+
+const isSend = (step: StepDefinition): step is StepOf<'send_email'> => step.type === 'send_email'
 
 const isDraft = ({ steps, connections }: Omit<PreviewInput, 'email'>) =>
   steps !== undefined || connections !== undefined

@@ -1,4 +1,5 @@
 import { storedObject, type Tx } from '../../store/index.js'
+import type { NoMailCounts } from '../no-mail.js'
 
 /** Where an import that is a task goes on, as its thread is told. */
 export interface TaskPlace {
@@ -14,6 +15,8 @@ export interface ImportResult {
   skipped: number
   invalid: number
   suppressed: number
+  /** How many of whom it has put on the list get no mail; not there for imports of former versions. */
+  noMail?: NoMailCounts
   /** Why it has failed, or was paused by itself. */
   reason?: string
   /** How many an undoing has taken off the list. */

@@ -81,7 +81,7 @@ function cardPart(
   const wrong = options.faults.get(step.key) ?? []
   const doubtful = options.warnings.get(step.key) ?? []
   const anchor = isOpen ? 'open' : `block-${place}`
-  return html`<fieldset class="card block" id="${anchor}"${isOpen && html` tabindex="-1"`}${!mayStand(items, at) && html` data-fixed`}><legend><bdi>${isolated(title)}</bdi></legend>${
+  return html`<fieldset class="card block" id="${anchor}" tabindex="-1"${!mayStand(items, at) && html` data-fixed`}><legend><bdi>${isolated(title)}</bdi></legend>${
     step.name !== undefined && html`<p class="quiet">${isolated(says)}</p>`
   }${wrong.map((one) => html`<p class="fault">${isolated(one)}</p>`)}${doubtful.map(
     (one) => html`<p class="hint">${isolated(one)}</p>`,

@@ -1,7 +1,7 @@
+import type { UnseenDeps } from '../../automations/index.js'
 import type { AutomationPageDeps } from '../automations/deps.js'
 import type { CampaignPageDeps } from '../campaigns/deps.js'
 import type { RenderedPages } from '../templates/rendered.js'
-import type { UnseenDeps } from './unseen-mails.js'
 
 /** What writing automations needs. `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export type AutomationEditDeps = AutomationPageDeps & { rendered: RenderedPages } & Pick<

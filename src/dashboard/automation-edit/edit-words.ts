@@ -34,14 +34,6 @@ export function byStep(
   return faults
 }
 
-/** How much is in the way of enabling it. */
-export const countWords = (count: number): string =>
-  count === 0
-    ? ''
-    : count === 1
-      ? 'One thing is not right yet.'
-      : `${count} things are not right yet.`
-
 /** How it stands, and what saving does. */
 export function stateWords(
   { status }: Automation,

@@ -22,7 +22,8 @@ import type { Visit } from '../shell/visit.js'
 import { outlineCards } from './cards.js'
 import { itemAt } from './deeds.js'
 import type { AutomationEditDeps } from './deps.js'
-import { byStep, countWords, nameFaults, stateWords, targetsOf } from './edit-words.js'
+import { byStep, nameFaults, stateWords, targetsOf } from './edit-words.js'
+import { faultList } from './fault-list.js'
 import { faultWords } from './fault-words.js'
 import { faultsNow } from './faults-now.js'
 import { mailPreview } from './mail-preview.js'
@@ -31,7 +32,7 @@ import { asWait, heardAt } from './settings-rules.js'
 import { stepChoices } from './step-choices.js'
 import { stepFields } from './step-fields.js'
 import { definitionOf } from './typed.js'
-import { unreadyWords } from './unready-words.js'
+import { tooSoonWords } from './unready-words.js'
 import { unseenAsked } from './unseen-words.js'
 import { typedOrKept, writable } from './written.js'
 
@@ -53,12 +54,10 @@ export interface EditAutomationView {
   theirs: string
   nameFaults: Faults
   same: SameBy
-  /** What is wrong with no single step. */
-  wrong: string[]
   /** What is doubtful with no single step. */
   doubtful: string[]
-  /** How much is in the way of enabling it. */
-  count: string
+  /** What is in the way of enabling it, each with the way to its step. */
+  wrong: Html
   isConflict: boolean
 }
 
@@ -66,7 +65,7 @@ export interface EditAutomationView {
 export async function showEdit(
   deps: AutomationEditDeps,
   visit: Visit,
-  faults: Faults,
+  told: Faults,
   /** That of what was kept just now. */
   revision?: string,
 ): Promise<PageAnswer> {
@@ -77,7 +76,8 @@ export async function showEdit(
   const { outline, open, settings } = typed
   const definition = definitionOf(typed)
   const billing = await readBilling(read, deps.plans, account.id)
-  const { faults: found, isSound } = await faultsNow(deps, billing, definition)
+  const { faults, unwritten, isSound } = await faultsNow(deps, billing, definition)
+  const found = [...faults, ...unwritten]
   const item = itemAt(outline, open)
   const heard = heardAt(settings, open)
   const ofSettings = heard && asWait(heard)
@@ -87,7 +87,7 @@ export async function showEdit(
   const warned = [
     ...(isSound ? await automationWarnings(read, account.id, definition) : []),
     ...(await unseenAsked(deps, account.id, definition)),
-    ...(await unreadyWords(read, account.id, definition)),
+    ...tooSoonWords(definition),
   ]
   const choices = await stepChoices(read, account.id, {
     step,
@@ -114,9 +114,9 @@ export async function showEdit(
     faults: byStep(found, called),
     warnings: byStep(warned, called),
     fields: (one) =>
-      html`<div id="fields">${nameFields(one.step)}${stepFields(one.step, { choices, change, preview, domains })}</div>`,
+      html`<div id="fields">${nameFields(one.step)}${stepFields(one.step, { choices, change, preview, domains, base })}</div>`,
   })
-  const isConflict = faults.message === changedSince
+  const isConflict = told.message === changedSince
   const view: EditAutomationView = {
     page: here,
     id: automation.id,
@@ -146,14 +146,13 @@ export async function showEdit(
       ],
       cli: [command('automation draft', { of: [automation.id] })],
     },
-    wrong: found.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
+    wrong: faultList(found, { outline, open, called, base }),
     doubtful: warned.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
-    count: countWords(found.length),
     isConflict,
   }
   const look: PageLook = { title: view.title, steps: true }
-  const told = isConflict ? { faults: Object.assign({}, faults, { message: theirs }) } : {}
-  return page('automation-edit/edit', view, Object.assign(look, told))
+  const said = isConflict ? { faults: Object.assign({}, told, { message: theirs }) } : {}
+  return page('automation-edit/edit', view, Object.assign(look, said))
 }
 
 const theirs =

@@ -6,7 +6,6 @@ import {
   faultsOf,
   type LiquidDeps,
   outlineOf,
-  type StepFault,
   surveyDates,
   validate,
 } from '../../automations/index.js'
@@ -20,7 +19,7 @@ import type { CampaignCheck } from '../campaigns/check.js'
 import { inQuotes } from '../shell/names.js'
 import { faultWords } from './fault-words.js'
 import { datedWords, unreadableWords } from './survey-words.js'
-import { unreadyWords } from './unready-words.js'
+import { tooSoonWords, type Unready, unwrittenMails } from './unready-words.js'
 import { mendPath } from './written.js'
 
 /** Whose automation it is, and where its pages are. */
@@ -38,7 +37,6 @@ export async function checksOf(
   book: WordBook,
 ): Promise<CampaignCheck[]> {
   const { read } = deps.store
-  const edit = { label: 'Write it', href: `${here}/edit` }
   const outline = outlineOf(definition)
   const faults = await faultsOf(deps, billing.accountId, definition)
   const valid = faults.length > 0 ? undefined : validate(definition).definition
@@ -48,19 +46,23 @@ export async function checksOf(
   }
   const told =
     (tone: 'bad' | 'doubt') =>
-    (one: StepFault): CampaignCheck => ({
+    (one: Unready): CampaignCheck => ({
       tone,
       says: `${called(one.key)}${faultWords(one, titleOf(definition, book))}`,
-      mend: { label: edit.label, href: mendPath(here, { outline }, [one]) },
+      mend:
+        one.slug === undefined
+          ? { label: 'Mend it at its step', href: mendPath(here, { outline }, [one]) }
+          : { label: 'Write this mail', href: `${base}/templates/${one.slug}` },
     })
-  if (valid === undefined) return faults.map(told('bad'))
+  const unwritten = await unwrittenMails(read, billing.accountId, definition)
+  if (valid === undefined) return [...faults, ...unwritten].map(told('bad'))
   const checks: CampaignCheck[] = [
     { tone: 'none', says: `${startWords(valid, book)}. ${reentryWords(valid)}` },
     { tone: 'good', says: `All ${valid.steps.length} steps fit together.` },
   ]
   try {
     const lacking = await checkEnabling(read, billing, valid)
-    checks.push(...lacking.map(told('bad')))
+    checks.push(...[...lacking, ...unwritten].map(told('bad')))
     if (lacking.length === 0) {
       checks.push({
         tone: 'good',
@@ -79,15 +81,7 @@ export async function checksOf(
     })
   }
   checks.push(...(await automationWarnings(read, billing.accountId, valid)).map(told('doubt')))
-  const unready = await unreadyWords(read, billing.accountId, valid)
-  checks.push(
-    ...unready.map((one): CampaignCheck => {
-      const { slug } = one
-      if (slug === undefined) return told('doubt')(one)
-      const mend = { label: 'Write this mail', href: `${base}/templates/${slug}` }
-      return { ...told('doubt')(one), mend }
-    }),
-  )
+  checks.push(...tooSoonWords(valid).map(told('doubt')))
   checks.push(...(await unheard(read, billing.accountId, valid)))
   checks.push(...(await datesChecked(read, billing.accountId, valid)))
   return checks

@@ -31,6 +31,7 @@ import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { checksOf } from './enable-checks.js'
 import { refusedInWords } from './refusal-words.js'
+import { unwrittenMails } from './unready-words.js'
 import { unseenWords } from './unseen-words.js'
 import { writable } from './written.js'
 
@@ -67,8 +68,13 @@ export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void
     const billing = await readBilling(read, deps.plans, account.id)
     const { definition } = await readWritten(read, found)
     const book = await wordBook(read, account.id, [definition])
-    const { name } = await refusedInWords('It is not turned on.', { definition, book }, () =>
-      putInForce(deps, billing, found.id, form.revision),
+    const { name } = await refusedInWords(
+      'It is not turned on.',
+      { definition, book },
+      async () => {
+        await refuseUnwritten(read, account.id, definition)
+        return await putInForce(deps, billing, found.id, form.revision)
+      },
     ).catch(async (error: unknown) => {
       if (!(error instanceof ApiError) || error.message !== changedSince) throw error
       const now = await findAutomation(read, account.id, found.id)
@@ -81,6 +87,20 @@ export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void
       flash: `“${name}” is on as it is written here`,
       audit: auditOf(operations.enableAutomation, { target: found.id }),
     })
+  })
+}
+
+/** Words that a recipe means for its author are sent to nobody, whatever is in the way of seeing them. */
+async function refuseUnwritten(
+  read: Read,
+  accountId: string,
+  definition: AutomationDefinition,
+): Promise<void> {
+  const errors = await unwrittenMails(read, accountId, definition)
+  if (errors.length === 0) return
+  throw new ApiError('validation_error', 'Mails of it are not written yet', {
+    status: 422,
+    fields: { errors },
   })
 }
 
@@ -106,7 +126,7 @@ async function showEnable(
   const unseen = await unseenWords(deps, account.id, definition, book)
   checks.push(...unseen.map((says): CampaignCheck => ({ tone: 'doubt', says })))
   if (!isAutomationName(name)) {
-    const mend = { label: 'Write it', href: `${here}/edit` }
+    const mend = { label: 'Write it', href: `${here}/edit#field-name` }
     checks.push({
       tone: 'bad',
       says: 'Its name has to have 1 to 200 characters, in one line.',

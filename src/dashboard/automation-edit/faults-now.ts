@@ -8,10 +8,13 @@ import {
 import type { AccountBilling } from '../../billing/index.js'
 import type { Read } from '../../store/index.js'
 import { faultWords } from './fault-words.js'
+import { type Unready, unwrittenMails } from './unready-words.js'
 
 /** What is in the way of turning on what is written: what is wrong with it by itself, and what it names that is not there. */
 export interface FaultsNow {
   faults: StepFault[]
+  /** Mails that nobody has written yet: they are mended elsewhere. */
+  unwritten: Unready[]
   /** Nothing is wrong with it by itself. */
   isSound: boolean
 }
@@ -27,5 +30,6 @@ export async function faultsNow(
   const wordsOf = (one: StepFault) => `${one.key} ${faultWords(one, (key) => key)}`
   const said = new Set(own.map(wordsOf))
   const others = lacking.filter((one) => !said.has(wordsOf(one)))
-  return { faults: [...own, ...others], isSound: own.length === 0 }
+  const unwritten = await unwrittenMails(deps.store.read, billing.accountId, definition)
+  return { faults: [...own, ...others], unwritten, isSound: own.length === 0 }
 }

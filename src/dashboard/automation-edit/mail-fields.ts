@@ -1,6 +1,7 @@
 import type { StepDefinition } from '../../automations/index.js'
 import { maxHeaders, maxReplyTo } from '../../emails/index.js'
 import { type Html, html } from '../shell/html.js'
+import { mailGallery } from './mail-gallery.js'
 import type { StepChoices } from './step-choices.js'
 import { one, showsFor } from './step-field.js'
 import { headerLines, linesOf } from './typed-lines.js'
@@ -13,12 +14,13 @@ interface MailOptions {
   change: string
   preview?: Html | undefined
   domains: string
+  base: string
 }
 
 /** What a mail is made of, and for whom. */
 export function mailFields(
   config: MailConfig,
-  { choices, change, preview, domains }: MailOptions,
+  { choices, change, preview, domains, base }: MailOptions,
 ): Html {
   const { template, replyTo = '', variables = {}, headers = {}, templateVersion } = config
   const known = choices.templates.some(({ value }) => value === template)
@@ -40,7 +42,7 @@ export function mailFields(
     value: template,
     options: templates,
   })}
-${showsFor('template', change, 'Show it')}${preview}
+${mailGallery(choices, { base, change, isOpen: template === '' })}${showsFor('template', change, 'Show it')}${preview}
 ${one({ name: 'from', label: 'From', hint: domains === '' ? 'An address on a verified domain; there is none yet.' : `On one of your domains: ${domains}.`, value: config.from, autocomplete: 'off' })}
 ${one({ name: 'subject', label: 'Subject', hint: 'Empty: that of the template. One line of at most 998 letters, fewer where they are not Latin.', value: config.subject ?? '', maxlength: 998, required: false })}
 ${one({

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors/index.js'
 import { findTemplate, samplesOf } from '../../templates/index.js'
 import { shownCopy } from '../campaigns/preview.js'
 import { type Html, html } from '../shell/html.js'
-import { previewOf } from '../templates/preview.js'
+import { previewOf, type TemplatePreview } from '../templates/preview.js'
 import type { AutomationEditDeps } from './deps.js'
 import type { MailConfig } from './mail-fields.js'
 
@@ -19,6 +19,21 @@ export const makeArriving =
   async (html: string): Promise<string> =>
     (await shownCopy(deps, html, { accountId, address, isNotice })).html
 
+/** A template as it arrives with its sample values. Throws a 404 where there is none of that name. */
+export async function templateShown(
+  deps: AutomationEditDeps,
+  accountId: string,
+  slug: string,
+  type: MailConfig['type'],
+): Promise<TemplatePreview> {
+  const { read } = deps.store
+  const { subject, html: source, textBody } = await findTemplate(read, accountId, slug)
+  const samples = await samplesOf(read, accountId, slug)
+  const draft = { subject, html: source, textBody: textBody ?? '' }
+  const arriving = makeArriving(deps, accountId, { isNotice: type === 'transactional' })
+  return await previewOf(deps, accountId, draft, samples, arriving)
+}
+
 /** The mail of a step as it is sent with the sample values of its template; nothing where there is none of that name. */
 export async function mailPreview(
   deps: AutomationEditDeps,
@@ -26,18 +41,8 @@ export async function mailPreview(
   { template: slug, type }: MailConfig,
 ): Promise<Html | undefined> {
   if (slug === '') return undefined
-  const { read } = deps.store
   try {
-    const { subject, html: source, textBody } = await findTemplate(read, accountId, slug)
-    const samples = await samplesOf(read, accountId, slug)
-    const draft = { subject, html: source, textBody: textBody ?? '' }
-    const { mail, fault } = await previewOf(
-      deps,
-      accountId,
-      draft,
-      samples,
-      makeArriving(deps, accountId, { isNotice: type === 'transactional' }),
-    )
+    const { mail, fault } = await templateShown(deps, accountId, slug, type)
     const change = html`<a href="${base}/templates/${slug}">Write this mail</a>`
     if (mail === undefined)
       return html`<p class="fault">${fault?.message ?? 'It cannot be shown.'} ${change}</p>`

@@ -5,8 +5,10 @@ import {
   beginAutomation,
   discardDraft,
   duplicateAutomation,
+  findAutomation,
   keepTyped,
   keepWritten,
+  readWritten,
 } from '../../automations/index.js'
 import { readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -15,6 +17,7 @@ import { check, structOf, table } from '../../fields/index.js'
 import { inPlainWords } from '../automations/refusals.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { html } from '../shell/html.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { sampleFrame } from '../templates/rendered.js'
@@ -22,6 +25,7 @@ import type { AutomationEditDeps } from './deps.js'
 import { showEdit } from './edit.js'
 import { enablePages } from './enable.js'
 import { faultsNow } from './faults-now.js'
+import { templateShown } from './mail-preview.js'
 import { listChosen, NewForm, showNew } from './new.js'
 import { simulatePages } from './simulate.js'
 import { definitionOf, refuseUnreadable } from './typed.js'
@@ -46,10 +50,22 @@ export function automationEditPages(asked: AccountPages, deps: AutomationEditDep
   enablePages(pages, deps)
   simulatePages(pages, deps)
   pages.get('/automations/mail/:frame', 'automations.read', async ({ account, params, query }) => {
-    const html = deps.rendered.find(account.id, params.frame ?? '')
-    if (html === undefined) throw new ApiError('not_found', 'This preview is over; show it again')
-    return sampleFrame(html, query)
+    const kept = deps.rendered.find(account.id, params.frame ?? '')
+    if (kept === undefined) throw new ApiError('not_found', 'This preview is over; show it again')
+    return sampleFrame(kept, query)
   })
+  pages.get(
+    '/automations/picture/:slug',
+    'automations.read',
+    async ({ account, params, query }) => {
+      const { mail, fault } = await templateShown(deps, account.id, params.slug ?? '', undefined)
+      const made = mail && deps.rendered.find(account.id, mail.id)
+      return sampleFrame(
+        made ?? String(html`<p>${fault?.message ?? 'It cannot be shown.'}</p>`),
+        query,
+      )
+    },
+  )
 }
 
 const Name = structOf(table({ name: operations.automationName }))
@@ -78,9 +94,12 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
   })
   pages.post('/automations/:id/duplicate', { action }, async ({ account, base, params }) => {
     const billing = await readBilling(deps.store.read, deps.plans, account.id)
-    const made = await duplicateAutomation(deps, billing, params.id ?? '')
+    const found = await findAutomation(deps.store.read, account.id, params.id ?? '')
+    const { isDraft } = await readWritten(deps.store.read, found)
+    const made = await duplicateAutomation(deps, billing, found.id, undefined, { withDraft: true })
+    const of = isDraft ? ' with what is written in the draft' : ''
     return redirect(`${base}/automations/${made.id}/edit`, {
-      flash: 'This is a copy; nobody enters it before you turn it on',
+      flash: `This is a copy${of}; nobody enters it before you turn it on`,
       audit: auditOf(operations.duplicateAutomation, { target: made.id }),
     })
   })

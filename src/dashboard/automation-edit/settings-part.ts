@@ -31,18 +31,18 @@ export function settingsPart({
   choices: StepChoices
 }): Html {
   if (open !== 'settings' && !open.startsWith('settings:')) {
-    return html`<section class="card" aria-labelledby="whole"><h2 id="whole">For all steps</h2><p>${isolated(says)}</p><p class="buttons"><button name="do" value="open:settings" formaction="${change}#whole" formnovalidate>Change what holds for all steps</button></p></section>`
+    return html`<section class="card" aria-labelledby="whole"><h2 id="whole" tabindex="-1">For all steps</h2><p>${isolated(says)}</p><p class="buttons"><button name="do" value="open:settings" formaction="${change}#whole" formnovalidate>Change what holds for all steps</button></p></section>`
   }
   const button = (value: string, label: string) =>
     html`<button name="do" value="open:${value}" formaction="${change}#open" formnovalidate>${label}</button>`
   const onlyIf = (place: string, { eventName, filter }: { eventName: string; filter?: Rule }) =>
     place === open
-      ? html`<fieldset class="column" id="open"><legend>When “${eventName}” ends it</legend>${filterPart(filter, 'Only if', { choices, change, domains: '' })}<p class="buttons">${button('settings', 'Done')}</p></fieldset>`
+      ? html`<fieldset class="column" id="open"><legend>When “${eventName}” ends it</legend>${filterPart(filter, 'Only if', { choices, change })}<p class="buttons">${button('settings', 'Done')}</p></fieldset>`
       : html`<p>“${eventName}” ${filter === undefined ? 'always counts.' : html`counts only if ${isolated(asks(filter))}.`} ${button(place, 'Only if…')}</p>`
   const { goal, exitOn = [], sendWindow, maxPerHour, timeZone, onUnsubscribe } = settings
   const text = (name: string, label: string, value: string, hint: string) =>
     field({ name: `w.${name}`, label, value, hint, required: false, autocomplete: 'off' })
-  return html`<section class="card" aria-labelledby="whole"><h2 id="whole">For all steps</h2><input type="hidden" name="w.here" value="on">
+  return html`<section class="card" aria-labelledby="whole"><h2 id="whole" tabindex="-1">For all steps</h2><input type="hidden" name="w.here" value="on">
 ${text('exitOn', 'Events that end it for somebody', exitOn.map(({ eventName }) => eventName).join(', '), 'Wherever they are in it, such as order.paid; several with commas, 20 at most, each of 1 to 100 letters, digits, and _ . : -.')}${exitOn.map((one, at) => onlyIf(`settings:exit:${at}`, one))}
 ${text('goal', 'The event that is its goal', goal?.eventName ?? '', 'Who does it is counted as having reached the goal, and leaves. One name of 1 to 100 letters, digits, and _ . : -.')}${goal !== undefined && onlyIf('settings:goal', goal)}
 ${field({ name: 'w.goalTo', label: 'Where the goal leads', type: 'select', value: goal?.to ?? '', options: [{ value: '', label: 'It ends' }, ...targets] })}

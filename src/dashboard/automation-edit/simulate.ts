@@ -26,7 +26,6 @@ import { datedWords, unreadableWords } from './survey-words.js'
 import { checkedEmail, happeningsTyped, mostEvents, typedAfter, worldIn } from './trial-asked.js'
 import { countsOf, type TrialTold, timelineOf } from './trial-words.js'
 import { definitionOf, refuseUnreadable } from './typed.js'
-import { sendsIn, unseenAmong, unseenIn } from './unseen-mails.js'
 import { unseenInTrial, unseenWords } from './unseen-words.js'
 import { typedOrKept, writable } from './written.js'
 
@@ -179,22 +178,18 @@ async function tried(
 ): Promise<TrialTold> {
   const called = titlesApart(definition, book)
   const world = worldIn(fields, definition, { zone, now })
-  const done = { opened: fields.all('opened'), clicked: fields.all('clicked') }
-  const keys = new Set([...done.opened, ...done.clicked])
-  const sends = sendsIn(definition).filter(({ key }) => keys.has(key))
-  const unseen = await unseenAmong(deps, account.id, sends)
-  const trying = { ...deps, unseen: unseenIn(unseen) }
   const whom = fields.get('whom') ?? ''
-  const notSeen = unseenInTrial(done, unseen, called)
   if (whom !== '') {
     const order = flowGraph(definition).steps.map(({ key }) => key)
-    const counts = await previewCohort(trying, account.id, id, crowdIn(whom), world)
+    const counts = await previewCohort(deps, account.id, id, crowdIn(whom), world)
+    const notSeen = unseenInTrial(counts.unseen, called)
     return { ...nothingTold, ...countsOf(counts, called, order), notSeen }
   }
   const email = checkedEmail(fields.get('email') ?? '')
   const arriving = makeArriving(deps, account.id, { address: email })
   const asked = { ...world, email }
-  const preview = await previewAutomation({ ...trying, arriving }, account.id, id, asked)
+  const preview = await previewAutomation({ ...deps, arriving }, account.id, id, asked)
+  const notSeen = unseenInTrial(preview.unseen, called)
   const words = {
     called,
     asked: (field: string) => fieldWords(field, book, definition),

@@ -14,7 +14,8 @@ import { inQuotes } from '../shell/names.js'
 
 /** What the fields of a step offer. */
 export interface StepChoices {
-  templates: FieldChoice[]
+  /** With the subject of each. */
+  templates: (FieldChoice & { subject: string })[]
   lists: FieldChoice[]
   segments: FieldChoice[]
   forms: FieldChoice[]
@@ -66,7 +67,11 @@ export async function stepChoices(
       ? []
       : await ruleFields(read, accountId, { step, steps, before, events, asked })
   return {
-    templates: templates.map(({ slug }) => ({ value: slug, label: slug })),
+    templates: templates.map(({ slug, subject }) => ({
+      value: slug,
+      label: `${slug}: ${subject}`,
+      subject,
+    })),
     lists: lists.map(named),
     segments: segments.map(named),
     forms: forms.map(named),

@@ -20,6 +20,8 @@ export interface FieldsOptions {
   preview?: Html | undefined
   /** What the account writes from. */
   domains: string
+  /** Where the account's pages are. */
+  base: string
 }
 
 /** What the card of a step asks for, with the limits that hold. */
@@ -87,7 +89,7 @@ function reentryFields(
 export function filterPart(
   rule: Rule | undefined,
   says: string,
-  { choices, change }: FieldsOptions,
+  { choices, change }: Pick<FieldsOptions, 'choices' | 'change'>,
 ): Html {
   const sentence = sentenceOf(rule ?? { all: [] })
   if (sentence === undefined) {
@@ -97,7 +99,8 @@ export function filterPart(
     sentence,
     choices: choices.fields,
     kindOf: ruleFieldKind,
-    action: `${change}#open`,
+    // To the condition itself.
+    action: change,
     prefix: 'rule:',
     says,
   })

@@ -138,13 +138,15 @@ function mailIn(before: MailConfig, said: Said, fields: Form): MailConfig {
     headers: headersBefore = {},
     ...rest
   } = before
+  // The button of a template's picture.
+  const [, taken] = /^take:(.+)$/.exec(fields.get('do') ?? '') ?? []
   const isTransactional = said('kind') === 'transactional'
   const isThere = (name: string) => fields.get(`s.${name}`) !== undefined
   const variables = isThere('variables') ? valuesIn(said('variables')) : variablesBefore
   const headers = isThere('headers') ? headersIn(said('headers')) : headersBefore
   return {
     ...rest,
-    template: said('template'),
+    template: taken ?? said('template'),
     from: said('from'),
     ...(said('subject') !== '' && { subject: said('subject') }),
     ...(said('replyTo') !== '' && { replyTo: said('replyTo') }),

@@ -9,24 +9,25 @@ import type { Read } from '../../store/index.js'
 import { shortName } from '../automations/step-names.js'
 import { inQuotes } from '../shell/names.js'
 
-/** A sentence about a step, and the template that is to be written because of it. */
+/** What is wrong at a step, and the template in which it is mended. */
 export type Unready = StepFault & { slug?: string }
 
-/** What may be turned on and would be a pity: mails that are still as a recipe made them, and questions that come too soon. */
-export async function unreadyWords(
+/** Mails that are still as a recipe made them: pages turn on nothing that sends words which are meant for its author. */
+export async function unwrittenMails(
   read: Read,
   accountId: string,
   definition: AutomationDefinition,
 ): Promise<Unready[]> {
   const made = await asMade(read, accountId, definition)
-  return [
-    ...made.map((one) => ({ key: one.key, error: madeWords(one), slug: one.slug })),
-    ...askedTooSoon(definition).map(({ key, mail }) => ({
-      key,
-      error: `Nobody can have opened ${inQuotes(shortName(mail, definition.steps))} yet, or clicked in it: put a wait before this question.`,
-    })),
-  ]
+  return made.map((one) => ({ key: one.key, error: madeWords(one), slug: one.slug }))
 }
+
+/** Questions that come before anybody can have done what they ask for, which may be turned on and would be a pity. */
+export const tooSoonWords = (definition: AutomationDefinition): StepFault[] =>
+  askedTooSoon(definition).map(({ key, mail }) => ({
+    key,
+    error: `Nobody can have opened ${inQuotes(shortName(mail, definition.steps))} yet, or clicked in it: put a wait before this question.`,
+  }))
 
 const madeWords = ({ instructs, leadsNowhere }: AsMade): string =>
   instructs

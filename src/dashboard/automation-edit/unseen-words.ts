@@ -1,16 +1,20 @@
-import type { AutomationDefinition, StepDefinition, StepFault } from '../../automations/index.js'
+import {
+  type AutomationDefinition,
+  type MailDeed,
+  type StepDefinition,
+  type StepFault,
+  type UnseenDeed,
+  type UnseenDeps,
+  unseenAmong,
+} from '../../automations/index.js'
 import type { WhyUnseen } from '../../tracking/index.js'
 import { shortName } from '../automations/step-names.js'
 import { stepTitle, type WordBook } from '../automations/words.js'
 import { inQuotes } from '../shell/names.js'
 import {
   type AskingDefinition,
-  type MailDeed,
   type SendingStep,
   sendsIn,
-  type UnseenDeps,
-  type UnseenMail,
-  unseenAmong,
   unseenEverywhere,
 } from './unseen-mails.js'
 
@@ -38,7 +42,7 @@ function causeOf(why: WhyUnseen, deed: MailDeed, domain: string): string {
 }
 
 /** What to do about it, as a sentence. */
-function cureOf(mail: UnseenMail, deed: MailDeed): string {
+function cureOf(why: WhyUnseen, deed: MailDeed, seesClicks: boolean): string {
   const cures: Readonly<Record<WhyUnseen, string>> = {
     unreachable: 'Ask the operator of this server for one',
     domain: 'Turn it on at the page of that domain',
@@ -47,8 +51,8 @@ function cureOf(mail: UnseenMail, deed: MailDeed): string {
     transactional: 'Turn it on in “Settings”',
     light: 'Put a picture into the mail',
   }
-  const cure = cures[mail[deed] ?? 'light']
-  const isOther = deed === 'opened' && mail.clicked === undefined
+  const cure = cures[why]
+  const isOther = deed === 'opened' && seesClicks
   return isOther ? `${cure}, or ask whether they have clicked in it.` : `${cure}.`
 }
 
@@ -76,7 +80,7 @@ export async function unseenWords(
     const mail = unseen.get(key)
     const why = mail?.[deed]
     if (step === undefined || mail === undefined || why === undefined) return []
-    return `${subjectOf(inQuotes(stepTitle(step, book, definition)), deed)} cannot be seen: ${causeOf(why, deed, mail.domain)}. ${countsAs(deed)} ${cureOf(mail, deed)}`
+    return `${subjectOf(inQuotes(stepTitle(step, book, definition)), deed)} cannot be seen: ${causeOf(why, deed, mail.domain)}. ${countsAs(deed)} ${cureOf(why, deed, mail.clicked === undefined)}`
   })
   return [...told, ...(await unheard(deps, accountId, definition)).map(({ error }) => error)]
 }
@@ -100,7 +104,7 @@ export async function unseenAsked(
       if (mail === undefined || why === undefined) return []
       const name = inQuotes(shortName(of, definition.steps))
       const was = deed === 'opened' ? 'was opened' : 'was clicked in'
-      const error = `Nobody can see whether ${name} ${was}: ${causeOf(why, deed, mail.domain)}. ${countsAs(deed)} ${cureOf(mail, deed)}`
+      const error = `Nobody can see whether ${name} ${was}: ${causeOf(why, deed, mail.domain)}. ${countsAs(deed)} ${cureOf(why, deed, mail.clicked === undefined)}`
       return [{ key, error }]
     }),
   )
@@ -109,19 +113,13 @@ export async function unseenAsked(
 
 /** What somebody does in a trial and nobody sees, a sentence each. */
 export const unseenInTrial = (
-  done: Readonly<Record<MailDeed, readonly string[]>>,
-  unseen: ReadonlyMap<string, UnseenMail>,
+  unseen: readonly UnseenDeed[],
   called: (key: string) => string,
 ): string[] =>
-  deeds.flatMap((deed) =>
-    done[deed].flatMap((key) => {
-      const mail = unseen.get(key)
-      const why = mail?.[deed]
-      if (mail === undefined || why === undefined) return []
-      const does = deed === 'opened' ? 'open' : 'click in'
-      return `They ${does} ${inQuotes(called(key))}, but nobody sees it: ${causeOf(why, deed, mail.domain)}. ${cureOf(mail, deed)}`
-    }),
-  )
+  unseen.map(({ step, deed, why, domain, seesClicks }) => {
+    const does = deed === 'opened' ? 'open' : 'click in'
+    return `They ${does} ${inQuotes(called(step))}, but nobody sees it: ${causeOf(why, deed, domain)}. ${cureOf(why, deed, seesClicks)}`
+  })
 
 const subjectOf = (name: string, deed: MailDeed) =>
   deed === 'opened' ? `Opens of ${name}` : `Clicks in ${name}`

@@ -69,6 +69,8 @@ async function bring(
   // The layouts, or the question whether one is to take the place of what is written.
   const begin = page.getElementById('begin')
   if (begin !== null) document.getElementById('begin')?.replaceWith(begin)
+  // What was done before is told once, as where the whole page comes anew.
+  document.querySelector('[data-once]')?.remove()
   document.getElementById('faults')?.remove()
   const faults = page.getElementById('faults')
   if (faults !== null) form.before(faults)

@@ -62,13 +62,17 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
       if (details.open) other.querySelectorAll('details')[index]?.setAttribute('open', '')
     }
     // Who moves by keys does not lose their place: links are found again by where they lead.
-    const focused = part.contains(document.activeElement)
-      ? document.activeElement?.getAttribute('href')
-      : undefined
+    const hadFocus = part.contains(document.activeElement)
+    const focused = hadFocus ? document.activeElement?.getAttribute('href') : undefined
     part.replaceChildren(...other.childNodes)
     part.dataset.shown = shown
     enhance(part)
     if (focused) part.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus()
+    if (hadFocus && !part.contains(document.activeElement)) {
+      // What they were at is gone: they go on from the part, and not from the top of the page.
+      part.tabIndex = -1
+      part.focus()
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import htmx from 'htmx.org'
 import { keepUpToDate } from './live.js'
 import './passkey.js'
 import { shrinkPictures } from './shrink.js'
+import { keepTicks } from './ticks.js'
 
 // No eval and no style of its own (the page's policy), no other origin, no customer's data in the browser's storage.
 Object.assign(htmx.config, {
@@ -80,4 +81,5 @@ document.addEventListener('keydown', (event) => {
 // page that was sent as the answer to a form.
 document.getElementById('faults')?.focus()
 keepUpToDate(enhance)
+keepTicks()
 shrinkPictures()

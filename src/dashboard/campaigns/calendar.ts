@@ -11,7 +11,7 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { audienceNames, campaignTabs } from './list.js'
-import { campaignName, chipOf, isAudienceGone, shown } from './words.js'
+import { type AudienceNames, campaignName, chipOf, isAudienceGone, shown } from './words.js'
 
 interface CalendarDay {
   /** `2026-12-01`. */
@@ -206,7 +206,7 @@ function weeksOf(month: string, days: number): (string | undefined)[][] {
 
 function entryOf(
   one: DatedCampaign,
-  { base, zone, names }: { base: string; zone: string; names: ReadonlyMap<string, string> },
+  { base, zone, names }: { base: string; zone: string; names: AudienceNames },
 ) {
   const name = campaignName(one)
   return {
@@ -219,7 +219,7 @@ function entryOf(
 }
 
 /** To how many it goes, or went. */
-function peopleWords(one: DatedCampaign, names: ReadonlyMap<string, string>): string {
+function peopleWords(one: DatedCampaign, names: AudienceNames): string {
   if (one.sent_at === null && isAudienceGone(one, names)) return 'its list or segment is gone'
   if (neverSent(one) > 0) {
     const all = Math.max(one.audience, one.recipients)

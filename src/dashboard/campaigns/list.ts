@@ -11,6 +11,7 @@ import {
   unmeasuredOf,
   whomOf,
 } from '../../broadcasts/index.js'
+import { goneNames } from '../../contacts/index.js'
 import { sumCampaigns } from '../../stats/index.js'
 import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
@@ -21,6 +22,7 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import {
+  type AudienceNames,
   campaignName,
   chipOf,
   isAudienceGone,
@@ -143,7 +145,7 @@ function sendingOf(one: Broadcast, base: string): CampaignsView['sending'][numbe
 interface RowOptions {
   base: string
   now: number
-  names: ReadonlyMap<string, string>
+  names: AudienceNames
   /** How many left by it. */
   left: number
   /** Undefined: it has not begun. */
@@ -209,13 +211,13 @@ function toSendWords({ status }: Broadcast, audience: AudienceNow | undefined): 
 }
 
 /** The names of the lists and segments that an account's campaigns go to. */
-export const audienceNames = (
+export async function audienceNames(
   read: Read,
   accountId: string,
   campaigns: readonly Pick<Broadcast, 'list_id' | 'whom'>[],
-): Promise<ReadonlyMap<string, string>> =>
-  namesOf(
-    read,
-    accountId,
-    campaigns.flatMap((one) => Object.values(whomOf(one)).flat() as string[]),
-  )
+): Promise<AudienceNames> {
+  const ids = campaigns.flatMap((one) => Object.values(whomOf(one)).flat() as string[])
+  const names = await namesOf(read, accountId, ids)
+  const missing = ids.filter((id) => !names.has(id))
+  return { names, gone: await goneNames(read, accountId, missing) }
+}

@@ -40,13 +40,18 @@ export const campaignName = ({ name, subject }: Pick<Broadcast, 'name' | 'subjec
 
 export const shown = (count: number) => count.toLocaleString('en-GB')
 
-/** Whom a campaign goes to, by the names of its lists and segments. */
+/** Whom a campaign goes to, by the names of its lists and segments; `gone`: of those that are deleted. */
 export function whomWords(
   broadcast: Pick<Broadcast, 'list_id' | 'whom'>,
-  names: ReadonlyMap<string, string>,
+  { names, gone }: AudienceNames,
 ): string {
   const { lists, segments, withoutLists, withoutSegments } = whomOf(broadcast)
-  const named = (ids: readonly string[], gone: string) => ids.map((id) => names.get(id) ?? gone)
+  const wasCalled = (id: string, unknown: string) => {
+    const name = gone.get(id)
+    return name === undefined ? unknown : `${name} (deleted)`
+  }
+  const named = (ids: readonly string[], unknown: string) =>
+    ids.map((id) => names.get(id) ?? wasCalled(id, unknown))
   const both = (ofLists: readonly string[], ofSegments: readonly string[]) =>
     [...named(ofLists, 'a deleted list'), ...named(ofSegments, 'a deleted segment')].join(', ')
   const within = both(lists, segments)
@@ -55,10 +60,16 @@ export function whomWords(
   return without === '' ? within : `${within}, without ${without}`
 }
 
+/** What lists and segments are called that are there, and what those were that are deleted. */
+export interface AudienceNames {
+  names: ReadonlyMap<string, string>
+  gone: ReadonlyMap<string, string>
+}
+
 /** Whether a list or segment of its audience is deleted; `names`: of those that are there. */
 export const isAudienceGone = (
   broadcast: Pick<Broadcast, 'list_id' | 'whom'>,
-  names: ReadonlyMap<string, string>,
+  { names }: AudienceNames,
 ): boolean =>
   Object.values(whomOf(broadcast))
     .flat()

@@ -1,5 +1,4 @@
 import { array, type Infer, optional, string, type } from 'superstruct'
-import { listContactFields } from '../../contact-fields/index.js'
 import * as operations from '../../contacts/contract.js'
 import { changeContact, deleteContacts, requireContact, toE164 } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
@@ -13,6 +12,7 @@ import type { AccountPages } from '../shell/page.js'
 import { changedMeanwhile } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
+import { knownFields } from './known-fields.js'
 import { showContact } from './one.js'
 import { fieldChanges, sentRows } from './own-fields.js'
 import { markOfPerson, storedNow } from './stored-now.js'
@@ -44,7 +44,7 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
     const contact = await requireContact(store.read, account.id, params.id ?? '')
     const rows = sentRows(form)
     const added = { key: newKey, value: newValue }
-    const described = await listContactFields(store.read, account.id)
+    const described = await knownFields(store.read, account.id, contact.metadata)
     const own = fieldChanges(contact.metadata, [...rows, added], described)
     const asked = { ...namesChanged(form), ...own }
     const given = checked(operations.updateContactIn(defaultCountry), asked)

@@ -2,7 +2,7 @@ import { string, type } from 'superstruct'
 import { requireContact } from '../../contacts/index.js'
 import { auditOf } from '../../contract/index.js'
 import * as operations from '../../erasure/contract.js'
-import { downloadOf } from '../../erasure/index.js'
+import { downloadOf, fileNameOf } from '../../erasure/index.js'
 import { file } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -17,11 +17,11 @@ const EraseContact = type({ typed: string() })
 export function erasePages(pages: AccountPages, deps: ContactPageDeps): void {
   const { read } = deps.store
   const again = (visit: Visit, faults: Faults) => showContact(deps, visit, faults)
-  pages.get('/contacts/:id/everything.zip', 'contacts.write', async ({ account, params }) => {
+  pages.get('/contacts/:id/everything.zip', 'contacts.write', async ({ account, params, now }) => {
     const { id, email } = await requireContact(read, account.id, params.id ?? '')
     const audit = auditOf(operations.downloadPerson, { target: id })
-    const pieces = downloadOf(read, account.id, email)
-    return file(pieces, 'application/zip', { saveAs: 'everything.zip', audit })
+    const pieces = downloadOf(read, account.id, email, now)
+    return file(pieces, 'application/zip', { saveAs: fileNameOf(email, now), audit })
   })
   const erasing = { action: 'contacts.write', form: EraseContact, again } as const
   pages.post('/contacts/:id/erase', erasing, async (visit) => {

@@ -38,6 +38,9 @@ interface ContactsView {
   lists: ListChoice[]
   /** The filters, as an address has them, with a `?`. */
   query: string
+  /** Where all of the page are ticked, or none any more. */
+  tickAll: string
+  isAllTicked: boolean
   first: string | undefined
   next: string | undefined
   /** The filters, as fields of a form. */
@@ -59,8 +62,7 @@ interface ContactLine {
   isTicked: boolean
 }
 
-// Of the longest addresses no more fit into the bytes that a page may have.
-const pageSize = 40
+const pageSizes = [50, 100] as const
 // How many names of lists a row has room for.
 const listsShown = 3
 
@@ -70,7 +72,7 @@ const stateWords: Readonly<Record<ContactState, string>> = {
   unsubscribed: 'Unsubscribed',
   bounced: 'Bounced',
   complained: 'Complained',
-  suppressed: 'Suppressed by hand',
+  suppressed: 'Suppressed by hand, or erased',
 }
 
 /** An account's contacts: those who fit what was typed and chosen. */
@@ -87,6 +89,7 @@ export async function showContacts(
   const state = contactStates.find((one) => one === query.get('state'))
   const newest = query.get('sort') === 'newest'
   const cursor = query.get('after') || undefined
+  const pageSize = pageSizes.find((size) => String(size) === query.get('rows')) ?? pageSizes[0]
   const search = { q: q === '' ? undefined : q, listId, segmentId, state }
   const { members, nextCursor } = await findContacts(
     read,
@@ -113,52 +116,21 @@ export async function showContacts(
     ...(state !== undefined && { state }),
   })
   const at = (more: Record<string, string>) => {
-    const order = newest ? [['sort', 'newest'] as [string, string]] : []
-    const all = new URLSearchParams([...filters, ...order, ...Object.entries(more)]).toString()
+    const look: [string, string][] = []
+    if (newest) look.push(['sort', 'newest'])
+    if (pageSize !== pageSizes[0]) look.push(['rows', String(pageSize)])
+    const all = new URLSearchParams([...filters, ...look, ...Object.entries(more)]).toString()
     return all === '' ? '' : `?${all}`
   }
   const ticked = new Set([faults.values.ids ?? []].flat())
+  const place: Record<string, string> = cursor === undefined ? {} : { after: cursor }
+  const isAllTicked = query.get('tick') === 'page'
   const view: ContactsView = {
     base,
     accountId: account.id,
     mayWrite: visit.may('contacts.write'),
     search: q,
-    selects: [
-      {
-        name: 'list',
-        label: 'List',
-        value: listId ?? '',
-        options: [{ value: '', label: 'Any' }, ...lists],
-      },
-      ...(segments.length === 0
-        ? []
-        : [
-            {
-              name: 'segment',
-              label: 'Segment',
-              value: segmentId ?? '',
-              options: [{ value: '', label: 'Any' }, ...segments],
-            },
-          ]),
-      {
-        name: 'state',
-        label: 'Marketing mail',
-        value: state ?? '',
-        options: [
-          { value: '', label: 'Any' },
-          ...contactStates.map((one) => ({ value: one, label: stateWords[one] })),
-        ],
-      },
-      {
-        name: 'sort',
-        label: 'Order',
-        value: newest ? 'newest' : '',
-        options: [
-          { value: '', label: 'By address' },
-          { value: 'newest', label: 'Newest first' },
-        ],
-      },
-    ],
+    selects: selectsOf({ lists, segments }, { listId, segmentId, state, newest, pageSize }),
     filtered: chosen.length + [segmentId, state].filter((one) => one !== undefined).length,
     isFiltered: filters.size > 0,
     fits: fits === undefined ? undefined : shownCount(fits),
@@ -171,13 +143,15 @@ export async function showContacts(
         (theirs.get(member.id) ?? []).map(({ name }) => name),
         listsShown,
       ),
-      chip: mailChip(member.suppressed),
+      chip: mailChip(member),
       added: moment(member.createdAt, now),
-      isTicked: ticked.has(member.id),
+      isTicked: isAllTicked || ticked.has(member.id),
     })),
     isShort: nextCursor !== null && members.length < pageSize,
     lists,
-    query: at(cursor === undefined ? {} : { after: cursor }),
+    query: at(place),
+    tickAll: `${base}/contacts${at(isAllTicked ? place : { ...place, tick: 'page' })}`,
+    isAllTicked,
     first: cursor === undefined ? undefined : `${base}/contacts${at({})}`,
     next: nextCursor === null ? undefined : `${base}/contacts${at({ after: nextCursor })}`,
     filters: [...filters],
@@ -190,6 +164,62 @@ export async function showContacts(
     faults,
   }
   return page('contacts/list', view, { title: 'Contacts', wide: true })
+}
+
+/** What the page is filtered and ordered by, and how long it is. */
+function selectsOf(
+  { lists, segments }: Record<'lists' | 'segments', ListChoice[]>,
+  chosen: {
+    listId: string | undefined
+    segmentId: string | undefined
+    state: ContactState | undefined
+    newest: boolean
+    pageSize: number
+  },
+): ContactsView['selects'] {
+  const { listId, segmentId, state, newest, pageSize } = chosen
+  return [
+    {
+      name: 'list',
+      label: 'List',
+      value: listId ?? '',
+      options: [{ value: '', label: 'Any' }, ...lists],
+    },
+    ...(segments.length === 0
+      ? []
+      : [
+          {
+            name: 'segment',
+            label: 'Segment',
+            value: segmentId ?? '',
+            options: [{ value: '', label: 'Any' }, ...segments],
+          },
+        ]),
+    {
+      name: 'state',
+      label: 'Marketing mail',
+      value: state ?? '',
+      options: [
+        { value: '', label: 'Any' },
+        ...contactStates.map((one) => ({ value: one, label: stateWords[one] })),
+      ],
+    },
+    {
+      name: 'sort',
+      label: 'Order',
+      value: newest ? 'newest' : '',
+      options: [
+        { value: '', label: 'By address' },
+        { value: 'newest', label: 'Newest first' },
+      ],
+    },
+    {
+      name: 'rows',
+      label: 'Rows on a page',
+      value: String(pageSize),
+      options: pageSizes.map((size) => ({ value: String(size), label: String(size) })),
+    },
+  ]
 }
 
 /** The search of the page, written as a request to the API and as a command. */

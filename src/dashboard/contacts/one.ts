@@ -1,23 +1,17 @@
 import { counted } from '../../amounts/index.js'
-import { type ContactField, listContactFields } from '../../contact-fields/index.js'
 import {
-  type Contact,
   type ContactEngagement,
   contactHistory,
   engagementOf,
   listsOfContacts,
-  type MailVerdict,
   requireContact,
-  type WhyMail,
   whatDeletionTakes,
   whyMail,
 } from '../../contacts/index.js'
 import { listEmails } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
-import type { Form } from '../../http/index.js'
 import { addressKey } from '../../mime/index.js'
 import { segmentsOfContact } from '../../segments/index.js'
-import type { Read } from '../../store/index.js'
 import { listTopics } from '../../topics/index.js'
 import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
@@ -27,16 +21,17 @@ import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
 import type { SameBy, Tone } from '../shell/parts.js'
-import { stalePart } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
 import { showGone } from './gone.js'
+import { knownFields } from './known-fields.js'
 import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf, startable } from './life.js'
 import { listChoices } from './lists.js'
 import { fieldRows, type OwnFieldRow } from './own-fields.js'
-import { markOfPerson, storedNow } from './stored-now.js'
-import { type CauseView, causeView, fullName } from './words.js'
+import { type PersonValues, shownBefore, staleFields, valuesOf } from './stored-now.js'
+import { type WhyRow, whyView } from './why-view.js'
+import { fullName } from './words.js'
 
 /** One person's page, as plain values. */
 interface ContactView {
@@ -51,14 +46,14 @@ interface ContactView {
   mayWrite: boolean
   maySuppress: boolean
   sendHref: string | undefined
-  why: { name: string; gets: boolean; isStopped: boolean; because: CauseView[] }[]
+  why: WhyRow[]
   /** They unsubscribed, which may be taken back with a note; undefined: they did not. */
   isUnsubscribed: boolean
   /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
   suppressionHref: string | undefined
-  values: { firstName: string; lastName: string; phone: string }
+  values: PersonValues
   /** What the page showed of them when it was first open, which the form sends back. */
-  was: { firstName: string; lastName: string; phone: string }
+  was: PersonValues
   own: OwnFieldRow[]
   /** How many more fields there are. */
   ownLeft: number
@@ -120,7 +115,7 @@ export async function showContact(
   ])
   const topics = await listTopics(read, account.id, { archived: true })
   const topicNames = new Map(topics.map(({ id: topicId, name }) => [topicId, name]))
-  const described = await listContactFields(read, account.id)
+  const described = await knownFields(read, account.id, contact.metadata)
   const typed = faults === noFaults ? undefined : visit.fields
   const own = fieldRows(contact.metadata, described, typed)
   const reasons = new Set(why.marketing.gets ? [] : why.marketing.because.map(({ kind }) => kind))
@@ -210,50 +205,6 @@ const engagementView = (of: ContactEngagement, now: number) =>
     { label: 'Opened', value: counted(of.opened, 'mail'), last: of.lastOpenedAt },
     { label: 'Clicked in', value: counted(of.clicked, 'mail'), last: of.lastClickedAt },
   ].map(({ last, ...more }) => ({ ...more, at: last === null ? undefined : moment(last, now) }))
-
-const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
-  firstName: firstName ?? '',
-  lastName: lastName ?? '',
-  phone: phone ?? '',
-})
-
-const shownBefore = (stored: ContactView['was'], typed: Form | undefined) => ({
-  firstName: typed?.get('wasFirstName') ?? stored.firstName,
-  lastName: typed?.get('wasLastName') ?? stored.lastName,
-  phone: typed?.get('wasPhone') ?? stored.phone,
-})
-
-/** Told where somebody else has written into the fields that were sent. */
-async function staleFields(
-  read: Read,
-  visit: Visit,
-  contact: Contact,
-  described: readonly ContactField[],
-): Promise<Html | undefined> {
-  const now = storedNow(contact, visit.fields, described)
-  const page = `${visit.base}/contacts/${contact.id}`
-  const of = { target: contact.id, mark: markOfPerson(contact), page, now }
-  return now.length === 0 ? undefined : await stalePart(read, visit, of)
-}
-
-function whyView(why: WhyMail, base: string, now: number): ContactView['why'] {
-  const row = (name: string, { gets, because }: MailVerdict, isStopped = false) => ({
-    name,
-    gets,
-    isStopped,
-    because: because.map((cause) => causeView(cause, base, now)),
-  })
-  const { marketing } = why
-  return [
-    row('All marketing mail', marketing),
-    ...why.topics.map(({ name, gets, because }) => {
-      // What stops all of it is not said again for each topic.
-      const own = gets ? because : because.filter((cause) => !marketing.because.includes(cause))
-      return row(`Topic “${name}”`, { gets, because: own }, !marketing.gets)
-    }),
-    row('Receipts and the like', why.transactional),
-  ]
-}
 
 const deletionOf = ({ lists, runs }: { lists: number; runs: number }) =>
   [

@@ -1,12 +1,7 @@
-import {
-  type ContactField,
-  type FieldType,
-  isNameField,
-  typedValue,
-  wantedOf,
-} from '../../contact-fields/index.js'
+import { type FieldType, isNameField, typedValue, wantedOf } from '../../contact-fields/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
+import type { KnownField } from './known-fields.js'
 
 /** A field of an account's own, as it stands in a form. */
 export interface OwnField {
@@ -24,7 +19,7 @@ export interface OwnFieldRow extends OwnField {
   choices: readonly string[]
 }
 
-type Fields = readonly ContactField[]
+type Fields = readonly KnownField[]
 
 // What of those that nobody has described a page has room for; the API has all.
 const mostShown = 50

@@ -2,7 +2,15 @@ import { string, type } from 'superstruct'
 import { noteAudit } from '../../audit/index.js'
 import { auditOf } from '../../contract/index.js'
 import * as operations from '../../erasure/contract.js'
-import { downloadOf, type Staying, staysInPages, wholeAddress } from '../../erasure/index.js'
+import {
+  downloadOf,
+  erasedSays,
+  fileNameOf,
+  type Staying,
+  staysInPages,
+  whatIsStored,
+  wholeAddress,
+} from '../../erasure/index.js'
 import { ApiError } from '../../errors/index.js'
 import { addressKey, parseMailbox } from '../../mime/index.js'
 import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -23,6 +31,8 @@ interface PersonDataView {
   /** What was typed and is no address. */
   typed: string
   zip: string
+  /** Said in the place of a file where nothing is stored. */
+  nothing: string | undefined
   stays: readonly Staying[]
   faults: Faults
   same: SameBy
@@ -33,13 +43,13 @@ const EraseForm = type({ email: string(), typed: string() })
 /** `/contacts/data`: what is known of an address, a contact's or not, in a file; or gone. */
 export function personDataPages(pages: AccountPages, deps: ContactPageDeps): void {
   const { read } = deps.store
-  const show = async (visit: Visit, faults: Faults) => showPersonData(visit, faults)
+  const show = async (visit: Visit, faults: Faults) => showPersonData(deps, visit, faults)
   pages.get('/contacts/data', 'contacts.write', (visit) => show(visit, noFaults))
-  pages.get('/contacts/data/everything.zip', 'contacts.write', async ({ account, query }) => {
+  pages.get('/contacts/data/everything.zip', 'contacts.write', async ({ account, query, now }) => {
     const address = wholeAddress(query.get('email') ?? '')
     const audit = auditOf(operations.downloadPerson, { target: address })
-    const pieces = downloadOf(read, account.id, address)
-    return file(pieces, 'application/zip', { saveAs: 'everything.zip', audit })
+    const pieces = downloadOf(read, account.id, address, now)
+    return file(pieces, 'application/zip', { saveAs: fileNameOf(address, now), audit })
   })
   const erasing = { action: 'contacts.write', form: EraseForm, again: show } as const
   pages.post('/contacts/data/erase', erasing, (visit) =>
@@ -69,15 +79,25 @@ export async function erase(
   return redirect(`${base}/tasks/${id}`, { audit: 'noted' })
 }
 
-function showPersonData({ base, account, query, fields }: Visit, faults: Faults): PageAnswer {
+async function showPersonData(
+  { store: { read } }: ContactPageDeps,
+  { base, account, query, fields }: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
   const typed = fields.get('email') ?? query.get('email') ?? ''
   const email = parseMailbox(typed.trim())?.address.toLowerCase() ?? ''
+  const stored = email === '' ? 'nothing' : await whatIsStored(read, account.id, email)
   const view: PersonDataView = {
     base,
     here: `${base}/contacts/data`,
     email,
     typed: typed.slice(0, 320),
     zip: `${base}/contacts/data/everything.zip?${new URLSearchParams({ email })}`,
+    nothing: {
+      something: undefined,
+      hash: erasedSays,
+      nothing: 'Nothing is stored about this address.',
+    }[stored],
     stays: staysInPages,
     faults,
     same: {

@@ -1,7 +1,10 @@
-import type { ContactField } from '../../contact-fields/index.js'
 import type { Contact } from '../../contacts/index.js'
 import type { Form } from '../../http/index.js'
-import { markOf, type StoredNow } from '../shell/stale.js'
+import type { Read } from '../../store/index.js'
+import type { Html } from '../shell/html.js'
+import { markOf, type StoredNow, stalePart } from '../shell/stale.js'
+import type { Visit } from '../shell/visit.js'
+import type { KnownField } from './known-fields.js'
 import { sentRows, written } from './own-fields.js'
 
 /** Of what the form about a person is filled with. */
@@ -15,7 +18,7 @@ export const markOfPerson = ({ firstName, lastName, phone, metadata }: Contact):
 export function storedNow(
   { firstName, lastName, phone, metadata }: Contact,
   sent: Form,
-  described: readonly ContactField[] = [],
+  described: readonly KnownField[] = [],
 ): StoredNow[] {
   const labelOf = (key: string) => described.find(({ name }) => name === key)?.label ?? key
   const own = sentRows({ key: sent.all('key'), value: sent.all('value'), was: sent.all('was') })
@@ -42,4 +45,37 @@ export function storedNow(
     const [stored, given, shown] = [line(value), line(typed), line(was)]
     return given === shown || stored === shown || stored === given ? [] : [{ label, value }]
   })
+}
+
+/** What a form says of somebody beside fields of the account's own. */
+export interface PersonValues {
+  firstName: string
+  lastName: string
+  phone: string
+}
+
+export const valuesOf = ({ firstName, lastName, phone }: Contact): PersonValues => ({
+  firstName: firstName ?? '',
+  lastName: lastName ?? '',
+  phone: phone ?? '',
+})
+
+/** What the page showed when it was first open. */
+export const shownBefore = (stored: PersonValues, typed: Form | undefined): PersonValues => ({
+  firstName: typed?.get('wasFirstName') ?? stored.firstName,
+  lastName: typed?.get('wasLastName') ?? stored.lastName,
+  phone: typed?.get('wasPhone') ?? stored.phone,
+})
+
+/** Told where somebody else has written into the fields that were sent. */
+export async function staleFields(
+  read: Read,
+  visit: Visit,
+  contact: Contact,
+  described: readonly KnownField[],
+): Promise<Html | undefined> {
+  const now = storedNow(contact, visit.fields, described)
+  const page = `${visit.base}/contacts/${contact.id}`
+  const of = { target: contact.id, mark: markOfPerson(contact), page, now }
+  return now.length === 0 ? undefined : await stalePart(read, visit, of)
 }

@@ -1,19 +1,30 @@
-import { happeningWords, type MailCause, type Member } from '../../contacts/index.js'
+import {
+  erasedWords,
+  happeningWords,
+  type MailCause,
+  type MailStanding,
+  type NoMailReason,
+  noMailReason,
+  noMailWords,
+} from '../../contacts/index.js'
 import { type Moment, moment } from '../format.js'
 import type { Tone } from '../shell/parts.js'
 import { sayers } from '../suppression/view.js'
 
 /** What stands of somebody in a list: whether marketing mail goes to them, and why not. */
-export const mailChip = (suppressed: Member['suppressed']): { text: string; tone: Tone } =>
-  suppressed === null
+export function mailChip(standing: MailStanding): { text: string; tone: Tone } {
+  const reason = noMailReason(standing)
+  return reason === undefined
     ? { text: 'Gets marketing mail', tone: 'good' }
-    : { text: `Gets none: ${noneFor[suppressed].text}`, tone: noneFor[suppressed].tone }
+    : { text: `Gets none: ${noMailWords[reason]}`, tone: tones[reason] }
+}
 
-const noneFor: Readonly<Record<NonNullable<Member['suppressed']>, { text: string; tone: Tone }>> = {
-  unsubscribe: { text: 'unsubscribed', tone: 'doubt' },
-  bounce: { text: 'bounced', tone: 'bad' },
-  complaint: { text: 'complained', tone: 'bad' },
-  manual: { text: 'suppressed by hand', tone: 'doubt' },
+const tones: Readonly<Record<NoMailReason, Tone>> = {
+  unsubscribed: 'doubt',
+  bounced: 'bad',
+  complained: 'bad',
+  suppressed: 'doubt',
+  erased: 'doubt',
 }
 
 /** First and last name, as far as they are known. */
@@ -32,7 +43,7 @@ export const causeView = (cause: MailCause, base: string, now: number): CauseVie
   const { kind, at, by, email, note, file } = cause
   const who = by === null ? '' : ` by ${sayers[by] ?? by}`
   // Whom an erasure has suppressed nobody has suppressed by hand; the note says more.
-  const happened = by === 'erasure' ? 'suppressed' : `${happeningWords[kind]}${who}`
+  const happened = by === 'erasure' ? erasedWords : `${happeningWords[kind]}${who}`
   const words = `${happened}${file === null ? '' : ` from the file ${file}`}`
   return {
     text: words.charAt(0).toUpperCase() + words.slice(1),

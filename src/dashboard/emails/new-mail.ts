@@ -14,12 +14,12 @@ import {
 import { ApiError } from '../../errors/index.js'
 import { check, structOf } from '../../fields/index.js'
 import type { Remember } from '../../http/index.js'
-import { escapeHtml } from '../../mime/index.js'
+import { escapeHtml, parseMailbox } from '../../mime/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { listTemplates, type Samples } from '../../templates/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
-import type { Faults } from '../shell/faults.js'
+import { checkAll, type Faults } from '../shell/faults.js'
 import { onceKey } from '../shell/once.js'
 import type { AccountPages } from '../shell/page.js'
 import type { SameBy } from '../shell/parts.js'
@@ -220,7 +220,7 @@ function asked(query: URLSearchParams): Record<string, string> {
   )
 }
 
-/** The form as a client of the API would write it; whatever is wrong with that, the acceptance says. */
+/** The form as a client of the API would write it. What is wrong with it is told at once, each at its field. */
 async function bodyOf(
   { store, attachments: { maxBytes } }: EmailPageDeps,
   { account, person, now }: Pick<Visit, 'account' | 'person' | 'now'>,
@@ -229,46 +229,64 @@ async function bodyOf(
   const accountId = account.id
   const zone = person.timeZone ?? 'UTC'
   const { from, to, subject, template, content, format, scheduledAt, variables } = form
-  if (template === undefined && content === undefined) {
-    const hasTemplates = (await listTemplates(store.read, accountId, { limit: 1 })).length > 0
-    throw faultOf(
-      'content',
-      hasTemplates ? 'Write something, or choose a template' : 'Write something',
-    )
-  }
-  // Nobody sends what they have not seen; and what a template asks for differs from that of another.
-  if (template !== undefined && variables === undefined) {
-    throw faultOf('template', 'This is what the template makes. Look at it, then send')
+  const hasTemplates = (await listTemplates(store.read, accountId, { limit: 1 })).length > 0
+  const refuseUnseen = () => {
+    if (template === undefined && content === undefined) {
+      throw faultOf(
+        'content',
+        hasTemplates ? 'Write something, or choose a template' : 'Write something',
+      )
+    }
+    // Nobody sends what they have not seen; and what a template asks for differs from that of another.
+    if (template !== undefined && variables === undefined) {
+      throw faultOf('template', 'This is what the template makes. Look at it, then send')
+    }
   }
   const source =
     form.again === undefined
       ? undefined
       : await contentToSend(store.read, accountId, mailIdOf({ params: { id: form.again } }))
   const attachments = await filesOf(store.read, source?.attachments ?? [], maxBytes)
-  return check(
-    {
-      from,
-      to,
-      ...(template === undefined && { subject }),
-      ...(template === undefined
-        ? { html: format === 'html' ? content : htmlOf(content ?? '') }
-        : { template, variables: variablesIn(variables ?? {}) }),
-      ...(template === undefined && format === 'text' && { text: content }),
-      ...(scheduledAt !== undefined && {
-        scheduledAt: typedMoment('scheduledAt', scheduledAt, {
-          zone,
-          now,
-          mostDays: mostDaysAhead,
-        }),
-      }),
-      ...(attachments.length > 0 && { attachments }),
-    },
-    structOf(sendBody),
+  // Where nothing is written, that is told by itself.
+  const written = content ?? '-'
+  const given = {
+    from,
+    to,
+    ...(template === undefined && { subject }),
+    ...(template === undefined
+      ? { html: format === 'html' ? written : htmlOf(written) }
+      : { template, variables: variablesIn(variables ?? {}) }),
+    ...(template === undefined && format === 'text' && { text: written }),
+    ...(attachments.length > 0 && { attachments }),
+  }
+  let leavesAt: string | undefined
+  checkAll(
+    [
+      () => void check(given, structOf(sendBody)),
+      () => refuseNoAddress('from', from),
+      ...to.map((one) => () => refuseNoAddress('to', one)),
+      refuseUnseen,
+      () => {
+        if (scheduledAt === undefined) return
+        leavesAt = typedMoment('scheduledAt', scheduledAt, { zone, now, mostDays: mostDaysAhead })
+      },
+    ],
+    ([first]) => (first === 'html' || first === 'text' ? 'content' : undefined),
   )
+  const when = leavesAt === undefined ? {} : { scheduledAt: leavesAt }
+  return check({ ...given, ...when }, structOf(sendBody))
+}
+
+function refuseNoAddress(field: 'from' | 'to', typed: string): void {
+  if (parseMailbox(typed) !== undefined) return
+  throw faultOf(field, `“${typed.slice(0, 100)}” is no email address, such as ann@example.org`)
 }
 
 const faultOf = (field: string, message: string) =>
-  new ApiError('validation_error', message, { fields: { field } })
+  new ApiError('validation_error', message, {
+    fields: { field },
+    slips: [{ field, says: message }],
+  })
 
 const addressesIn = (text: string) =>
   text

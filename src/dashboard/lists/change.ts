@@ -4,6 +4,7 @@ import {
   changeList,
   createList,
   deleteList,
+  importOnto,
   onlyOnList,
   requireList,
 } from '../../contacts/index.js'
@@ -14,9 +15,10 @@ import { plural } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import { refuseStale } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
 import type { ListPageDeps } from './deps.js'
-import { showList, usesOf } from './one.js'
+import { markOfList, showList, usesOf } from './one.js'
 
 /** The form of a new list. */
 interface NewListView {
@@ -35,6 +37,8 @@ interface DeleteListView {
   forGood: string | undefined
   /** What names it, in words. */
   uses: string[]
+  /** An import that puts people on it, which has to end first. */
+  importing: { page: string; filename: string; isPaused: boolean } | undefined
   faults: Faults
 }
 
@@ -59,7 +63,8 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
 
   const again = (visit: Visit, faults: Faults) => showList(deps, visit, faults)
   const changing = { action: 'contacts.write', form: ListForm, again } as const
-  pages.post('/lists/:id', changing, async ({ account, base, params, form }) => {
+  pages.post('/lists/:id', changing, async ({ account, base, params, form, fields }) => {
+    refuseStale(fields, markOfList(await requireList(read, account.id, params.id ?? '')))
     const { id, name, doubleOptIn } = await changeList(
       deps,
       account.id,
@@ -74,6 +79,7 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
   const showDelete = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const { account, base, params } = visit
     const list = await requireList(read, account.id, params.id ?? '')
+    const importing = await importOnto(read, account.id, list.id)
     const view: DeleteListView = {
       page: `${base}/lists/${list.id}`,
       id: list.id,
@@ -82,6 +88,7 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
       count: list.contactCount,
       forGood: forGood(await onlyOnList(read, list.id), list.contactCount),
       uses: await usesOf(read, account.id, list.id),
+      importing: importing && { ...importing, page: `${base}/contacts/import/${importing.id}` },
       faults,
     }
     return page('lists/delete', view, { title: `Delete ${list.name}` })

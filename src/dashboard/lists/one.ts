@@ -9,14 +9,17 @@ import {
   requireList,
 } from '../../contacts/index.js'
 import { listForms } from '../../forms/index.js'
+import type { Form } from '../../http/index.js'
 import type { Read } from '../../store/index.js'
+import { fullName, mailChip } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
 import type { AccountPages } from '../shell/page.js'
+import { markOf, markPart, type StoredNow } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
-import { reasonChips, type SuppressionView } from '../suppression/view.js'
 import type { ListPageDeps } from './deps.js'
 
 /** A list: how it grows, what uses it, and a page of who is on it. */
@@ -37,14 +40,28 @@ interface OneListView {
     email: string
     name: string
     page: string
-    /** Why they get no mail; undefined: they do. */
-    chip: SuppressionView['chip'] | undefined
+    /** Whether they get mail, and why not. */
+    chip: ReturnType<typeof mailChip>
     since: Moment
   }[]
   newer: string | undefined
   older: string | undefined
+  /** What its form was filled with. */
+  mark: Html
   faults: Faults
 }
+
+/** Of what the form about a list is filled with. */
+export const markOfList = ({ name, doubleOptIn }: ContactList): string =>
+  markOf([name, doubleOptIn])
+
+/** What is stored of a list otherwise than it was sent. */
+const storedNow = ({ name, doubleOptIn }: ContactList, sent: Form): StoredNow[] => [
+  ...(sent.get('name')?.trim() === name ? [] : [{ label: 'Name', value: name }]),
+  ...((sent.get('doubleOptIn') !== undefined) === doubleOptIn
+    ? []
+    : [{ label: 'Double opt-in', value: doubleOptIn ? 'wanted' : 'not wanted' }]),
+]
 
 const pageSize = 50
 const weeks = operations.listedDays / 7
@@ -97,15 +114,21 @@ export async function showList(
     gone: gone.reduce((sum, one) => sum + one, 0),
     uses: await usesOf(read, account.id, list.id),
     email,
-    members: members.map(({ id, email, firstName, lastName, suppressed, createdAt }) => ({
-      email,
-      name: [firstName, lastName].filter(Boolean).join(' '),
-      page: `${base}/contacts/${id}`,
-      chip: suppressed === null ? undefined : reasonChips[suppressed],
-      since: moment(createdAt, now),
+    members: members.map((member) => ({
+      email: member.email,
+      name: fullName(member),
+      page: `${base}/contacts/${member.id}`,
+      chip: mailChip(member),
+      since: moment(member.createdAt, now),
     })),
     newer: cursor === undefined ? undefined : here,
     older: nextCursor === null ? undefined : `${here}?after=${nextCursor}`,
+    mark: await markPart(read, visit, {
+      target: list.id,
+      mark: markOfList(list),
+      page: here,
+      now: () => storedNow(list, visit.fields),
+    }),
     faults,
   }
   return page('lists/one', view, { title: list.name })

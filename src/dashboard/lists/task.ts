@@ -4,6 +4,9 @@ import {
   findImport,
   type ImportTask,
   isUndoable,
+  noMailCsv,
+  noMailReasons,
+  noMailWords,
   refusedCsv,
   requireList,
 } from '../../contacts/index.js'
@@ -34,6 +37,8 @@ interface TaskView {
   left: string | undefined
   list: { name: string; page: string } | undefined
   counts: { imported: number; skipped: number; invalid: number; suppressed: number }
+  /** Of those who were put on the list: how many get no mail, and why. */
+  noMail: { count: number; reasons: { count: number; says: string; page: string | undefined }[] }
   undone: number | undefined
   kept: number
   /** Why it has failed. */
@@ -136,7 +141,22 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
       audit,
     })
   })
+  pages.get(`${path}/no-mail.csv`, 'contacts.read', async (visit) => {
+    const { account } = visit
+    const { id, detail, result } = await taskOf(visit)
+    const { importId } = result
+    if (detail.order === undefined || importId === undefined) throw notBegun()
+    const of = { accountId: account.id, listId: detail.order.listId, importId }
+    const audit = { action: 'import.export', target: String(id) }
+    return file(noMailCsv(store.read, of), 'text/csv; charset=utf-8', {
+      saveAs: 'gets-no-mail.csv',
+      audit,
+    })
+  })
 }
+
+/** A file of people that an import has not brought yet. */
+const notBegun = () => new ApiError('not_found', 'The import has not put anybody on a list')
 
 const noList = () =>
   new ApiError('validation_error', 'Choose a list, or name a new one', {
@@ -170,6 +190,7 @@ async function showTask(
     left: state === 'running' ? timeLeft(done, total, now - begunAt) : undefined,
     list: list && { name: list.name, page: `${base}/lists/${list.id}` },
     counts: { imported, skipped, invalid, suppressed },
+    noMail: noMailOf(task, list && `${base}/contacts?list=${list.id}`),
     undone: result.undone,
     kept: result.kept ?? 0,
     reason: state === 'failed' ? result.reason : undefined,
@@ -178,6 +199,20 @@ async function showTask(
     isUndoable: isUndoable(task, now),
   }
   return page('lists/task', view, { title: `Import of ${detail.filename}` })
+}
+
+/** How many of whom it has brought get no mail, by their reasons, each with a link to those of the list. */
+function noMailOf({ result }: ImportTask, listed: string | undefined): TaskView['noMail'] {
+  const counts = result.noMail
+  const reasons = noMailReasons.flatMap((reason) => {
+    const count = counts?.[reason] ?? 0
+    if (count === 0) return []
+    // Contacts has the erased among those who are suppressed by hand.
+    const state = reason === 'erased' ? 'suppressed' : reason
+    const page = listed && `${listed}&state=${state}`
+    return { count, says: noMailWords[reason], page }
+  })
+  return { count: reasons.reduce((sum, { count }) => sum + count, 0), reasons }
 }
 
 /** By what it took so far; undefined before that says anything. */

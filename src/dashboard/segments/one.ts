@@ -80,7 +80,7 @@ export async function showSegment(
       page: `${base}/contacts/${member.id}`,
       email: member.email,
       name: fullName(member),
-      chip: mailChip(member.suppressed),
+      chip: mailChip(member),
       since: moment(member.createdAt, now),
     })),
     first: cursor === undefined ? undefined : here,

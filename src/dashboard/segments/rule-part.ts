@@ -39,13 +39,17 @@ export function rulePart(part: RulePart): Html {
   const { sentence, choices, says } = part
   const offered = choicesOfRows(choices, sentence.rows)
   const isShort = offered.some((some) => some.length < choices.length)
-  const mode = field({
-    name: 'mode',
-    label: says,
-    type: 'select',
-    options: modes,
-    value: sentence.mode,
-  })
+  // Of no condition there is nothing to choose.
+  const mode =
+    sentence.rows.length === 0
+      ? html`<input type="hidden" name="mode" value="${sentence.mode}"><p><b>${says}</b> <span class="quiet">No condition yet.</span></p>`
+      : field({
+          name: 'mode',
+          label: says,
+          type: 'select',
+          options: modes,
+          value: sentence.mode,
+        })
   const made: Making = {
     ...part,
     offered,

@@ -159,6 +159,13 @@ const consent = table(
   { indexes: { consent_address: ['account_id', 'address'] } },
 )
 
+/** What deleted lists and segments were called, for the campaigns that went to them. */
+const goneNames = table(
+  'gone_names',
+  { id: text().primaryKey(), account_id: text(), name: text() },
+  { isClustered: true },
+)
+
 export const contactsTables = [
   contacts,
   contactLists,
@@ -168,4 +175,5 @@ export const contactsTables = [
   contactFields,
   contactImports,
   consent,
+  goneNames,
 ] as const

@@ -69,6 +69,24 @@ export const place: PlacePages = {
     const birthday = await call('POST', '/v1/automations', { body: dated })
     if (birthday.status !== 201) throw new Error(birthday.text)
     ids.datedAutomation = birthday.json.id
+    const hello = { slug: 'of-a-step', subject: 'Hello', html: '<p>Hello</p>' }
+    const template = await call('POST', '/v1/templates', { body: hello })
+    if (template.status >= 300) throw new Error(template.text)
+    const mailing = {
+      name: 'Mailing',
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: 'signup' } },
+        {
+          key: 'mail',
+          type: 'send_email',
+          config: { template: 'of-a-step', from: 'a@sender.test' },
+        },
+      ],
+      connections: [{ from: 'start', to: 'mail', type: 'default' }],
+    }
+    const mails = await call('POST', '/v1/automations', { body: mailing })
+    if (mails.status !== 201) throw new Error(mails.text)
+    ids.mailingAutomation = mails.json.id
     const taken = await call('POST', `/v1/automations/${ids.branchedAutomation}/cancel`, {
       body: { everybody: true },
     })
@@ -94,6 +112,11 @@ export const place: PlacePages = {
     { path: `${full}/automations/new`, as: 'owner', name: 'automations-new' },
     { path: `${empty}/automations/new`, as: 'empty', name: 'automations-new-empty' },
     { path: `${full}/automations/${ids.automation}/edit`, as: 'owner', name: 'automations-edit' },
+    {
+      path: `${full}/automations/${ids.mailingAutomation}/edit?open=0.1`,
+      as: 'owner',
+      name: 'automations-edit-mail',
+    },
     {
       path: `${full}/automations/${ids.automation}/enable`,
       as: 'owner',

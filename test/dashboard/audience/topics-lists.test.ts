@@ -3,7 +3,13 @@ import t, { type Test } from 'tap'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { listContactFields } from '../../../src/contact-fields/index.js'
-import { addContact, createList, type ImportTasks, listLists } from '../../../src/contacts/index.js'
+import {
+  addContact,
+  changeList,
+  createList,
+  type ImportTasks,
+  listLists,
+} from '../../../src/contacts/index.js'
 import { fieldPages } from '../../../src/dashboard/fields/routes.js'
 import { listPages } from '../../../src/dashboard/lists/routes.js'
 import { topicPages } from '../../../src/dashboard/topics/routes.js'
@@ -178,7 +184,10 @@ t.test('a list is made, renamed, read page by page and deleted by its name', asy
   const bounced = { email: 'n69@example.com', reason: 'bounce' } as const
   await store.write((tx) => suppress(tx, accountId, bounced, clock.now()))
   const first = (await get(at)).text
-  t.match(first, /60 people are on it.*n69@example\.com.*bounced.*n68@example\.com.*gets it/s)
+  t.match(
+    first,
+    /60 people are on it.*n69@example\.com.*bounced.*n68@example\.com.*Gets marketing mail/s,
+  )
   const [, older = ''] = /href="([^"]*after=[^"]*)"/.exec(first) ?? []
   t.match((await get(older)).text, /n19@example\.com.*n10@example\.com/s)
   t.match((await get(`${at}?email=N12@example.com`)).text, /n12@example\.com/)
@@ -186,7 +195,13 @@ t.test('a list is made, renamed, read page by page and deleted by its name', asy
     (await get(`${at}?email=nobody@example.com`)).text,
     /nobody@example\.com is not on the list/,
   )
-  await post(at, { name: 'Friends' })
+  const [, revision = ''] = /name="revision" value="([^"]+)"/.exec(first) ?? []
+  const mine = { name: 'Friends', revision }
+  await changeList({ store }, accountId, made?.id ?? '', { doubleOptIn: true })
+  const late = await post(at, mine)
+  t.match(late, { status: 422, text: /Changed meanwhile by [\s\S]*Double opt-in: wanted/ })
+  const [, over = ''] = /name="over" value="([^"]+)"/.exec(late.text) ?? []
+  t.equal((await post(at, { ...mine, over })).status, 303, 'who has read it may write over it')
   const csv = await get(`${at}/contacts.csv`)
   t.match(csv.text, /^email,firstName.*\r?\n.*n69@example\.com,Ann/s)
 

@@ -157,13 +157,20 @@ t.test('steps that did not come whole are refused, and the draft stays', async (
 t.test(
   'a sender that is none is told at its step, also by a button that came too late',
   async (t) => {
-    const { edit, page } = await pages.made({ recipe: 'basket', name: 'Sender' })
+    const { id, edit, page } = await pages.made({ recipe: 'basket', name: 'Sender' })
+    await pages.writeMails(id)
     const it = await editor(edit)
     await it.press('open:0.1.1.0')
     const got = await it.save({ 's.from': 'Shop <news@gone.test>' })
     t.equal(got.to, `${edit}?open=0.1.1.0#open`, 'the card is open')
     const html = (await owner.get(got.to)).text
-    t.match(html, /One thing is not right yet/)
+    t.match(
+      html,
+      /One thing is not right yet[\s\S]*<a href="#open">“[^<]*First reminder[^<]*<[\s\S]*gone\.test/,
+      'the way to its card',
+    )
+    const elsewhere = await it.press('open:0.0')
+    t.match(elsewhere, /<li><a href="#block-0\.1\.1\.0">[\s\S]*id="block-0\.1\.1\.0" tabindex="-1"/)
     const says = 'From: gone\\.test is none of your verified domains'
     t.match(html, new RegExp(`<legend>First reminder<[\\s\\S]{0,300}<p class="fault">${says}`))
     const check = (await owner.get(`${page}/enable`)).text
@@ -293,15 +300,23 @@ t.test('an unseen open is told where it is asked for, and news has its footer', 
 })
 
 t.test('what a recipe tells its author is told before it is sent', async (t) => {
-  const { edit, page } = await pages.made({ recipe: 'birthday', name: 'As made' })
+  const { id, edit, page } = await pages.made({ recipe: 'birthday', name: 'As made' })
   const says = /Its mail still tells you what to write, and would be sent so, with a button/
   t.match((await owner.get(edit)).text, says, 'at its step')
   const check = async () => (await owner.get(`${page}/enable`)).text
   const [, slug = ''] =
-    /Look at it<[^>]*>[^<]*(?:<[^>]*>[^<]*)*?Its mail still tells[^<]*(?:<[^>]*>)* <a href="[^"]*\/templates\/(birthday-1[^"]*)">Write this mail</.exec(
+    /In the way<[^>]*>[^<]*(?:<[^>]*>[^<]*)*?Its mail still tells[^<]*(?:<[^>]*>)* <a href="[^"]*\/templates\/(birthday-1[^"]*)">Write this mail</.exec(
       await check(),
     ) ?? []
   t.match(slug, /^birthday-1/)
+  const writes = `Its mail still tells you[^<]*(?:<[^>]*>)* <a href="${base}/templates/${slug}">`
+  t.match((await owner.get(edit)).text, new RegExp(`One thing is not right yet[\\s\\S]*${writes}`))
+  t.notMatch(await check(), /<button[^>]*>Turn it on</)
+  const { revision = '' } = fieldsOf((await owner.get(edit)).text)
+  const late = await owner.post(`${page}/enable`, { revision })
+  t.equal(late.status, 422, 'by a button that came too late, too')
+  t.match(late.text, /It is not turned on\. [^<]*Its mail still tells you what to write/)
+  t.equal((await call('GET', `/v1/automations/${id}`)).status, 'disabled')
   const written = { subject: 'Happy birthday!', blocks: { version: 1, blocks: [] as object[] } }
   const write = async (...blocks: object[]) => {
     const body = { ...written, blocks: { version: 1, blocks } }
@@ -315,6 +330,7 @@ t.test('what a recipe tells its author is told before it is sent', async (t) => 
   t.notMatch(await check(), says)
   await write({ type: 'text', text: 'All the best!' })
   t.notMatch(await check(), /leads nowhere yet/)
+  t.match(await check(), /<button[^>]*>Turn it on</)
   const it = await editor(edit)
   await it.press('open:0.1')
   const link = `<p class="quiet"><a href="${base}/templates/${slug}">Write this mail</a></p><iframe`
@@ -358,6 +374,7 @@ t.test(
   'the check of what is on speaks of that, and a second press finds it in force',
   async (t) => {
     const { id, edit, page } = await pages.made({ recipe: 'review', name: 'Twice' })
+    await pages.writeMails(id)
     const check = async () => (await owner.get(`${page}/enable`)).text
     const revision = / name="revision" value="([^"]*)"/.exec(await check())?.[1] ?? ''
     t.equal((await owner.post(`${page}/enable`, { revision })).status, 303)
@@ -395,3 +412,48 @@ t.test(
     t.match(it.html(), /If “Welcome” did not arrive/)
   },
 )
+
+t.test('a template is chosen by its picture, with its name and subject', async (t) => {
+  const { edit } = await pages.made({ recipe: 'review', name: 'Pictures' })
+  const body = { slug: 'spring', subject: 'Spring is here', html: '<h1>Spring</h1>' }
+  await pages.call('POST', '/v1/templates', body)
+  const it = await editor(edit)
+  await it.press('open:0.3')
+  t.match(it.html(), /<option value="spring">spring: Spring is here</, 'the subject, in the list')
+  const picture = `${base}/automations/picture/spring`
+  t.match(
+    it.html(),
+    new RegExp(`src="${picture}" sandbox=""[\\s\\S]*?value="take:spring"[\\s\\S]*?Spring is here`),
+  )
+  const shown = await owner.get(picture)
+  t.match(shown.text, /<h1>Spring<\/h1>[\s\S]*Unsubscribe/i, 'as it arrives')
+  t.match(shown.headers.get('content-security-policy'), /default-src 'none'/)
+  t.equal((await owner.get(`${base}/automations/picture/none`)).status, 404)
+  await it.press('take:spring', { 's.subject': 'Kept' })
+  t.equal(it.fields()['s.template'], 'spring')
+  t.equal(it.fields()['s.subject'], 'Kept', 'what was typed is kept')
+  t.notMatch(it.html(), /<details open><summary>Choose by picture/)
+  t.match(await it.press('show:', { 's.template': '' }), /<details open><summary>Choose by picture/)
+})
+
+t.test('a copy has the draft, too, and says so', async (t) => {
+  const { id, edit, page } = await pages.made({ recipe: 'review', name: 'Copied' })
+  await pages.writeMails(id)
+  await pages.call('POST', `/v1/automations/${id}/enable`)
+  const it = await editor(edit)
+  await it.press('open:0.1')
+  await it.save({ 's.amount': '9' })
+  const made = await owner.post(`${page}/duplicate`)
+  const copy = await shownAfter(made)
+  t.match(copy, /This is a copy with what is written in the draft; nobody enters it/)
+  t.match(copy, /Wait 9 days/)
+  t.match(copy, /value="Copied \(copy\)"/)
+  const ofCopy = made.to.split('/').at(-2)
+  t.match((await call('GET', `/v1/automations/${ofCopy}`)).steps[1].config, { duration: 'P7D' })
+  t.match(await call('GET', `/v1/automations/${ofCopy}/draft`), { isDraft: true })
+  await pages.call('DELETE', `/v1/automations/${id}/draft`).catch(() => undefined)
+  await owner.post(`${edit}/discard`)
+  const plain = await shownAfter(await owner.post(`${page}/duplicate`))
+  t.match(plain, /This is a copy; nobody enters it/)
+  t.match(plain, /Wait (1 week|7 days)/)
+})

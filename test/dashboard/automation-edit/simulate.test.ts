@@ -4,6 +4,7 @@ import { findSenderDomain } from '../../../src/domains/index.js'
 import { setSwitches, unseenOf } from '../../../src/tracking/index.js'
 import { openAutomationPages } from '../../support/automation-pages.js'
 import { fieldsOf } from '../../support/editor-fields.js'
+import { eventually } from '../../support/eventually.js'
 
 const pages = await openAutomationPages(t)
 const { posthorn, base, owner, from, call } = pages
@@ -34,11 +35,8 @@ t.test('the list that begins it need not be said', async (t) => {
 t.test('100 people of a segment go through what a segment begins', async (t) => {
   const rule = { field: 'contact.email', operator: 'ends_with', value: 'readers.test' }
   const segment = await call('POST', '/v1/segments', { name: 'Ours', rule })
-  let people = 0
-  for (let tries = 0; people < 2 && tries < 100; tries += 1) {
-    people = (await call('GET', `/v1/segments/${segment.id}/members`)).contacts?.length ?? 0
-    if (people < 2) await new Promise((done) => setTimeout(done, 50))
-  }
+  const members = async () => await call('GET', `/v1/segments/${segment.id}/members`)
+  await eventually(async () => (await members()).contacts?.length === 2, 60_000)
   const made = await owner.post(`${base}/automations/new`, {
     recipe: 'win-back',
     from,
@@ -76,7 +74,7 @@ t.test('what is no number and no year is refused, and sentences are whole', asyn
 })
 
 t.test('a trial sees no open or click that nobody would see, and says what is off', async (t) => {
-  const { page } = await pages.made({ recipe: 'welcome', name: 'Blind', list: listId })
+  const { id, page } = await pages.made({ recipe: 'welcome', name: 'Blind', list: listId })
   const { outline = '' } = fieldsOf((await owner.get(`${page}/edit`)).text)
   t.notMatch((await owner.get(`${page}/enable`)).text, /cannot be seen/, 'recipes ask for clicks')
   const of = (change: (outline: string) => string) => ({
@@ -120,11 +118,24 @@ t.test('a trial sees no open or click that nobody would see, and says what is of
   const clicks = await owner.post(`${page}/simulate`, { ...trying, clicked: 'welcome-1' })
   t.match(clicks.text, /Have they clicked in the first\?: no/)
   t.match(clicks.text, /They click in “Welcome”, but nobody sees it: counting clicks is off for/)
+  const byApi = async (whom: object) => {
+    const body = { ...whom, clicks: { [key]: '1m' } }
+    return await pages.call('POST', `/v1/automations/${id}/simulate`, body)
+  }
+  const key = /"key":"(welcome-1[^"]*)"/.exec(outline)?.[1] ?? ''
+  const unseen = [{ step: key, deed: 'clicked', why: 'domain' }]
+  const blind = await byApi({ email: 'ann@x.test' })
+  t.same(blind.unseen, unseen, 'by the API as on the page')
+  t.match(blind.lines.find((one: { step: string }) => one.step === 'clicked')?.result, 'not_met')
+  const blindCrowd = await byApi({ listId })
+  t.same(blindCrowd.unseen, unseen)
+  t.same(blindCrowd.steps.clicked, { not_met: 2 })
   t.match(
     (await owner.get(`${page}/enable`)).text,
     /Clicks in “Welcome” cannot be seen: counting clicks is off for the domain sender\.test\./,
   )
   await setSwitches(pages, { domainId }, { opens: null, clicks: null })
+  t.match(await byApi({ listId }), { unseen: [], steps: { clicked: { met: 2 } } })
   const mail = { domainId, html, type: 'marketing' } as const
   const off = { opens: false, clicks: true }
   t.same(await unseenOf(pages.store.read, mail, off), { opened: 'settings', clicked: undefined })

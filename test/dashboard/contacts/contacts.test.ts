@@ -16,6 +16,7 @@ import {
 import { likelyMeant } from '../../../src/dashboard/contacts/domain-typo.js'
 import { contactPages } from '../../../src/dashboard/contacts/routes.js'
 import { makeErasures } from '../../../src/erasure/index.js'
+import { createForm, usualSettings } from '../../../src/forms/index.js'
 import { silentLog } from '../../../src/log/index.js'
 import { suppress, suppressionsOf } from '../../../src/suppression/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
@@ -96,6 +97,12 @@ t.test('contacts are searched, filtered and paged', async (t) => {
   t.notMatch((await get('/contacts', 'viewer')).text, /type="checkbox"|Add a contact/)
   t.match((await get(`/a/${otherId}/contacts`, 'stranger')).text, /No contact yet/)
   for (let n = 10; n < 65; n++) await add(`p${n}@x.test`)
+  const whole = (await get('/contacts?q=p&rows=100')).text
+  t.match(whole, /p64@x\.test/)
+  const [, tick = ''] = /href="([^"]*tick=page[^"]*)"/.exec(whole) ?? []
+  const ticked = (await get(tick.replaceAll('&amp;', '&'))).text
+  t.equal(ticked.match(/name="ids"[^>]* checked/g)?.length, 55, 'all of the page, without script')
+  t.match(ticked, /Untick all/)
   const first = await get('/contacts?q=p')
   const [, next = ''] = /href="([^"]*after=[^"]*)"/.exec(first.text) ?? []
   const second = await get(next.replaceAll('&amp;', '&'))
@@ -462,6 +469,21 @@ t.test('only those are deleted whose number was said, and no others', async (t) 
   t.match((await follow(late)).text, /Nothing was changed: it (goes on|is done) already/)
 })
 
+t.test('what a form has asked is on the page of who answered, as the form asks it', async (t) => {
+  const { add, get, post, store, accountId, list } = await open(t)
+  const id = await add('ann@x.test', { metadata: { size: 'M', other: 'x' } })
+  const size = { name: 'size', label: 'Your size', type: 'choice' as const, choices: ['S', 'M'] }
+  const fields = [{ ...size, required: false }]
+  const given = { name: 'Shop', lists: [await list('Readers')], consent: 'News, please', fields }
+  await createForm({ store, clock }, accountId, { ...usualSettings, ...given })
+  const { text } = await get(`/contacts/${id}`)
+  t.match(text, /Your size<\/label>[\s\S]*?<select[^>]*>[\s\S]*?<option selected>M</)
+  t.match(text, />other<\/label>/, 'what nobody has described has its key')
+  const own = { key: 'size', was: 'M', firstName: '', lastName: '', phone: '' }
+  t.equal((await post(`/contacts/${id}`, { ...own, value: 'XL' })).status, 422)
+  t.equal((await post(`/contacts/${id}`, { ...own, value: 'S' })).status, 303)
+})
+
 t.test('what somebody agreed to by a form is on their page', async (t) => {
   const { add, get, store, accountId } = await open(t)
   const id = await add('ann@x.test')
@@ -501,7 +523,7 @@ t.test(
     t.match(text, /Gets none: erased on request, added again on /)
     t.match(
       text,
-      /Suppressed, [\s\S]*Was erased on request: mail them only if they ask for it again/,
+      /Erased on request, added again, [\s\S]*Was erased on request: mail them only if they ask for it again/,
     )
     t.notMatch(text, /by erasure/)
   },

@@ -1,0 +1,41 @@
+import type { Outline } from '../../automations/index.js'
+import { type Html, html } from '../shell/html.js'
+import { inQuotes, isolated } from '../shell/names.js'
+import { placeOf } from './deeds.js'
+import { faultWords } from './fault-words.js'
+import type { Unready } from './unready-words.js'
+
+// More would stand in the way of the outline, where each is told at its card, too.
+const mostTold = 10
+
+/** What is in the way of turning it on, each with the way to its card and, where words of a mail are to be written, to that. */
+export function faultList(
+  found: readonly Unready[],
+  {
+    outline,
+    open,
+    called,
+    base,
+  }: { outline: Outline; open: string; called: (key: string) => string; base: string },
+): Html {
+  if (found.length === 0) return html`<p role="status"></p>`
+  const anchorOf = ({ key, error }: Unready): string | undefined => {
+    const place = key === null ? undefined : placeOf(outline, key)
+    if (place !== undefined) return place === open ? 'open' : `block-${place}`
+    return error.startsWith('settings.') ? 'whole' : undefined
+  }
+  const lines = found.slice(0, mostTold).map((one) => {
+    const says = isolated(faultWords(one, called))
+    const anchor = anchorOf(one)
+    const where = one.key === null ? 'For all steps' : inQuotes(called(one.key))
+    const at = anchor && html`<a href="#${anchor}">${isolated(where)}</a>: `
+    const mail =
+      one.slug !== undefined && html` <a href="${base}/templates/${one.slug}">Write this mail</a>`
+    return html`<li>${at}${says}${mail}</li>`
+  })
+  const more = found.length - lines.length
+  return html`<div class="notice bad"><p role="status">${countWords(found.length)}</p><ul>${lines}${more > 0 && html`<li>and ${more} more, each at its step below</li>`}</ul></div>`
+}
+
+const countWords = (count: number): string =>
+  count === 1 ? 'One thing is not right yet.' : `${count} things are not right yet.`
