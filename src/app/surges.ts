@@ -5,13 +5,10 @@ import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { insertNotice } from '../emails/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
+import { ownerAddresses } from '../people/index.js'
+import { announceRefused } from '../receiving/index.js'
 import type { Store } from '../store/index.js'
-import {
-  announceSurges,
-  finishDecided,
-  type SurgeMail,
-  type SurgeSettings,
-} from '../surges/index.js'
+import { announceSurges, finishDecided, type SurgeSettings } from '../surges/index.js'
 import type { Chore } from './housekeeping.js'
 
 /** In the sandbox nothing leaves, and people who try it out send what they like. */
@@ -35,10 +32,18 @@ export function surgeChores(deps: Deps): Chore[] {
   const { store, clock, log, config, backlog, land, ring, look } = deps
   const { retry } = config.outbound
   const { from } = config.operator
-  let posted: StreamDue[] = []
-  const mail = async (tx: Parameters<typeof insertNotice>[1], to: SurgeMail) => {
-    const made = await insertNotice({ store, retry }, tx, { ...to, from, now: clock.now() })
-    if (made !== undefined) posted.push(...made.due)
+  type Mail = Parameters<typeof announceSurges>[0]['mail']
+  const posting = async (tell: (mail: Mail) => Promise<void>) => {
+    const posted: StreamDue[] = []
+    try {
+      await tell(async (tx, to) => {
+        const made = await insertNotice({ store, retry }, tx, { ...to, from, now: clock.now() })
+        if (made !== undefined) posted.push(...made.due)
+      })
+    } finally {
+      backlog.change(posted.length)
+      ring(posted)
+    }
   }
   return [
     {
@@ -46,15 +51,15 @@ export function surgeChores(deps: Deps): Chore[] {
       of: 'chores',
       everyMs: 5_000,
       rests: true,
-      async run(signal) {
-        try {
-          await announceSurges({ store, clock, log, mail }, signal)
-        } finally {
-          backlog.change(posted.length)
-          ring(posted)
-          posted = []
-        }
-      },
+      run: (signal) => posting((mail) => announceSurges({ store, clock, log, mail }, signal)),
+    },
+    {
+      name: 'notices of refused mail',
+      of: 'chores',
+      everyMs: 10_000,
+      rests: true,
+      run: (signal) =>
+        posting((mail) => announceRefused({ store, clock, ownerAddresses, mail }, signal)),
     },
     {
       name: 'surges that somebody has decided about',

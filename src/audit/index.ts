@@ -4,4 +4,11 @@
  * `protection_audit` has what the appliance itself did to accounts.
  */
 export { type Actor, type Change, noteAudit } from './note.js'
-export { type ChangeFilter, type LoggedChange, lastChangeOf, readChanges } from './read.js'
+export {
+  type ChangeFilter,
+  type LoggedChange,
+  type LoggedDeed,
+  lastChangeOf,
+  lastDeed,
+  readChanges,
+} from './read.js'

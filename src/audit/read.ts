@@ -69,22 +69,72 @@ export async function readChanges(
   return { changes: shown.map(toChange), next }
 }
 
-/** Who has changed something last, from `since` on, as far as the newest rows tell. */
+/** Who has changed something last, from `since` on. */
 export async function lastChangeOf(
   read: Read,
   accountId: string,
   target: string,
   since: number,
 ): Promise<{ name: string; at: number } | undefined> {
-  const rows = await read
-    .selectFrom('audit_log')
-    .select(['name', 'at', 'target'])
-    .where('account_id', '=', accountId)
-    .orderBy('id', 'desc')
-    .limit(mostLookedAt)
-    .execute()
-  return rows.find((row) => row.target === target && row.at >= since)
+  return await newestOf(read, accountId, target)
+    .select(['audit_log.name', 'at'])
+    .where('at', '>=', since)
+    .executeTakeFirst()
 }
+
+/** Something that was done with one thing. */
+export interface LoggedDeed {
+  at: number
+  userId: string | null
+  /** A person by name or address, a key by its name, or the operator. */
+  who: string
+  detail: Record<string, unknown>
+}
+
+/** The last time that something was done with one thing; undefined where the log does not have it (any more). */
+export async function lastDeed(
+  read: Read,
+  accountId: string,
+  { action, target }: { action: string; target: string },
+): Promise<LoggedDeed | undefined> {
+  const row = await lastDeedQuery(read, accountId, { action, target }).executeTakeFirst()
+  return (
+    row && {
+      at: row.at,
+      userId: row.user_id,
+      who: whoWords(row),
+      detail: JSON.parse(row.detail) as Record<string, unknown>,
+    }
+  )
+}
+
+function whoWords({
+  actor,
+  name,
+  person,
+}: Pick<AuditLogRow, 'actor' | 'name'> & { person: string | null }) {
+  if (actor === 'api') return `the key “${name}”`
+  return actor === 'cli' ? 'an operator' : person || name
+}
+
+/** The statement of `lastDeed`, which a test has explained. */
+export const lastDeedQuery = (
+  read: Read,
+  accountId: string,
+  { action, target }: { action: string; target: string },
+) =>
+  newestOf(read, accountId, target)
+    .leftJoin('users', 'users.id', 'audit_log.user_id')
+    .select(['at', 'actor', 'user_id', 'detail', 'audit_log.name', 'users.name as person'])
+    .where('action', '=', action)
+
+const newestOf = (read: Read, accountId: string, target: string) =>
+  read
+    .selectFrom('audit_log')
+    .where('account_id', '=', accountId)
+    .where('target', '=', target)
+    .orderBy('audit_log.id', 'desc')
+    .limit(1)
 
 const toChange = (row: AuditLogRowRead & { account: string | null }): LoggedChange => ({
   id: row.id,

@@ -20,6 +20,26 @@ export const countArrived = (tx: Tx, accountId: string, mails: number, now: numb
     [dayMs, hourMs].map((span) => [holderOf(accountId), span, beginOf(span, now), mails]),
   )
 
+/** What came in for an account within the present hour and day (UTC). */
+export interface ArrivedMails {
+  hour: number
+  day: number
+}
+
+export async function readArrived(
+  read: Read,
+  accountId: string,
+  now: number,
+): Promise<ArrivedMails> {
+  const counts = await countsOf(read, {
+    holder: holderOf(accountId),
+    day: beginOf(dayMs, now),
+    hour: beginOf(hourMs, now),
+  })
+  const of = (span: number) => counts.find((one) => one.span === span)?.mails ?? 0
+  return { hour: of(hourMs), day: of(dayMs) }
+}
+
 /** How many more may come in at this moment; undefined: any number, for which nothing is asked. */
 export async function arrivalsLeft(
   read: Read,
@@ -28,23 +48,20 @@ export async function arrivalsLeft(
   now: number,
 ): Promise<ArrivalsLeft | undefined> {
   if (receivedPerDay === null && receivedPerHour === null) return undefined
-  const counts = await countsOf(read, {
-    holder: holderOf(accountId),
-    day: beginOf(dayMs, now),
-    hour: beginOf(hourMs, now),
-  })
-  const left = (span: number, limit: number | null) =>
-    limit === null
-      ? Number.POSITIVE_INFINITY
-      : Math.max(0, limit - (counts.find((one) => one.span === span)?.mails ?? 0))
-  const ofHour = left(hourMs, receivedPerHour)
-  const ofDay = left(dayMs, receivedPerDay)
+  const arrived = await readArrived(read, accountId, now)
+  const left = (limit: number | null, used: number) =>
+    limit === null ? Number.POSITIVE_INFINITY : Math.max(0, limit - used)
+  const ofHour = left(receivedPerHour, arrived.hour)
+  const ofDay = left(receivedPerDay, arrived.day)
   return ofDay <= ofHour ? { mails: ofDay, within: 'day' } : { mails: ofHour, within: 'hour' }
 }
 
 // Beside what accounts and keys hand in, whose holders are bare ids.
 const holderOf = (accountId: string) => `received ${accountId}`
 const beginOf = (span: number, now: number) => now - (now % span)
+
+/** When the day (UTC) began in which plans count. */
+export const plansDay = (now: number) => beginOf(dayMs, now)
 
 /** By the primary key: each RCPT asks. */
 const countsOf = prepared<

@@ -5,7 +5,15 @@
  * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
  */
 
-export { type ArrivalLimits, arrivalsLeft, countArrived } from './arrived.js'
+export {
+  type ArrivalLimits,
+  type ArrivalsLeft,
+  type ArrivedMails,
+  arrivalsLeft,
+  countArrived,
+  plansDay,
+  readArrived,
+} from './arrived.js'
 export {
   type AccountBilling,
   type BillingState,

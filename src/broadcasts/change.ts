@@ -8,14 +8,15 @@ import {
   makeAttachmentReader,
   type NewAttachment,
   putAttachments,
-  warningsAbout,
 } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
+import { blocksOf } from './content.js'
 import { countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
 import { givenOf } from './given.js'
+import { contentWarnings } from './known-tags.js'
 import { mailTypeOf } from './notice.js'
 import { paceIn, paceOf } from './pace.js'
 import { putFilesOfVariants, putVariants, type UnfinishedVersions } from './put-variants.js'
@@ -67,7 +68,8 @@ export async function changeDraft(
   const counts = await countAudience(store.read, { accountId, whom: there, topicId, type })
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
-  const extras = extrasOf(input, { warnings: warningsAbout({ html: written, text: null }) })
+  const said = { ...input, html: written, blocks: isRewritten ? blocks : blocksOf(draft) }
+  const extras = extrasOf(input, { warnings: await contentWarnings(store.read, accountId, said) })
   await refuseContent(deps, billing, isRewritten ? written : '', { carried, variants })
   return await store.write(async (tx) => {
     const found = await draftWithHtml(tx, accountId, id)

@@ -1,18 +1,20 @@
 import type { BlockDocument } from '../blocks/index.js'
-import { ApiError } from '../errors/index.js'
+import { ApiError, type WrongField } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 import { type BroadcastRow, type Store, storedJson } from '../store/index.js'
 import {
   compileBlocks,
   copyTags,
   describeFault,
-  faultyBlock,
+  faultWords,
+  faultyBlocks,
   type MergedContact,
   mergeValues,
   previewLiquid,
   type Rendered,
   type Renderer,
   stranger,
+  type TemplateFault,
 } from '../templates/index.js'
 
 export interface BroadcastContent {
@@ -83,17 +85,8 @@ export async function renderFor(
   })
   if (outcome.kind === 'rendered') return outcome.rendered
   if (outcome.kind === 'failed') {
-    const { fault } = outcome
-    const at = blocks ? await faultyBlock(renderer, accountId, blocks, { fault, variables }) : null
-    if (at) {
-      const fields = { part: fault.part, field: at.field }
-      throw new ApiError('validation_error', at.message, { status: 422, fields })
-    }
-    const { part, line, column } = fault
-    throw new ApiError('validation_error', describeFault('The campaign', fault), {
-      status: 422,
-      fields: { part, ...(line === undefined ? {} : { line, column }) },
-    })
+    const written = { subject, html, previewText, blocks }
+    throw await refusedContent({ renderer, accountId, variables }, written, outcome.fault)
   }
   throw new ApiError(
     'service_unavailable',
@@ -102,6 +95,83 @@ export async function renderFor(
       headers: { 'retry-after': '5' },
     },
   )
+}
+
+/** With what a content was rendered. */
+interface RenderedWith {
+  renderer: Renderer
+  accountId: string
+  variables: string
+}
+
+/** The 422 that says the first fault to programs, and to people those of all parts. */
+async function refusedContent(
+  deps: RenderedWith,
+  content: BroadcastContent,
+  fault: TemplateFault,
+): Promise<ApiError> {
+  const first = await wrongTexts(deps, content, fault)
+  const others: WrongField[] = []
+  for (const part of textsOf(content)) {
+    if (fault.kind === 'limit' || part === fault.part) continue
+    const alone = await faultOfPart(deps, content, part)
+    if (alone !== undefined) others.push(...(await wrongTexts(deps, content, alone)))
+  }
+  const { part, line, column } = fault
+  const [one] = first
+  const isInBlock = one?.field.startsWith('blocks.') ?? false
+  const isPlaced = !isInBlock && line !== undefined
+  return new ApiError('validation_error', one?.message ?? describeFault('The campaign', fault), {
+    status: 422,
+    fields: {
+      part,
+      ...(isPlaced && { line, column }),
+      ...(one?.field && { field: one.field }),
+    },
+    slips: [...first, ...others].map((wrong) => ({
+      field: wrong.field,
+      says: wrong.says ?? wrong.message,
+    })),
+  })
+}
+
+const textsOf = ({ previewText }: BroadcastContent) =>
+  previewText ? (['subject', 'previewText', 'html'] as const) : (['subject', 'html'] as const)
+
+/** The fault that a part has by itself. */
+async function faultOfPart(
+  { renderer, accountId, variables }: RenderedWith,
+  content: BroadcastContent,
+  part: 'subject' | 'previewText' | 'html',
+): Promise<TemplateFault | undefined> {
+  const text = (of: typeof part) => ({ key: null, liquid: of === part ? (content[of] ?? '') : '-' })
+  const preview = part === 'previewText' ? previewLiquid(content.previewText ?? '') : undefined
+  const outcome = await renderer.render({
+    accountId,
+    subject: text('subject'),
+    html: text('html'),
+    preview: preview === undefined ? undefined : { key: null, liquid: preview },
+    text: null,
+    variables,
+    strict: false,
+  })
+  return outcome.kind === 'failed' ? outcome.fault : undefined
+}
+
+/** The fields in which a fault is: of blocks their texts, as far as they have it by themselves. */
+async function wrongTexts(
+  { renderer, accountId, variables }: RenderedWith,
+  { blocks }: BroadcastContent,
+  fault: TemplateFault,
+): Promise<WrongField[]> {
+  const at = blocks ? await faultyBlocks(renderer, accountId, blocks, { fault, variables }) : []
+  if (at.length > 0) return at
+  const { part } = fault
+  // A fault that is in no block alone is one of the whole.
+  if (part === null || part === 'text' || (blocks && part === 'html')) {
+    return [{ field: '', message: describeFault('The campaign', fault), says: faultWords(fault) }]
+  }
+  return [{ field: part, message: describeFault('The campaign', fault), says: faultWords(fault) }]
 }
 
 /**

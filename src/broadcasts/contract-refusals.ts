@@ -56,7 +56,7 @@ export const capReached = refusal(
 const doesNotRender = refusal(
   'validation_error',
   'The content does not render',
-  'The campaign has a syntax error: unexpected "}" (html, line 1, column 7)',
+  'The campaign has a syntax error: the tag {{ firstName has no end; write }} after it (html, line 1, column 7)',
   {
     status: 422,
     shape: 'BadContent',
@@ -66,10 +66,12 @@ const doesNotRender = refusal(
       ),
       line: count('The line of that part, from 1'),
       column: count('The column of that line, from 1'),
-      field: text('Of blocks in place of these two: the text that is wrong, as `blocks.3.text`'),
+      field: text(
+        'The field that is wrong, such as `subject`; of blocks, in place of line and column, the text: `blocks.3.text`',
+      ),
     },
     optional: ['line', 'column', 'field'],
-    example: { part: 'html', line: 1, column: 7 },
+    example: { part: 'html', line: 1, column: 7, field: 'html' },
   },
 )
 

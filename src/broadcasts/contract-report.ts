@@ -112,6 +112,11 @@ const report = {
     countedReasons.length,
   ),
   ...versions,
+  chosenWho: orNull(
+    text(
+      'Who chose the version for the rest by hand: a person, a key or an operator; null where nobody did, or the audit log has it no longer',
+    ),
+  ),
   compared: manyOf(
     {
       ...head,
@@ -202,6 +207,7 @@ const exampleReport = {
   ],
   whyLeft: [{ reason: 'too_many', said: 2 }],
   ...exampleVersions,
+  chosenWho: null,
   compared: [
     {
       id: '01a1d8aa-1c10-7533-8296-04ee3d91dd71',

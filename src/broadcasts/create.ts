@@ -16,7 +16,6 @@ import {
   parseScheduledAt,
   putAttachments,
   verifiedSender,
-  warningsAbout,
 } from '../emails/index.js'
 import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
@@ -25,6 +24,8 @@ import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.j
 import { type ContentInput, checkContent, contentOf, isUnwritten } from './content.js'
 import { countAudience } from './count-audience.js'
 import { begin, checkStanding } from './dispatch-campaign.js'
+import { gathering } from './gathered.js'
+import { contentWarnings } from './known-tags.js'
 import { firstTime } from './own-time.js'
 import { paceIn, type SendWindow, withoutTime } from './pace.js'
 import {
@@ -112,7 +113,8 @@ export async function createBroadcast(
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && (begins === null || (begins <= now && waitsFor === undefined))
-  const extras = extrasOf(input, { warnings: warningsAbout({ html, text: null }) })
+  const warnings = await contentWarnings(store.read, accountId, { ...input, html, blocks })
+  const extras = extrasOf(input, { warnings })
   const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
     const attachments = await putAttachments(tx, store, accountId, carried)
@@ -208,6 +210,31 @@ interface CreateOptions {
   unfinishedVersions?: UnfinishedVersions | undefined
 }
 
+/** Throws what `checkBroadcast` does of a draft's sender and of what it says, all at once. */
+export async function judgeContent(
+  deps: Pick<BroadcastDeps, 'store' | 'renderer'>,
+  accountId: string,
+  {
+    from,
+    subject,
+    previewText,
+    ...given
+  }: Pick<BroadcastInput, 'from' | 'subject' | 'previewText'> & ContentInput,
+): Promise<void> {
+  const all = gathering()
+  if (from.trim() !== '') {
+    await all.of('from', () => verifiedSender(deps.store.read, accountId, from))
+  }
+  const content = await all.of('html', () =>
+    contentOf(deps, accountId, given, { mayBeEmpty: true }),
+  )
+  const written = { subject, previewText, html: '', ...content }
+  if (content !== undefined && !isUnwritten(written)) {
+    await all.of('html', () => checkContent(deps.renderer, accountId, written))
+  }
+  all.refuse()
+}
+
 interface CheckOptions {
   draft?: boolean
   /** A test, which goes to nobody of its audience. */
@@ -229,19 +256,42 @@ export async function checkBroadcast(
   const { store, clock, renderer } = deps
   const { accountId } = billing
   checkSending(billing, 'marketing')
-  const scheduledAt = parseScheduledAt(input.scheduledAt, clock.now(), Number.POSITIVE_INFINITY)
-  const { domainId } = await verifiedSender(store.read, accountId, input.from)
+  const all = gathering()
+  const scheduledAt = await all.of('scheduledAt', () =>
+    parseScheduledAt(input.scheduledAt, clock.now(), Number.POSITIVE_INFINITY),
+  )
+  const sender = await all.of('from', () => verifiedSender(store.read, accountId, input.from))
   const topicId = input.topicId?.toLowerCase() ?? null
-  if (topicId !== null) await findTopic(store.read, accountId, topicId)
-  const pace = paceIn(input)
-  if (pace.local_zone !== null && scheduledAt === undefined && !draft) throw withoutTime()
-  const whom = whomIn(input)
-  await requireWhom(store.read, accountId, whom, { mayBeEmpty: draft || toNobody, except: before })
-  checkHeaders(input.headers)
+  await all.of('topicId', () =>
+    topicId === null ? undefined : findTopic(store.read, accountId, topicId),
+  )
+  const pace = await all.of('window', () => paceIn(input))
+  const lacksTime = pace !== undefined && pace.local_zone !== null && !input.scheduledAt && !draft
+  await all.of('scheduledAt', () => {
+    if (lacksTime) throw withoutTime()
+  })
+  const whom = await all.of('lists', () => whomIn(input))
+  const mayBeEmpty = draft || toNobody
+  if (whom !== undefined) {
+    await all.of('lists', () =>
+      requireWhom(store.read, accountId, whom, { mayBeEmpty, except: before }),
+    )
+  }
+  await all.of('headers', () => checkHeaders(input.headers))
   // A draft may have no subject or content yet; its sending asks for them.
-  const content = await contentOf(deps, accountId, input, { mayBeEmpty: draft })
-  const written = { ...input, ...content }
-  if (!draft || !isUnwritten(written)) await checkContent(renderer, accountId, written)
-  const variants = await variantsIn(deps, accountId, input, written)
+  const content = await all.of('html', () =>
+    contentOf(deps, accountId, input, { mayBeEmpty: draft }),
+  )
+  const written = { ...input, html: '', blocks: null, ...content }
+  if (content !== undefined && (!draft || !isUnwritten(written))) {
+    await all.of('html', () => checkContent(renderer, accountId, written))
+  }
+  const variants = await all.of('variants', () => variantsIn(deps, accountId, input, written))
+  all.refuse()
+  // What is undefined here was refused.
+  if (sender === undefined || pace === undefined || whom === undefined || content === undefined) {
+    throw new Error('A check of a campaign has neither an answer nor a fault')
+  }
+  const { domainId } = sender
   return { domainId, scheduledAt, pace, topicId, whom, ...content, variants }
 }

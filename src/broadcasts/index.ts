@@ -38,6 +38,7 @@ export {
   listPaused,
 } from './broadcast.js'
 export { type BroadcastChanges, changeDraft } from './change.js'
+export { chosenWords, choserOf, hoursWords } from './choice-words.js'
 export { blocksOf, renderFor } from './content.js'
 export { type AudienceCount, countAudience } from './count-audience.js'
 export { finishCourses } from './course.js'
@@ -45,6 +46,7 @@ export {
   type BroadcastInput,
   checkBroadcast,
   createBroadcast,
+  judgeContent,
 } from './create.js'
 export { chooseVariant, waitsForDecision } from './decide.js'
 export { audienceOf, dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
@@ -58,9 +60,11 @@ export {
 export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
+export { oddTagsOf } from './known-tags.js'
 export type { WhyLeftOut } from './left-out.js'
 export { campaignsSince, mailedSince } from './mailed-lately.js'
 export {
+  isTooShortForOpens,
   type MeasureDeps,
   opensMeasured,
   opensUnmeasured,

@@ -20,10 +20,14 @@ export interface Unmeasured {
 export const opensUnmeasured = (why: string): string =>
   `Opens of this campaign were not measured: ${why}. So nobody knows who has not opened it. Clicks are counted where links are tracked.`
 
-const opensNotTracked = 'opens are not tracked'
+/** Why nobody sees who opens it: opens are not tracked, or its mail is too short for the picture that counts them. */
+type WhyUnopened = 'untracked' | 'light'
+const opensWords: Readonly<Record<WhyUnopened, string>> = {
+  untracked: 'opens are not tracked',
+  light:
+    'its mail has no picture and few words, and the unseen picture that counts opens would make it look like spam',
+}
 const clicksNotTracked = 'clicks are not tracked'
-const tooFewWords =
-  'its mail has no picture and so few words that the picture that counts opens would make it look like spam'
 
 /** What of a campaign is not measured. One that people have opened and clicked costs no look-up. */
 export async function unmeasuredOf(
@@ -36,14 +40,24 @@ export async function unmeasuredOf(
   // Of a domain that is gone nothing is known, and its mail is said to be tracked.
   const switches = tracking && (await trackingOf(read, broadcast.domain_id, tracking))
   const isTracked = (what: keyof Switches) => tracking !== undefined && switches?.[what] !== false
-  const opens = isTracked('opens') ? await whyNoPixel(read, broadcast) : opensNotTracked
+  const opens = isTracked('opens') ? await whyNoPixel(read, broadcast) : 'untracked'
   return {
-    opens: isOpened ? null : opens,
+    opens: isOpened || opens === null ? null : opensWords[opens],
     clicks: isClicked || isTracked('clicks') ? null : clicksNotTracked,
   }
 }
 
 type Measured = Pick<Broadcast, 'id' | 'body_id' | 'domain_id' | 'opened' | 'clicked'>
+
+/** Whether opens are not seen for nothing but that the mail is short. */
+export const isTooShortForOpens = async (
+  { store: { read }, tracking }: MeasureDeps,
+  broadcast: Measured,
+): Promise<boolean> => {
+  const switches = tracking && (await trackingOf(read, broadcast.domain_id, tracking))
+  const isTracked = tracking !== undefined && switches?.opens !== false
+  return isTracked && (await whyNoPixel(read, broadcast)) === 'light'
+}
 
 /** Whether it could be seen who opens a campaign. */
 export const opensMeasured = async (deps: MeasureDeps, broadcast: Measured): Promise<boolean> =>
@@ -59,7 +73,7 @@ export const whyUnmeasured = async (
 ): Promise<string | undefined> => (await unmeasuredOf(deps, broadcast)).opens ?? undefined
 
 /** Why none of its mails has the picture that counts opens, where they are tracked; null: one has. */
-async function whyNoPixel(read: Read, { id, body_id, opened }: Measured): Promise<string | null> {
+async function whyNoPixel(read: Read, { id, body_id, opened }: Measured): Promise<'light' | null> {
   if (opened > 0) return null
   const own = await read
     .selectFrom('broadcast_variants')
@@ -70,7 +84,7 @@ async function whyNoPixel(read: Read, { id, body_id, opened }: Measured): Promis
   const ids = [body_id, ...own.flatMap((one) => (one.body_id === null ? [] : [one.body_id]))]
   const bodies = await read.selectFrom('bodies').select('html').where('id', 'in', ids).execute()
   const isSeen = bodies.length === 0 || bodies.some(({ html }) => outweighsPixel(html ?? ''))
-  return isSeen ? null : tooFewWords
+  return isSeen ? null : 'light'
 }
 
 /** Throws a 400 where somebody asks for who has not opened a campaign, and nobody knows. */

@@ -116,7 +116,9 @@ export async function sendTest(
   if (mailbox === undefined || !(await mayReceiveTests(read, accountId, mailbox))) {
     const message =
       'A test can only be sent to a mailbox of your own: set "to" to the address of an active team member, or to one on a verified domain of the account'
-    throw new ApiError('forbidden', message)
+    const says =
+      'A test cannot go to this mailbox, so that nobody gets mail that they did not ask for. Write the address of somebody in your team, or one at a verified domain of yours; whoever else is to see it can be invited to the team'
+    throw new ApiError('forbidden', message, { slips: [{ field: 'to', says }] })
   }
   const { address } = mailbox
   const contact = await findContact(read, accountId, input.as ?? address)

@@ -5,6 +5,7 @@ import { parseMailbox } from '../mime/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import type { Broadcast, BroadcastDeps } from './broadcast.js'
 import { type BroadcastContent, checkContent, contentOf } from './content.js'
+import { gathering } from './gathered.js'
 import {
   usualTest,
   type Variant,
@@ -41,6 +42,7 @@ export async function variantsIn(
   if (variants.length === 0) return { test: null, rows: [] }
   if (variants.length === 1) throw bad('none, or 2 to 5 versions', ['variants'])
   const rows: CheckedVariants['rows'] = []
+  const all = gathering()
   const keys = new Set<string>()
   for (const [i, given] of variants.entries()) {
     const key = given.key ?? (letters[i] as string)
@@ -49,15 +51,20 @@ export async function variantsIn(
     const own = Boolean(given.html || given.blocks)
     const at = { key, index: i }
     const made = own
-      ? await ofVersion(at, () => contentOf(deps, accountId, contentGiven(given)))
+      ? await all.of('variants', () =>
+          ofVersion(at, () => contentOf(deps, accountId, contentGiven(given))),
+        )
       : undefined
+    if (own && made === undefined) continue
     const seen = {
       subject: given.subject || content.subject || '-',
       html: (made?.html ?? content.html) || '-',
       previewText: given.previewText || content.previewText,
       blocks: made === undefined ? content.blocks : made.blocks,
     }
-    await ofVersion(at, () => checkContent(deps.renderer, accountId, seen))
+    await all.of('variants', () =>
+      ofVersion(at, () => checkContent(deps.renderer, accountId, seen)),
+    )
     rows.push({
       key,
       subject: given.subject || null,
@@ -67,6 +74,7 @@ export async function variantsIn(
       html: made?.html ?? null,
     })
   }
+  all.refuse()
   return { test: Object.assign({}, usualTest, variantTest), rows }
 }
 
@@ -82,8 +90,13 @@ async function ofVersion<T>(
     const { code, status } = error
     const { field, ...fields } = error.fields
     // Its own place, or that of the campaign's content, which it then has.
-    if (typeof field === 'string') fields.field = `variants.${index}.${field}`
-    throw new ApiError(code, `Version ${key}: ${error.message}`, { status, fields })
+    const placed = (one: string) => `variants.${index}.${one}`
+    if (typeof field === 'string') fields.field = placed(field)
+    const slips = error.slips.map((slip) => ({
+      field: slip.field === '' ? '' : placed(slip.field),
+      says: `Version ${key}: ${slip.says}`,
+    }))
+    throw new ApiError(code, `Version ${key}: ${error.message}`, { status, fields, slips })
   }
 }
 

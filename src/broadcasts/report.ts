@@ -8,6 +8,7 @@ import {
   sumCampaigns,
 } from '../stats/index.js'
 import { type Broadcast, findBroadcast, listBroadcasts } from './broadcast.js'
+import { choserOf } from './choice-words.js'
 import type { WhyLeftOut } from './left-out.js'
 import { type MeasureDeps, unmeasuredOf } from './measured.js'
 import { campaignVersions } from './shown-variants.js'
@@ -39,6 +40,7 @@ export async function broadcastReport(deps: MeasureDeps, accountId: string, id: 
     reasons: figures.reasons,
     whyLeft: await whyLeft(read, broadcast.id),
     ...(await campaignVersions(read, broadcast)),
+    chosenWho: await choserOf(read, broadcast),
     compared: await comparedWith(deps, broadcast),
   }
 }

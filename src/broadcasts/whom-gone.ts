@@ -1,3 +1,4 @@
+import { lastDeed } from '../audit/index.js'
 import { goneNames } from '../contacts/index.js'
 import type { Read } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
@@ -36,15 +37,7 @@ async function nameInAudit(
   accountId: string,
   { kind, id }: { kind: 'list' | 'segment'; id: string },
 ): Promise<string | undefined> {
-  const row = await read
-    .selectFrom('audit_log')
-    .select('detail')
-    .where('account_id', '=', accountId)
-    .where('action', '=', `${kind}.delete`)
-    .where('target', '=', id)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const { name } = JSON.parse(row?.detail ?? '{}') as { name?: unknown }
+  const deed = await lastDeed(read, accountId, { action: `${kind}.delete`, target: id })
+  const name = deed?.detail.name
   return typeof name === 'string' ? name : undefined
 }

@@ -4,6 +4,7 @@ import {
   type Broadcast,
   type BroadcastReport,
   broadcastReport,
+  chosenWords,
   reachedWords,
 } from '../broadcasts/index.js'
 import { leaveWords } from '../preferences/index.js'
@@ -40,7 +41,7 @@ function sayReport(report: BroadcastReport, broadcast: Broadcast): void {
   sayFields(totalsOf(report))
   if (!report.upToDate) remark('The log of before the update is still being counted')
   const part = (rows: string[][]) => rows.slice(0, mostShown)
-  if (report.variantTest !== null) sayVersions(report)
+  if (report.variantTest !== null) sayVersions(report, broadcast)
   say()
   sayTable(
     ['LINK', 'PEOPLE', 'CLICKS', 'BY MACHINES'],
@@ -90,24 +91,37 @@ function sayReport(report: BroadcastReport, broadcast: Broadcast): void {
 }
 
 /** The test, which tells the versions apart, and what the rest did with the one that was chosen. */
-function sayVersions({ variants, variantTest, unmeasured }: BroadcastReport): void {
+function sayVersions(
+  { variants, variantTest, unmeasured, chosenWho }: BroadcastReport,
+  broadcast: Broadcast,
+): void {
   const counts = (of: Omit<BroadcastReport['variants'][number]['test'], 'compared'>) => [
     ...[of.recipients, of.delivered].map(shownCount),
     measured(unmeasured.opens, of.opened),
     measured(unmeasured.clicks, of.clicked),
   ]
+  const isKnown = variants.some(({ test: { compared } }) => compared.did > 0)
   const columns = ['MAILS', 'ARRIVED', 'OPENED', 'CLICKED']
   say()
   sayTable(
-    ['TESTED VERSION', ...columns, 'COMPARED BY', 'CHANCE TO BE BEST'],
+    [
+      'TESTED VERSION',
+      ...columns,
+      variantTest?.by === 'opens' ? 'PEOPLE WHO OPENED' : 'PEOPLE WHO CLICKED',
+      'CHANCE TO BE BEST',
+    ],
     variants.map(({ key, test, chance }) => [
       key === variantTest?.chosen ? `${key} (chosen)` : key,
       ...counts(test),
       `${shownCount(test.compared.did)} of ${shownCount(test.compared.of)}`,
-      `${Math.round(chance * 100)} %`,
+      // Before anybody did anything the sum says nothing but who got fewer mails.
+      isKnown ? `${Math.round(chance * 100)} %` : 'not known yet',
     ]),
     'No version',
   )
+  if (variantTest?.chosen) {
+    say(`Version ${variantTest.chosen}: ${chosenWords(broadcast, chosenWho)}`)
+  }
   const rests = variants.flatMap(({ key, rest }) => (rest === null ? [] : [[key, ...counts(rest)]]))
   if (rests.length === 0) return
   say()

@@ -1,16 +1,16 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import * as operations from '../receiving/contract.js'
 import {
   deleteReceived,
   receivedAnswer,
   receivedMailAnswer,
   receivedSource,
-  receivedStates,
 } from '../receiving/index.js'
 import { answering, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { fieldOptions } from './field-options.js'
 import { withHints } from './limits.js'
 import { limitOption } from './option-values.js'
 import { cut, say, sayFields, sayTable, sayText, shownTime } from './output.js'
@@ -30,14 +30,7 @@ const rows: readonly CommandRow[] = [
     does: operations.listReceived,
     isDefault: true,
     about: 'show the mail that came in, newest first',
-    options: [
-      accountOption(),
-      new Option('--recipient <address>', 'only mail to this address'),
-      new Option('--from <text>', 'only with this in the From'),
-      new Option('--email-id <id>', 'only answers to this mail'),
-      new Option('--state <state>', 'only mail in this state').choices([...receivedStates]),
-      limitOption(50),
-    ],
+    options: [accountOption(), ...fieldOptions(operations.receivedFilters), limitOption(50)],
     help: 'Example:\n  $ posthorn received list --recipient support@in.example.com',
     run: answering(list),
   },
@@ -66,17 +59,11 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
-interface ListOptions {
-  recipient?: string
-  from?: string
-  emailId?: string
-  state?: (typeof receivedStates)[number]
-  limit: number
-}
+type ListOptions = Omit<Parameters<typeof receivedAnswer>[2], 'cursor'>
 
 async function list({ store: { read }, account }: CommandDeps, options: ListOptions) {
-  const { recipient, from, emailId, state, limit } = options
-  const filter = { recipient, from, emailId, state, limit }
+  const { recipient, from, emailId, ruleId, state, receivedAfter, receivedBefore, limit } = options
+  const filter = { recipient, from, emailId, ruleId, state, receivedAfter, receivedBefore, limit }
   const json = await receivedAnswer(read, (await account()).id, filter)
   return {
     json,

@@ -1,17 +1,22 @@
 import { type Command, Option } from 'commander'
+import { counted, shownBytes, shownCount } from '../amounts/index.js'
 import type { Plans } from '../billing/index.js'
 import { setReceivingHost } from '../domains/index.js'
 import * as operations from '../receiving/contract.js'
 import {
   addRule,
   addressIn,
+  byRuleWords,
   changeRule,
   deleteRule,
   findRule,
   listRules,
   type ReceivingRule,
+  receivedByRule,
   receivingActions,
+  shownChange,
   shownRule,
+  usageAnswer,
   whereAnswer,
 } from '../receiving/index.js'
 import { answering, answeringWith, type CommandDeps } from './answering.js'
@@ -22,7 +27,7 @@ import { unknownDomain } from './domain-records.js'
 import { givenTo } from './given.js'
 import { withHints } from './limits.js'
 import { wholeNumber } from './option-values.js'
-import { say, sayNext, sayTable } from './output.js'
+import { say, sayFields, sayNext, sayTable, shownTime } from './output.js'
 import { type CommandPlace, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 
@@ -89,7 +94,7 @@ Examples:
       new Option('--on', 'the rule is in force again'),
     ],
     help: 'Example:\n  $ posthorn receiving change 01a1fc92-0000-7000-8000-3d4e5f607182 --place 1',
-    run: answering(change),
+    run: answeringWith((place: CommandPlace) => ({ plans: plansOf(place) }), change),
   },
   {
     usage: 'delete <id>',
@@ -98,6 +103,14 @@ Examples:
     options: [...askOptions(), accountOption()],
     help: 'Example:\n  $ posthorn receiving delete 01a1fc92-0000-7000-8000-3d4e5f607182',
     run: answering(remove),
+  },
+  {
+    usage: 'usage',
+    does: operations.getReceivingUsage,
+    about: 'show what of the plan mail that comes in has used, and what was refused for it',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn receiving usage',
+    run: answeringWith((place: CommandPlace) => ({ plans: plansOf(place) }), usage),
   },
   {
     usage: 'where <address>',
@@ -169,17 +182,28 @@ async function add(
   return answerOf(rule, `Rule ${rule.place} is added: ${rule.id}`)
 }
 
-async function change(deps: CommandDeps, id: string, { on, off, to, ...more }: RuleOptions) {
+async function change(
+  deps: CommandDeps & { plans: Plans },
+  id: string,
+  { on, off, to, ...more }: RuleOptions,
+) {
   const fields = {
     ...more,
     forwardTo: to,
     ...(on === true || off === true ? { enabled: on === true } : {}),
   }
   const given = givenTo(operations.updateReceivingRule, fields)
-  const rule = await withHints(unknownRule, async () =>
+  const { rule, moved } = await withHints(unknownRule, async () =>
     changeRule(deps, (await deps.account()).id, id.toLowerCase(), given),
   )
-  return answerOf(rule, `Rule ${rule.place} is changed`)
+  const { say: sayIt } = answerOf(rule, `Rule ${rule.place} is changed`)
+  return {
+    json: shownChange({ rule, moved }),
+    say() {
+      sayIt()
+      for (const one of moved) say(`Rule ${one.was} is rule ${one.place} now: ${one.pattern}`)
+    },
+  }
 }
 
 const unknownRule = { not_found: "'posthorn receiving list' shows them" }
@@ -196,7 +220,10 @@ async function remove(deps: CommandDeps, id: string, options: AskOptions) {
   )
   const intent = {
     to: `delete the rule for ${rule.pattern}`,
-    facts: ['Mail to addresses that no other rule is about is refused from then on'],
+    facts: [
+      'Mail to addresses that no other rule is about is refused from then on',
+      byRuleWords(await receivedByRule(deps.store.read, accountId, rule.id)),
+    ],
     counts: { rules: 1 },
     how: 'mild',
   } as const
@@ -204,6 +231,33 @@ async function remove(deps: CommandDeps, id: string, options: AskOptions) {
   await deleteRule(deps, accountId, rule.id)
   const message = 'Rule deleted; what came in by it stays'
   return { json: { id: rule.id, deleted: true, message }, say: () => say(message) }
+}
+
+async function usage({ store: { read }, account, plans, clock }: CommandDeps & { plans: Plans }) {
+  const json = await usageAnswer({ read, plans }, (await account()).id, clock.now())
+  const { hour, day, storage, largestMib, keptDays, refused } = json
+  const lineOf = ({ used, limit, left }: typeof storage, shown = shownCount) =>
+    limit === null
+      ? `${shown(used)}, no limit`
+      : `${shown(used)} of ${shown(limit)}, ${shown(left ?? 0)} left`
+  const again = (resetsAt: string) => `; counts again from ${shownTime(Date.parse(resetsAt))}`
+  return {
+    json,
+    say() {
+      sayFields({
+        'This hour': lineOf(hour) + again(hour.resetsAt),
+        Today: lineOf(day) + again(day.resetsAt),
+        Storage: lineOf(storage, shownBytes),
+        'Largest mail': `${largestMib} MiB`,
+        Kept: counted(keptDays, 'day'),
+      })
+      for (const { mails, words, lastAt } of refused) {
+        say(
+          `Refused today: ${shownCount(mails)}, as ${words}; the last at ${shownTime(Date.parse(lastAt))}`,
+        )
+      }
+    },
+  }
 }
 
 async function where(deps: CommandDeps & { plans: Plans }, address: string) {

@@ -285,7 +285,14 @@ export const surgeMethods = ({ part, byId }: Methods) => ({
 })
 
 /** Rules for mail that comes in; the first that fits decides. */
-export const receivingMethods = ({ part, byId, withBody, byIdWithBody, withQuery }: Methods) => ({
+export const receivingMethods = ({
+  plain,
+  part,
+  byId,
+  withBody,
+  byIdWithBody,
+  withQuery,
+}: Methods) => ({
   list: part('GET /v1/receiving/rules', 'rules'),
   add: withBody('POST /v1/receiving/rules'),
   get: byId('GET /v1/receiving/rules/{id}'),
@@ -294,6 +301,8 @@ export const receivingMethods = ({ part, byId, withBody, byIdWithBody, withQuery
   delete: byId('DELETE /v1/receiving/rules/{id}'),
   /** Where mail to an address would go. */
   where: withQuery('GET /v1/receiving/where'),
+  /** What of the plan is used, what is left, and what was refused for it. */
+  usage: plain('GET /v1/receiving/usage'),
 })
 
 /** Mail that came in. */

@@ -32,6 +32,10 @@ export const exactIn = (timeMs: number, zone: string) => formatsIn(zone).time.fo
 /** The same with its zone: `1 Dec 2026, 09:00:00 (Africa/Lagos)`. */
 export const exactWithZone = (timeMs: number, zone: string) => `${exactIn(timeMs, zone)} (${zone})`
 
+/** Of what is no surer than a minute: `1 Dec 2026, 09:00 (Africa/Lagos)`. */
+export const minuteWithZone = (timeMs: number, zone: string) =>
+  `${exactIn(timeMs, zone).replace(/:\d\d$/, '')} (${zone})`
+
 /** What people call a zone: `Lagos`. */
 export const placeOf = (zone: string) => zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone
 

@@ -102,7 +102,7 @@ export const given = {
 export const warnings: Schema = {
   type: 'array',
   description:
-    'What you should know though it was taken: that the HTML is too long to be made into a text part as a whole, or that versions of a campaign are alike. Most have none',
+    'What you should know though it was taken: that the HTML is too long to be made into a text part as a whole, that versions of a campaign are alike, or that a merge tag of a campaign is no field of its contacts. Most have none',
   items: { type: 'string' },
 }
 

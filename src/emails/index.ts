@@ -35,7 +35,7 @@ export {
   type UntriedMails,
   untriedMails,
 } from './list.js'
-export { emailStatuses, filterFields, filterOf } from './list-query.js'
+export { emailStatuses, filterFields, filterOf, moment as timeInQuery } from './list-query.js'
 export { mailsByMessageIds } from './message-ids.js'
 export { insertNotice, insertOwnMail } from './notice.js'
 export { extrasOf, type PreparedEmail, warningsAbout } from './prepare.js'
@@ -56,7 +56,7 @@ export {
   removeEntries,
   startRecipientIndex,
 } from './recipient-index.js'
-export { mostDaysAhead, parseScheduledAt } from './schedule.js'
+export { mostDaysAhead, parseScheduledAt, parseTime } from './schedule.js'
 export { maxBatch, type SendInput, sendBody } from './send-body.js'
 export {
   headers as mailHeaders,

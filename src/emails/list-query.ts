@@ -19,7 +19,8 @@ const isType = (given: string): given is NonNullable<EmailFilter['type']> =>
   given === 'transactional' || given === 'marketing'
 
 const id = (about: string) => textThat('a UUID', (given) => uuidForm.test(given), uuid(about))
-const moment = (about: string) =>
+/** A time in a query, as `parseTime` reads it. */
+export const moment = (about: string) =>
   textThat(
     'a date and time in ISO 8601, e.g. 2026-11-21T12:00:00Z',
     (given) => parseTime(given) !== undefined,

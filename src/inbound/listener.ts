@@ -14,6 +14,7 @@ import {
   refuseFor,
   sniOptions,
   takeBarePaths,
+  takeQuotedLocals,
   tellPeers,
 } from '../smtpd/index.js'
 import type { RcptDecision } from './mailboxes.js'
@@ -32,7 +33,7 @@ export interface InboundListenerDeps {
   /** Whether what comes for the operator is to be sent on. */
   mayForward(mailFrom: string): boolean
   /** Takes mail for accounts. */
-  receiving: Pick<Receiving, 'judge' | 'keep'>
+  receiving: Pick<Receiving, 'judge' | 'keep' | 'refused'>
   certificateFor: CertificateFor
   config: ListenerConfig
 }
@@ -111,6 +112,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
   })
   offerNow(server, deps.certificateFor)
   takeBarePaths(server)
+  takeQuotedLocals(server)
   tellPeers(server)
   boundSessions(server, {
     refused: maxRefusedCommands,

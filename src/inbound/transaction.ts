@@ -24,7 +24,7 @@ export interface InboundTransactionDeps {
   /** Whether what comes for the operator is to be sent on. */
   mayForward(mailFrom: string): boolean
   /** Takes mail for accounts. */
-  receiving: Pick<Receiving, 'judge' | 'keep'>
+  receiving: Pick<Receiving, 'judge' | 'keep' | 'refused'>
 }
 
 // notes/mta.md §3, 'Limits'.
@@ -63,7 +63,8 @@ export function makeTransactions(deps: InboundTransactionDeps) {
   const room = makeRoom(maxHeldBytes)
   const windowMs = hourMs
   const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs })
-  const takeShare = makeShares(clock)
+  const { refused } = deps.receiving
+  const takeShare = makeShares(clock, refused)
   const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const courses = new WeakMap<SMTPServerSession, Course>()
   const courseOf = (session: SMTPServerSession): Course => {
@@ -107,7 +108,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
         throw new Refusal('450 4.7.1 Too much mail for the operator, try again in an hour')
       }
       if (decision.kind === 'received' && !course.recipients.has(address)) {
-        refuseBeyondBounds(decision.taken, course)
+        refuseBeyondBounds(decision.taken, course, refused)
         takeShare(decision.taken, networkOf(session.remoteAddress))
       }
       course.recipients.set(address, decision)
@@ -142,7 +143,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
         if (taken.length > 0) {
           const why = whyNotTaken(raw)
           if (why !== undefined) throw new Refusal(why)
-          if (taken.some(({ maxBytes }) => sizeBytes > maxBytes)) throw new Refusal(tooLarge)
+          refuseLarger(taken, sizeBytes, refused)
           const from = { remoteAddress, helo: hostNameAppearsAs || '', mailFrom }
           await takeForAccounts(deps.receiving, { ...from, taken, raw: withEmptyLine(raw) })
         }
@@ -172,18 +173,20 @@ export function makeTransactions(deps: InboundTransactionDeps) {
  * Of what comes in for an account, where its plan has a limit by the hour or day, one network has half: others have the
  * rest.
  */
-function makeShares(clock: Clock) {
+function makeShares(clock: Clock, refused: Receiving['refused']) {
   const shares = makeQuota(clock, { most: 0, windowMs: hourMs })
   const sharesOfDay = makeQuota(clock, { most: 0, windowMs: dayMs })
   return ({ accountId, limits }: TakenFor, network: string): void => {
     const { receivedPerHour, receivedPerDay } = limits
     const source = `${accountId} ${network}`
     if (receivedPerHour !== null && !shares.take(source, 1, Math.ceil(receivedPerHour / 2))) {
+      refused(accountId, 'network')
       throw new Refusal(tooManyFromThere)
     }
     // The account's count begins anew with the day in UTC, and so does the share of it.
     const today = `${source} ${Math.floor(clock.now() / dayMs)}`
     if (receivedPerDay !== null && !sharesOfDay.take(today, 1, Math.ceil(receivedPerDay / 2))) {
+      refused(accountId, 'network')
       throw new Refusal(tooManyOfDay)
     }
   }
@@ -191,14 +194,28 @@ function makeShares(clock: Clock) {
 
 /** A mail that is too large for an account, or has more of its addresses than it takes mails now: those are tried again. */
 function refuseBeyondBounds(
-  { accountId, maxBytes, left }: TakenFor,
+  { accountId, maxBytes, left, leftWithin }: TakenFor,
   { declaredBytes, recipients }: Course,
+  refused: Receiving['refused'],
 ): void {
-  if (declaredBytes > maxBytes) throw new Refusal(tooLarge)
+  refuseLarger([{ accountId, maxBytes }], declaredBytes, refused)
   const taken = [...recipients.values()].filter(
     (other) => other.kind === 'received' && other.taken.accountId === accountId,
   )
-  if (taken.length >= left) throw new Refusal(tooMany)
+  if (taken.length < left) return
+  refused(accountId, leftWithin)
+  throw new Refusal(tooMany)
+}
+
+function refuseLarger(
+  taken: readonly Pick<TakenFor, 'accountId' | 'maxBytes'>[],
+  sizeBytes: number,
+  refused: Receiving['refused'],
+): void {
+  const beyond = taken.filter(({ maxBytes }) => sizeBytes > maxBytes)
+  if (beyond.length === 0) return
+  for (const accountId of new Set(beyond.map((one) => one.accountId))) refused(accountId, 'size')
+  throw new Refusal(tooLarge)
 }
 
 /** Keeps a mail for accounts, unless the spam filter has it refused: here, and never afterwards. */

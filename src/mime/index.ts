@@ -45,6 +45,7 @@ export {
 } from './html-text/places.js'
 export {
   addressKey,
+  canonicalLocal,
   hasSoundALabels,
   type Mailbox,
   maxNameLength,

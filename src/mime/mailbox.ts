@@ -119,7 +119,7 @@ const dotsWarning =
 const underscoreWarning = 'RFC 5321 §2.3.5: an underscore in the domain name'
 
 /** RFC 5321 §4.1.2: `"bob"` and `bob` are one mailbox, so quotes stay only where they must. */
-function canonicalLocal(text: string): string | undefined {
+export function canonicalLocal(text: string): string | undefined {
   if (invisible.test(text.replaceAll(' ', ''))) return undefined
   if (!text.startsWith('"')) return atom.test(text) ? text : undefined
   quotedText.lastIndex = 0

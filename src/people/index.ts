@@ -51,6 +51,7 @@ export {
   setRole,
   type TeamMember,
 } from './membership.js'
+export { ownerAddresses } from './owners.js'
 export {
   addPasskey,
   askForNewPasskey,

@@ -1,8 +1,9 @@
 import { isoTime } from '../clock/index.js'
+import { parseTime } from '../emails/index.js'
 import { cursorOf, idInCursor, type Read, storedJson } from '../store/index.js'
 import { findReceived, listReceived, type ReceivedFilter } from './mails.js'
 import { deciding, type ReceivingRule } from './rule.js'
-import { domainsReceiving, listRules, noWebhooks, type RuleDeps } from './rules.js'
+import { domainsReceiving, listRules, type MovedRule, noWebhooks, type RuleDeps } from './rules.js'
 import { shownAttachment, summaryOf } from './shown.js'
 import { postmaster, receiverOf, takingAt } from './taking.js'
 
@@ -19,13 +20,35 @@ export const shownRule = (rule: ReceivingRule) => ({
   createdAt: isoTime(rule.createdAt),
 })
 
+/** A rule after a change, with the others that it has moved. */
+export const shownChange = ({ rule, moved }: { rule: ReceivingRule; moved: MovedRule[] }) => ({
+  ...shownRule(rule),
+  moved,
+})
+
 /** A page of what came in. */
 export async function receivedAnswer(
   read: Read,
   accountId: string,
-  { limit, cursor, ...given }: ReceivedFilter & { limit: number; cursor?: string | undefined },
+  {
+    limit,
+    cursor,
+    receivedAfter,
+    receivedBefore,
+    ...given
+  }: Omit<ReceivedFilter, 'after' | 'before'> & {
+    limit: number
+    cursor?: string | undefined
+    receivedAfter?: string | undefined
+    receivedBefore?: string | undefined
+  },
 ) {
-  const filter = { ...given, recipient: given.recipient?.toLowerCase() }
+  const filter = {
+    ...given,
+    recipient: given.recipient?.toLowerCase(),
+    after: receivedAfter === undefined ? undefined : parseTime(receivedAfter),
+    before: receivedBefore === undefined ? undefined : parseTime(receivedBefore),
+  }
   const scope = `received ${accountId} ${JSON.stringify(Object.entries(filter).sort())}`
   const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
   const { rows, next } = await listReceived(read, accountId, filter, { limit, before })
@@ -54,7 +77,10 @@ export async function receivedMailAnswer(read: Read, accountId: string, id: stri
       row.action === 'forward'
         ? {
             to: row.forward_to ?? '',
-            status: row.forward_fault === null ? (forwarded?.status ?? null) : 'refused',
+            status:
+              row.forward_fault === null
+                ? (forwarded?.status ?? (row.forward_id === null ? null : 'gone'))
+                : 'refused',
             detail: row.forward_fault ?? forwarded?.reply ?? null,
           }
         : null,

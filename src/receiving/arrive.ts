@@ -1,4 +1,4 @@
-import { arrivalsLeft, countArrived } from '../billing/index.js'
+import { type ArrivalsLeft, arrivalsLeft, countArrived } from '../billing/index.js'
 import { makeContent, type NewContent, putContents } from '../contents/index.js'
 import { glimpseHeader } from '../mime/index.js'
 import {
@@ -24,46 +24,62 @@ export interface ReceivedArrival {
   spam: string | null
 }
 
-/** A row that was written, and when its mail may be read. */
+/** What of a mail reading it and what follows from that go by. */
+export type ReadableRow = Omit<ReceivedRow, 'node' | 'content_id'>
+
+/** A row that was written, and the mail as it came, its lines all in CRLF. */
 export interface ArrivedMail {
   id: string
   remoteAddress: string
   bytes: number
+  row: ReadableRow
+  raw: Buffer
 }
 
 // Bytes that are written in about the time of a small mail.
 const bytesAWeight = 16_384
 
 /**
- * Makes the function that writes mails down: those that come at once share a transaction. Resolves with false where an
- * account takes no more of them this hour or day, and nothing of the mail was written.
+ * Makes the function that writes mails down: those that come at once share a transaction. Resolves with the
+ * account that takes no more of them this hour or day, and then nothing of the mail was written.
  */
 export function makeWriteReceived({ gather, ids }: Pick<Store, 'gather' | 'ids'>) {
-  return gather<NewReceived, boolean>(
+  return gather<NewReceived, FullAccount | undefined>(
     (tx, arrivals) => writeReceived(tx, ids, arrivals),
     ({ arrival: { raw } }) => 1 + raw.length / bytesAWeight,
   )
 }
 
-/** A mail with the ids of its rows, one for each address. */
+/** Whose plan lets no more come in, within the hour or the day. */
+export interface FullAccount {
+  accountId: string
+  within: ArrivalsLeft['within']
+}
+
+/** A mail that is about to be written, with a row for each address. */
 export interface NewReceived {
   arrival: ReceivedArrival
-  ids: readonly string[]
   now: number
+  header: Buffer
+  body: NewContent
+  rows: readonly ReadableRow[]
 }
 
 async function writeReceived(
   tx: Tx,
   ids: Store['ids'],
   arrivals: readonly NewReceived[],
-): Promise<boolean[]> {
+): Promise<(FullAccount | undefined)[]> {
   const accounts = new Set(
     arrivals.flatMap(({ arrival }) => arrival.taken.map(({ accountId }) => accountId)),
   )
   await aloneWith(tx, accounts)
-  const within = await arrivalsWithin(tx, arrivals)
+  const full = await arrivalsBeyond(tx, arrivals)
+  const within = arrivals.filter((one) => !full.has(one))
   for (const accountId of [...accounts].sort()) {
-    const theirs = [...within].flatMap((one) => rowsFor(one, accountId))
+    const theirs = within.flatMap(({ rows, header, body }) =>
+      rows.flatMap((row) => (row.account_id === accountId ? [{ row, header, body }] : [])),
+    )
     if (theirs.length === 0) continue
     const contentIds = await putContents(
       tx,
@@ -81,82 +97,84 @@ async function writeReceived(
     )
     await countArrived(tx, accountId, theirs.length, theirs[0]?.row.received_at ?? 0)
   }
-  return arrivals.map((one) => within.has(one))
+  return arrivals.map((one) => full.get(one))
 }
 
 /**
- * Those that are within what their accounts' plans allow: RCPT was answered before the mails of other sessions were written,
+ * Those that are beyond what an account's plan allows: RCPT was answered before the mails of other sessions were written,
  * and once for each address of the same mail.
  */
-async function arrivalsWithin(tx: Tx, arrivals: readonly NewReceived[]) {
-  const left = new Map<string, number>()
-  const within = new Set<NewReceived>()
+async function arrivalsBeyond(tx: Tx, arrivals: readonly NewReceived[]) {
+  const left = new Map<string, ArrivalsLeft>()
+  const beyond = new Map<NewReceived, FullAccount>()
   for (const one of arrivals) {
     const wanted = new Map<string, number>()
     for (const { accountId, limits } of one.arrival.taken) {
       wanted.set(accountId, (wanted.get(accountId) ?? 0) + 1)
       if (left.has(accountId)) continue
       const room = await arrivalsLeft(tx, accountId, limits, one.now)
-      left.set(accountId, room?.mails ?? Number.POSITIVE_INFINITY)
+      left.set(accountId, room ?? { mails: Number.POSITIVE_INFINITY, within: 'day' })
     }
-    if ([...wanted].some(([accountId, mails]) => mails > (left.get(accountId) ?? 0))) continue
-    within.add(one)
+    const full = [...wanted].flatMap(([accountId, mails]): FullAccount[] => {
+      const room = left.get(accountId)
+      return room === undefined || mails <= room.mails ? [] : [{ accountId, within: room.within }]
+    })[0]
+    if (full !== undefined) {
+      beyond.set(one, full)
+      continue
+    }
     for (const [accountId, mails] of wanted) {
-      left.set(accountId, (left.get(accountId) ?? 0) - mails)
+      const room = left.get(accountId)
+      if (room !== undefined) room.mails -= mails
     }
   }
-  return within
+  return beyond
 }
 
-interface AccountsMail {
-  row: Omit<ReceivedRow, 'node' | 'content_id'>
-  header: Buffer
-  body: NewContent
-}
-
-function rowsFor({ arrival, ids, now }: NewReceived, accountId: string): AccountsMail[] {
+/** Hashes it and looks into its header, before a write is waited for that others wait for too. */
+export function prepareReceived(
+  arrival: ReceivedArrival,
+  ids: readonly string[],
+  now: number,
+): NewReceived {
   const { taken, raw, remoteAddress, helo, mailFrom, spam } = arrival
   const bodyAt = bodyStart(raw)
-  const header = raw.subarray(0, bodyAt - 2)
   const bytes = raw.subarray(bodyAt)
   const { from, subject } = glimpseHeader(raw)
-  return taken.flatMap((one, index) => {
-    if (one.accountId !== accountId) return []
-    const row = {
-      id: ids[index] ?? '',
-      account_id: accountId,
-      domain_id: one.domainId,
-      rule_id: one.ruleId,
-      action: one.action,
-      forward_to: one.forwardTo,
-      received_at: now,
-      due_at: now,
-      tries: 0,
-      remote_address: remoteAddress,
-      helo,
-      mail_from: mailFrom,
-      recipient: one.address,
-      size_bytes: raw.length,
-      body_bytes: bytes.length,
-      header_from: withoutMarks(from),
-      subject: withoutMarks(subject),
-      message_id: '',
-      in_reply_to: '',
-      email_id: null,
-      attachments: 0,
-      spf: '',
-      dkim: '',
-      dmarc: '',
-      arc: '',
-      automatic: null,
-      is_loop: 0,
-      spam,
-      forward_id: null,
-      forward_fault: null,
-      fault: null,
-    }
-    return [{ row, header, body: makeContent([bytes]) }]
-  })
+  const rows = taken.map((one, index) => ({
+    id: ids[index] ?? '',
+    account_id: one.accountId,
+    domain_id: one.domainId,
+    rule_id: one.ruleId,
+    action: one.action,
+    forward_to: one.forwardTo,
+    received_at: now,
+    due_at: now,
+    tries: 0,
+    remote_address: remoteAddress,
+    helo,
+    mail_from: mailFrom,
+    recipient: one.address,
+    size_bytes: raw.length,
+    body_bytes: bytes.length,
+    header_from: withoutMarks(from),
+    subject: withoutMarks(subject),
+    message_id: '',
+    in_reply_to: '',
+    email_id: null,
+    attachments: 0,
+    spf: '',
+    dkim: '',
+    dmarc: '',
+    arc: '',
+    automatic: null,
+    is_loop: 0,
+    spam,
+    forward_id: null,
+    forward_fault: null,
+    fault: null,
+  }))
+  return { arrival, now, rows, header: raw.subarray(0, bodyAt - 2), body: makeContent([bytes]) }
 }
 
 /** Where the body begins; the empty line before it is there (`whyNotTaken`). */

@@ -97,7 +97,9 @@ export const wholeMail = {
     closedOf({
       to: text('Where to'),
       status: orNull(
-        text('How the mail that sends it on stands; `refused`: it was not sent on; null: not yet'),
+        text(
+          'How the mail that sends it on stands; `refused`: it was not sent on; `gone`: it was, and the log of that is kept no longer (7 days with the plans as they come); null: not yet',
+        ),
       ),
       detail: orNull(text('Why not, or what the last server said')),
     }),

@@ -165,7 +165,32 @@ export const updateReceivingRule = operation('PATCH /v1/receiving/rules/:id', {
     summary: 'Change a rule, or move it',
     description: 'It holds within a second, for mail that comes from then on.',
     examples: { 'To the top': { place: 1 }, Off: { enabled: false } },
-    answers: [answer('As it is after the request', 'ReceivingRule', knownRule, exampleRule)],
+    answers: [
+      answer(
+        'As it is after the request',
+        'ChangedReceivingRule',
+        {
+          ...knownRule,
+          moved: manyOf({
+            id: uuid('Another rule, which this one has moved'),
+            pattern: text('For which addresses it is'),
+            place: count('Its place now'),
+            was: count('Its place before'),
+          }),
+        },
+        {
+          ...exampleRule,
+          moved: [
+            {
+              id: '01a1fc92-0000-7000-8000-3d4e5f607183',
+              pattern: '*@in.example.com',
+              place: 2,
+              was: 1,
+            },
+          ],
+        },
+      ),
+    ],
     refusals: [badRule()],
   }),
 })

@@ -11,6 +11,7 @@ import {
   pageParams,
   refusal,
 } from '../contract/index.js'
+import { timeInQuery } from '../emails/index.js'
 import { count, maybe, oneOf, pathId, queryWhole, text, words } from '../fields/index.js'
 import { exampleInFull, exampleOfMail, file, summary, wholeMail } from './contract-mail.js'
 import {
@@ -21,6 +22,7 @@ import {
   updateReceivingRule,
   whereWouldMailGo,
 } from './contract-rules.js'
+import { getReceivingUsage } from './contract-usage.js'
 import { receivedExample, receivedInWebhook } from './contract-webhook.js'
 import { receivedStates } from './shown.js'
 
@@ -28,6 +30,7 @@ export {
   addReceivingRule,
   deleteReceivingRule,
   getReceivingRule,
+  getReceivingUsage,
   listReceivingRules,
   receivedExample,
   receivedInWebhook,
@@ -37,15 +40,22 @@ export {
 
 const aboutFile = 'The number of the file, counted from 1'
 const mail = byId('mail', 'received mail')
+/** What narrows the list down. */
+export const receivedFilters = {
+  recipient: maybe(words('Only mail to this address')),
+  from: maybe(words('Only with this in the From, in any case')),
+  emailId: maybe(pathId('Only answers to this mail of yours')),
+  ruleId: maybe(pathId('Only what this rule has decided about')),
+  state: maybe(oneOf(receivedStates, 'Only mail in this state')),
+  receivedAfter: maybe(timeInQuery('Only mail that came in at this time or later')),
+  receivedBefore: maybe(timeInQuery('Only mail that came in before this time')),
+}
+
 export const listReceived = operation('GET /v1/received', {
   id: 'listReceived',
   may: 'read',
   query: {
-    recipient: maybe(words('Only mail to this address')),
-    from: maybe(words('Only with this in the From, in any case')),
-    emailId: maybe(pathId('Only answers to this mail of yours')),
-    ruleId: maybe(pathId('Only what this rule has decided about')),
-    state: maybe(oneOf(receivedStates, 'Only mail in this state')),
+    ...receivedFilters,
     ...pageParams(),
   },
   says: () => ({
@@ -167,6 +177,7 @@ export const receiving: Contract = {
     updateReceivingRule,
     deleteReceivingRule,
     whereWouldMailGo,
+    getReceivingUsage,
     listReceived,
     getReceived,
     getReceivedFile,

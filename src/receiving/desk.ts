@@ -5,8 +5,8 @@ import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { makeWaitingList, networkOf } from '../smtpd/index.js'
-import { isPassing, type Read, type ReceivedRow } from '../store/index.js'
-import type { ArrivedMail } from './arrive.js'
+import { isPassing, type Read } from '../store/index.js'
+import type { ArrivedMail, ReadableRow } from './arrive.js'
 import type { makeForwarder } from './forward.js'
 import type { MailReader } from './reader.js'
 import { putOffReading, type SettleDeps, settleRead, settleUnreadable } from './settle.js'
@@ -42,6 +42,8 @@ export interface Desk {
 // Mails wait for the DNS most of their time; more of them at once are read no faster.
 const mostUnderWay = 24
 const mostBytesUnderWay = 48 * 2 ** 20
+// What has just come in is read from memory: as many bytes as a second brings on a busy day.
+const mostRemembered = 16 * 2 ** 20
 // Before a mail that was under way when the thread was lost is read once more, alone: another may have been at fault.
 const againMs = 5_000
 const faultPauseMs = 1_000
@@ -60,6 +62,12 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
   const { store, clock, log } = deps
   const list = makeWaitingList<string>(deps.limits)
   const underWay = new Map<string, { bytes: number; isAlone: boolean }>()
+  const remembered = new Map<string, { row: ReadableRow; raw: Buffer }>()
+  let rememberedBytes = 0
+  const forget = (id: string) => {
+    rememberedBytes -= remembered.get(id)?.raw.length ?? 0
+    remembered.delete(id)
+  }
   let wake = () => {}
   let rung = false
   let closed = false
@@ -90,7 +98,8 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
   }
   const settle = async (id: string, network: string) => {
     try {
-      const again = await handleOne(deps, id, (ms) => list.wasRead(network, ms))
+      const known = remembered.get(id)
+      const again = await handleOne(deps, { id, known }, (ms) => list.wasRead(network, ms))
       if (again === undefined) list.remove(network, id)
       else list.setDue(network, id, again)
     } catch (error) {
@@ -101,6 +110,7 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
       list.setDue(network, id, clock.now() + (isPassing(error) ? faultPauseMs : longestWaitMs))
     } finally {
       underWay.delete(id)
+      forget(id)
       ring()
     }
   }
@@ -112,7 +122,7 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
     if (next === undefined) return false
     const bytes = all.reduce((sum, one) => sum + one.bytes, next.bytes)
     if (underWay.size > 0 && bytes > mostBytesUnderWay) return false
-    const isAlone = await wasTried(store.read, next.id)
+    const isAlone = !remembered.has(next.id) && (await wasTried(store.read, next.id))
     if (isAlone && underWay.size > 0) return false
     underWay.set(next.id, { bytes: next.bytes, isAlone })
     const work = settle(next.id, next.network).finally(() => {
@@ -150,7 +160,12 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
     },
     arrived(mails) {
       const now = clock.now()
-      for (const { id, remoteAddress } of mails) list.setDue(networkOf(remoteAddress), id, now)
+      for (const { id, remoteAddress, row, raw } of mails) {
+        list.setDue(networkOf(remoteAddress), id, now)
+        if (rememberedBytes + raw.length > mostRemembered) continue
+        remembered.set(id, { row, raw })
+        rememberedBytes += raw.length
+      }
       ring()
     },
     lost(mails) {
@@ -172,11 +187,11 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
 /** Reads and settles one; resolves with when it is to be read again, or undefined. */
 async function handleOne(
   deps: DeskDeps,
-  id: string,
+  { id, known }: { id: string; known: { row: ReadableRow; raw: Buffer } | undefined },
   wasRead: (ms: number) => void,
 ): Promise<number | undefined> {
   const { store, clock, meter, reader, forwarder, log } = deps
-  const found = await readArrived(store.read, id)
+  const found = known ?? (await readArrived(store.read, id))
   if (found === undefined || found.row.due_at === null) return undefined
   const { raw } = found
   const beganAt = clock.now()
@@ -195,7 +210,7 @@ async function handleOne(
     return undefined
   }
   const { read } = outcome
-  const row: ReceivedRow = { ...found.row, is_loop: forwarder.wasHere(found.row, read) ? 1 : 0 }
+  const row: ReadableRow = { ...found.row, is_loop: forwarder.wasHere(found.row, read) ? 1 : 0 }
   const forwarding = row.action === 'forward' ? await forwarder.prepare(row, raw, read) : undefined
   deps.ring(await settleRead(deps, row, read, forwarding))
   meter.count('posthorn_received_total', { outcome: row.action })
@@ -206,7 +221,7 @@ async function handleOne(
 export async function readArrived(
   read: Read,
   id: string,
-): Promise<{ row: ReceivedRow; raw: Buffer } | undefined> {
+): Promise<{ row: ReadableRow; raw: Buffer } | undefined> {
   const row = await read.selectFrom('received').selectAll().where('id', '=', id).executeTakeFirst()
   const headers = await read
     .selectFrom('received_headers')

@@ -7,8 +7,8 @@ import type { StreamDue } from '../deliveries/index.js'
 import { signingKeys } from '../domains/index.js'
 import { type InsertDeps, insertOwnMail } from '../emails/index.js'
 import { dateField } from '../mime/index.js'
-import type { ReceivedRow, Store, Tx } from '../store/index.js'
-import { bodyStart } from './arrive.js'
+import type { Store, Tx } from '../store/index.js'
+import { bodyStart, type ReadableRow } from './arrive.js'
 import { headerWithout, isOwnResult } from './header.js'
 import { whyNotInOurName } from './in-our-name.js'
 import type { ReadMail } from './read-mail.js'
@@ -48,7 +48,7 @@ export function makeForwarder(deps: SendingOnDeps) {
 
   return {
     /** Whether it was sent on from the address before. */
-    wasHere: (row: Pick<ReceivedRow, 'recipient'>, { headers }: Pick<ReadMail, 'headers'>) =>
+    wasHere: (row: Pick<ReadableRow, 'recipient'>, { headers }: Pick<ReadMail, 'headers'>) =>
       headers.some(
         ({ name, value }) =>
           (isNamed(name, loopField) && tokens.isOf(value, row.recipient)) ||
@@ -56,7 +56,7 @@ export function makeForwarder(deps: SendingOnDeps) {
       ),
 
     /** `raw`: as it came. */
-    async prepare(row: ReceivedRow, raw: Buffer, read: ReadMail): Promise<Forwarding> {
+    async prepare(row: ReadableRow, raw: Buffer, read: ReadMail): Promise<Forwarding> {
       const to = row.forward_to ?? ''
       if (row.is_loop === 1) return { fault: 'It has been sent on from here before' }
       const hops = read.headers.filter(({ name }) => isNamed(name, loopField)).length
@@ -75,7 +75,7 @@ export function makeForwarder(deps: SendingOnDeps) {
       )
       const whole =
         kept.length === came.length ? raw : Buffer.concat([kept, raw.subarray(bodyAt - 2)])
-      const seal = await sealOf(whole, read, domain)
+      const seal = await sealOf(whole, read, domain, clock.now())
       const header = Buffer.concat([
         Buffer.from(seal + traceOf(row, { mta, token: tokens.of(row.recipient) }), 'latin1'),
         kept,
@@ -111,7 +111,7 @@ export function makeForwarder(deps: SendingOnDeps) {
 const isNamed = (given: string, name: string) => given.toLowerCase() === name.toLowerCase()
 
 /** RFC 5321 §4.4: what a server that takes a mail says of it; and where it is sent on from. */
-function traceOf(row: ReceivedRow, { mta, token }: { mta: string; token: string }): string {
+function traceOf(row: ReadableRow, { mta, token }: { mta: string; token: string }): string {
   const helo = row.helo.replace(/[^\w.:[\]-]+/g, '').slice(0, 255) || 'unknown'
   return [
     `Received: from ${helo} ([${row.remote_address}])`,
@@ -134,12 +134,15 @@ async function sealOf(
   raw: Buffer,
   { arc, verdicts }: ReadMail,
   { name: signingDomain, selector, privateKey }: SealingDomain,
+  now: number,
 ): Promise<string> {
   if (arc === undefined || verdicts.arc === undefined) return ''
   const { sealMessage } = await import('mailauth/lib/arc/index.js')
   const { cv, results: authResults } = arc
   // mailauth's types leave out the last two.
-  const options = { signingDomain, selector, privateKey, cv, authResults }
+  // One time for all of it: asked again for each field, a second that ends in between makes a signature that does not hold.
+  const signTime = new Date(now - (now % 1_000))
+  const options = { signingDomain, selector, privateKey, cv, authResults, signTime }
   const seal = await sealMessage(raw, options)
   return seal.toString('latin1')
 }

@@ -7,10 +7,11 @@ import type { InsertDeps } from '../emails/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Store } from '../store/index.js'
-import { makeWriteReceived, type ReceivedArrival } from './arrive.js'
+import { makeWriteReceived, prepareReceived, type ReceivedArrival } from './arrive.js'
 import { openDesk } from './desk.js'
 import { makeForwarder } from './forward.js'
 import { makeMailReader } from './reader.js'
+import { makeRefusedTally, type RefusedWhy } from './refused.js'
 import { type JudgedMail, makeSpamFilter } from './rspamd.js'
 import type { SpamMark } from './shown.js'
 import { makeTaking, type Taking } from './taking.js'
@@ -22,22 +23,43 @@ import { makeTaking, type Taking } from './taking.js'
  * all the same; no account sees another's. See README.md.
  */
 export { adoptReceived } from './adopt-received.js'
-export { receivedAnswer, receivedMailAnswer, shownRule, whereAnswer } from './answers.js'
+export {
+  receivedAnswer,
+  receivedMailAnswer,
+  shownChange,
+  shownRule,
+  whereAnswer,
+} from './answers.js'
 export type { ReceivedArrival } from './arrive.js'
 export { receivedSource } from './bytes.js'
 export { deleteReceived, removeReceived } from './delete.js'
 export {
+  byRuleWords,
   findReceived,
   findReceivedFile,
+  isFailed,
   listReceived,
+  notForwarded,
   type ReceivedFilter,
+  receivedByRule,
   receivedFrom,
 } from './mails.js'
+export { type RefusedArrivals, refusedLately, refusedWords } from './refused.js'
 export { addressIn, type ReceivingAction, type ReceivingRule, receivingActions } from './rule.js'
-export { addRule, changeRule, deleteRule, findRule, listRules, type NewRule } from './rules.js'
+export {
+  addRule,
+  changeRule,
+  deleteRule,
+  findRule,
+  listRules,
+  type MovedRule,
+  type NewRule,
+} from './rules.js'
 export { type ReceivedMailSummary, receivedStates } from './shown.js'
 export { whyNotTaken, withEmptyLine } from './sound-lines.js'
 export { postmaster, type TakenFor, type Taking } from './taking.js'
+export { announceRefused } from './tell-refused.js'
+export { usageAnswer } from './usage.js'
 
 export interface ReceivingDeps {
   store: Store
@@ -64,6 +86,8 @@ export interface Receiving {
   judge(mail: JudgedMail): Promise<SpamMark | undefined>
   /** Resolves once it is on disk, or with what is full, and nothing was kept. */
   keep(arrival: ReceivedArrival): Promise<'kept' | 'reader full' | 'mailbox full'>
+  /** A bound of an account's plan has had a mail refused, elsewhere than in `decide` and `keep`. */
+  refused(accountId: string, why: RefusedWhy): void
   /** Mails of another appliance were taken over. */
   readAnew(): void
   close(): Promise<void>
@@ -75,18 +99,29 @@ export async function openReceiving(deps: ReceivingDeps): Promise<Receiving> {
   const reader = makeMailReader(deps)
   const desk = await openDesk({ ...deps, reader, forwarder: makeForwarder(deps) })
   const write = makeWriteReceived(store)
+  const refused = makeRefusedTally(deps)
   const { url, timeout: timeoutMs } = deps.rspamd
   return {
     judge: url === '' ? async () => undefined : makeSpamFilter(deps, { url, timeoutMs }),
-    decide: makeTaking(deps),
+    decide: makeTaking({ ...deps, refused: refused.note }),
+    refused: refused.note,
     async keep(arrival) {
       const { taken, remoteAddress, raw } = arrival
       if (!desk.hasRoom(remoteAddress, raw.length * taken.length)) return 'reader full'
       const ids = taken.map(() => store.ids.uuid())
-      const mails = ids.map((id) => ({ id, remoteAddress, bytes: raw.length }))
+      const given = prepareReceived(arrival, ids, clock.now())
+      const mails = given.rows.map((row) => ({
+        id: row.id,
+        remoteAddress,
+        bytes: raw.length,
+        row,
+        raw,
+      }))
       desk.expect(mails)
       try {
-        if (!(await write({ arrival, ids, now: clock.now() }))) {
+        const full = await write(given)
+        if (full !== undefined) {
+          refused.note(full.accountId, full.within)
           desk.lost(mails)
           return 'mailbox full'
         }
@@ -101,6 +136,9 @@ export async function openReceiving(deps: ReceivingDeps): Promise<Receiving> {
       void desk
         .readAnew()
         .catch((error: unknown) => log.error({ error }, 'Mail was not taken over')),
-    close: () => desk.close(),
+    async close() {
+      await desk.close()
+      await refused.close()
+    },
   }
 }

@@ -1,7 +1,10 @@
+import { sql } from 'kysely'
+import { shownCount } from '../amounts/index.js'
 import { nextTurn } from '../bounded/index.js'
 import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import {
+  firstUuidAt,
   prepared,
   type Read,
   type ReceivedRow,
@@ -20,11 +23,16 @@ export interface ReceivedFilter {
   /** With this in the From, in any case. */
   from?: string | undefined
   state?: 'reading' | 'read' | 'unreadable' | undefined
+  /** Milliseconds UTC: that came in then or later, and before. */
+  after?: number | undefined
+  before?: number | undefined
 }
 
 // Rows that a page looks at: a filter that fits few of millions costs no more than tenths of a second.
 const mostLooked = 10_000
 const chunk = 200
+// A mail has its id before it is written down.
+const idLeadMs = 60_000
 
 /** An account's mails that came in, newest first, `limit` of them older than `before`; `next`: behind which more may be. */
 export async function listReceived(
@@ -34,7 +42,7 @@ export async function listReceived(
   { limit, before }: { limit: number; before?: string | undefined },
 ): Promise<{ rows: ReceivedRow[]; next: string | undefined }> {
   const found: ReceivedRow[] = []
-  let below = before
+  let below = earlierOf(before, filter.before)
   for (let looked = 0; looked < mostLooked; looked += chunk) {
     const rows = await slice(read, accountId, filter, below)
     for (const row of rows) {
@@ -74,11 +82,18 @@ export async function receivedFrom(read: Read, accountId: string, address: strin
   return mails
 }
 
+/** Where a page begins: an id begins with the time at which its mail came in. */
+function earlierOf(cursor: string | undefined, before: number | undefined): string | undefined {
+  if (before === undefined) return cursor
+  const id = firstUuidAt(before)
+  return cursor === undefined || id < cursor ? id : cursor
+}
+
 /** By the index of the account, or of the mail that is answered. */
 const slice = (
   read: Read,
   accountId: string,
-  { emailId }: ReceivedFilter,
+  { emailId, after }: ReceivedFilter,
   below: string | undefined,
 ): Promise<ReceivedRow[]> =>
   read
@@ -87,11 +102,15 @@ const slice = (
     .where('account_id', '=', accountId)
     .$if(emailId !== undefined, (query) => query.where('email_id', '=', emailId ?? ''))
     .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+    .$if(after !== undefined, (query) =>
+      query.where('id', '>=', firstUuidAt((after ?? 0) - idLeadMs)),
+    )
     .orderBy('id', 'desc')
     .limit(chunk)
     .execute()
 
-function fits(row: ReceivedRow, { recipient, ruleId, from, state }: ReceivedFilter): boolean {
+function fits(row: ReceivedRow, filter: ReceivedFilter): boolean {
+  const { recipient, ruleId, from, state, after, before } = filter
   const isState =
     state === undefined ||
     (state === 'reading'
@@ -99,6 +118,8 @@ function fits(row: ReceivedRow, { recipient, ruleId, from, state }: ReceivedFilt
       : row.due_at === null && (row.fault === null) === (state === 'read'))
   return (
     isState &&
+    row.received_at >= (after ?? 0) &&
+    (before === undefined || row.received_at < before) &&
     (recipient === undefined || row.recipient === recipient) &&
     (ruleId === undefined || row.rule_id === ruleId) &&
     (from === undefined || isFrom(row, from.toLowerCase()))
@@ -164,6 +185,71 @@ const noMail = () => new ApiError('not_found', 'The account has received no mail
 const rowOf = prepared<{ id: string }, ReceivedRow>((db, { id }) =>
   db.selectFrom('received').selectAll().where('id', '=', id),
 )
+
+/** How many of the newest mails a rule has decided about of the account; `isAll`: there are no older ones. */
+export async function receivedByRule(
+  read: Read,
+  accountId: string,
+  ruleId: string,
+): Promise<{ mails: number; isAll: boolean }> {
+  const newest = read
+    .selectFrom('received')
+    .select('rule_id')
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(mostLooked)
+  const { mails, looked } = await read
+    .selectFrom(newest.as('newest'))
+    .select((eb) => [
+      eb.fn.countAll<number>().as('looked'),
+      eb.fn
+        .coalesce(
+          eb.fn.sum<number>(eb.case().when('rule_id', '=', ruleId).then(1).else(0).end()),
+          sql.lit(0),
+        )
+        .as('mails'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { mails: Number(mails), isAll: Number(looked) < mostLooked }
+}
+
+/** The same in a sentence, for who is about to delete the rule. */
+export const byRuleWords = ({ mails, isAll }: { mails: number; isAll: boolean }): string => {
+  const came =
+    mails === 1
+      ? '1 mail that came in by it stays'
+      : `${shownCount(mails)} mails that came in by it stay`
+  return isAll ? came : `${came}, of the newest ${shownCount(mostLooked)} of the account`
+}
+
+/** Of some mails, those that were to be sent on and were not, by their ids, with the reason. */
+export async function notForwarded(
+  read: Read,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await read
+    .selectFrom('received')
+    .leftJoin('emails', 'emails.id', 'received.forward_id')
+    .select(['received.id', 'forward_id', 'forward_fault', 'emails.status'])
+    .where('received.account_id', '=', accountId)
+    .where('received.id', 'in', ids)
+    .where('received.action', '=', sql.lit('forward'))
+    .execute()
+  const failed = new Map<string, string>()
+  for (const { id, forward_id, forward_fault, status } of rows) {
+    if (forward_fault !== null) failed.set(id, forward_fault)
+    else if (forward_id !== null && status !== null && isFailed(status)) {
+      failed.set(id, (await forwardedBy(read, forward_id))?.reply ?? status)
+    }
+  }
+  return failed
+}
+
+/** Whether a mail that sends another one on has reached nobody for good. */
+export const isFailed = (status: string): boolean =>
+  status === 'bounced' || status === 'failed' || status === 'suppressed'
 
 /** How it stands, and what the last server said. */
 async function forwardedBy(read: Read, emailId: string) {

@@ -1,5 +1,5 @@
 import { isoTime } from '../clock/index.js'
-import type { ReceivedRow } from '../store/index.js'
+import type { ReadableRow } from './arrive.js'
 import type { KeptAttachment } from './kept.js'
 import type { ReadMail } from './read-mail.js'
 import { shownAttachment, spamOf, summaryOf } from './shown.js'
@@ -14,7 +14,7 @@ const mostHeaderChars = 500
  * where `incomplete` says so.
  */
 export function receivedPayload(
-  row: ReceivedRow,
+  row: ReadableRow,
   read: Pick<ReadMail, 'text' | 'html' | 'headers'>,
   attachments: readonly KeptAttachment[],
 ): string {

@@ -1,12 +1,19 @@
 import type { Principal } from '../accounts/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import { type Api, LongReply, reply } from '../http/index.js'
-import { receivedAnswer, receivedMailAnswer, shownRule, whereAnswer } from './answers.js'
+import {
+  receivedAnswer,
+  receivedMailAnswer,
+  shownChange,
+  shownRule,
+  whereAnswer,
+} from './answers.js'
 import * as operations from './contract.js'
 import { deleteReceived } from './delete.js'
 import { type AnswerWithContent, receivedFileAnswer, receivedSourceAnswer } from './file-answers.js'
 import { addressIn } from './rule.js'
 import { addRule, changeRule, deleteRule, findRule, listRules, type RuleDeps } from './rules.js'
+import { usageAnswer } from './usage.js'
 
 /** `/v1/receiving` and `/v1/received`: rules for mail that comes in, and what has come. */
 export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
@@ -28,7 +35,7 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
   )
 
   serve(api, operations.updateReceivingRule, async ({ account, params, body }) =>
-    shownRule(await changeRule(deps, account.accountId, params.id, body)),
+    shownChange(await changeRule(deps, account.accountId, params.id, body)),
   )
 
   serve(api, operations.deleteReceivingRule, async ({ account, params: { id }, note }) => {
@@ -41,6 +48,10 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
     const { local, host } = addressIn(query.address)
     return await whereAnswer(deps, account.accountId, local, host)
   })
+
+  serve(api, operations.getReceivingUsage, ({ account }) =>
+    usageAnswer({ read, plans: deps.plans }, account.accountId, deps.clock.now()),
+  )
 
   serve(api, operations.listReceived, ({ account, query }) =>
     receivedAnswer(read, account.accountId, { ...query, limit: query.limit ?? usualPage }),

@@ -104,13 +104,21 @@ export async function addRule(
   })
 }
 
-/** Changes what is given of a rule. Throws a 404, or a 422. */
+/** Another rule that a change has moved. */
+export interface MovedRule {
+  id: string
+  pattern: string
+  place: number
+  was: number
+}
+
+/** Changes what is given of a rule, and says which others have another place now. Throws a 404, or a 422. */
 export async function changeRule(
-  { store }: Pick<RuleDeps, 'store'>,
+  { store, plans }: Pick<RuleDeps, 'store'> & { plans?: Plans },
   accountId: string,
   id: string,
   changes: { [K in keyof NewRule]?: NewRule[K] | null | undefined },
-): Promise<ReceivingRule> {
+): Promise<{ rule: ReceivingRule; moved: MovedRule[] }> {
   return await store.write(async (tx) => {
     const rows = await rowsOf(tx, accountId)
     const row = rows.find((one) => one.id === id)
@@ -129,7 +137,15 @@ export async function changeRule(
       const others = rows.filter((one) => one !== row)
       await order(tx, others, row, place)
     }
-    return await findRule(tx, accountId, id)
+    const rules = await listRules(tx, accountId, plans)
+    const rule = rules.find((one) => one.id === id)
+    if (rule === undefined) throw noRule()
+    const moved = rules.flatMap((one) => {
+      const was = rows.findIndex((before) => before.id === one.id) + 1
+      const { id, pattern, place } = one
+      return one === rule || was === place ? [] : [{ id, pattern, place, was }]
+    })
+    return { rule, moved }
   })
 }
 

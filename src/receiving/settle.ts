@@ -1,10 +1,11 @@
 import type { Plans } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { makeContent, putContents } from '../contents/index.js'
+import { makeContent, type NewContent, putContents } from '../contents/index.js'
 import type { StreamDue } from '../deliveries/index.js'
-import { preparedInsert, type ReceivedRow, type Store, type Tx } from '../store/index.js'
+import { preparedInsert, type Store, type Tx } from '../store/index.js'
 import { enqueueReceived } from '../webhooks/index.js'
 import { answeredMail } from './answered.js'
+import type { ReadableRow } from './arrive.js'
 import type { Forwarding } from './forward.js'
 import type { KeptAttachment, KeptHeader } from './kept.js'
 import { receivedPayload } from './payload.js'
@@ -23,16 +24,17 @@ export interface SettleDeps {
  */
 export async function settleRead(
   { store, clock, plans }: SettleDeps,
-  row: ReceivedRow,
+  row: ReadableRow,
   read: ReadMail,
   forwarding: Forwarding | undefined,
 ): Promise<StreamDue[]> {
   const named = [read.inReplyTo, ...read.references]
   // What a mail answers was sent before it, and no write has to wait for the search.
   const emailId = await answeredMail(store.read, row.account_id, named)
+  const contents = contentsOf(read)
   return await store.write(async (tx) => {
     if (!(await isWaiting(tx, row.id))) return []
-    const attachments = await keepAttachments(tx, store, row.account_id, read)
+    const attachments = await keepAttachments(tx, store, row.account_id, read, contents)
     const sent = forwarding?.fault === undefined ? await forwarding?.post(tx) : undefined
     const changes = {
       due_at: null,
@@ -77,7 +79,7 @@ export async function settleRead(
 /** A mail whose reading was broken off: the message itself is kept, and what its header says. */
 export async function settleUnreadable(
   { store, clock, plans }: SettleDeps,
-  row: ReceivedRow,
+  row: ReadableRow,
   raw: Buffer,
 ): Promise<void> {
   const read = headerOf(raw)
@@ -117,7 +119,7 @@ export async function settleUnreadable(
 /** Has a mail read again later. */
 export async function putOffReading(
   { store }: Pick<SettleDeps, 'store'>,
-  { id, tries }: ReceivedRow,
+  { id, tries }: ReadableRow,
   dueAt: number,
 ): Promise<void> {
   await store.write((tx) =>
@@ -141,15 +143,19 @@ async function isWaiting(tx: Tx, id: string): Promise<boolean> {
   return row !== undefined
 }
 
+/** Hashed before the write, for which others wait. */
+const contentsOf = ({ attachments }: ReadMail): NewContent[] =>
+  attachments.map(({ bytes }) =>
+    makeContent([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)]),
+  )
+
 async function keepAttachments(
   tx: Tx,
   store: Pick<Store, 'ids'>,
   accountId: string,
   { attachments }: ReadMail,
+  contents: readonly NewContent[],
 ): Promise<KeptAttachment[]> {
-  const contents = attachments.map(({ bytes }) =>
-    makeContent([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)]),
-  )
   const ids = await putContents(tx, store, accountId, contents)
   return attachments.map(({ filename, contentType, disposition, contentId, sha256 }, index) => ({
     content: ids[index] ?? 0,

@@ -1,5 +1,6 @@
 import { isoTime } from '../clock/index.js'
-import { type ReceivedRow, storedJson } from '../store/index.js'
+import { storedJson } from '../store/index.js'
+import type { ReadableRow } from './arrive.js'
 import type { KeptAttachment } from './kept.js'
 
 /** How far reading a mail has come. */
@@ -9,7 +10,7 @@ export const receivedStates = ['reading', 'read', 'unreadable'] as const
 export type ReceivedMailSummary = ReturnType<typeof summaryOf>
 
 /** What a list tells of a mail that came in. */
-export const summaryOf = (row: ReceivedRow) => ({
+export const summaryOf = (row: ReadableRow) => ({
   id: row.id,
   domainId: row.domain_id,
   ruleId: row.rule_id,
@@ -38,7 +39,7 @@ export const summaryOf = (row: ReceivedRow) => ({
 export function stateOf({
   due_at,
   fault,
-}: Pick<ReceivedRow, 'due_at' | 'fault'>): (typeof receivedStates)[number] {
+}: Pick<ReadableRow, 'due_at' | 'fault'>): (typeof receivedStates)[number] {
   if (due_at !== null) return 'reading'
   return fault === null ? 'read' : 'unreadable'
 }
@@ -52,7 +53,7 @@ export interface SpamMark {
 }
 
 /** Null: none was asked, it did not answer in time, or what is stored of it is broken. */
-export const spamOf = ({ spam }: Pick<ReceivedRow, 'spam'>): SpamMark | null =>
+export const spamOf = ({ spam }: Pick<ReadableRow, 'spam'>): SpamMark | null =>
   (storedJson(spam) as SpamMark | null | undefined) ?? null
 
 /** A file as clients see it, by its place in the mail. */

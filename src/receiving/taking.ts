@@ -1,5 +1,6 @@
 import {
   type ArrivalLimits,
+  type ArrivalsLeft,
   arrivalsLeft,
   checkOpen,
   type Plans,
@@ -16,6 +17,7 @@ import {
   rememberRows,
   type Store,
 } from '../store/index.js'
+import type { RefusedWhy } from './refused.js'
 import { deciding } from './rule.js'
 
 /** For whom a mail is taken, and what is done with it. */
@@ -31,12 +33,14 @@ export interface TakenFor {
   /** How many may come in, which is asked again when it is written, and how many more may now. */
   limits: ArrivalLimits
   left: number
+  leftWithin: ArrivalsLeft['within']
 }
 
 // RFC 3463 §3.3: the mailbox is full, for the moment.
 const fullFor = {
   hour: '452 4.2.2 The mailbox takes no more mail this hour, try again later',
   day: '452 4.2.2 The mailbox takes no more mail today, try again tomorrow',
+  storage: '452 4.2.2 The mailbox is full, try again later',
 }
 
 /** The mailbox of every host, which is the operator's where no rule is about it (RFC 5321 §4.5.1). */
@@ -47,7 +51,14 @@ export type Taking =
   | { kind: 'taken'; taken: TakenFor }
   /** No rule is about it. */
   | { kind: 'nobody' }
-  | { kind: 'refused'; reply: string }
+  /** `full`: by which bound of the plan. */
+  | { kind: 'refused'; reply: string; full?: Full }
+
+/** Whose plan takes no more, and why. */
+interface Full {
+  accountId: string
+  why: RefusedWhy
+}
 
 /** The rules of a host in their order. */
 interface Receiver {
@@ -66,12 +77,18 @@ interface TakingDeps {
  * Decides about addresses of receiving hosts: undefined for any other host. Hosts with their rules are remembered for a
  * second; how the account stands is asked each time, before the mail is sent, so that nothing has to be sent back.
  */
-export function makeTaking(deps: TakingDeps) {
+export function makeTaking(
+  deps: TakingDeps & { refused: (accountId: string, why: RefusedWhy) => void },
+) {
   const { store } = deps
   const remembered = rememberRows<Receiver | undefined>(deps, (found) => found !== undefined)
   return async (local: string, host: string): Promise<Taking | undefined> => {
     const receiver = await remembered(host, () => receiverOf(store.read, host))
-    return receiver && (await takingAt(deps, receiver, local, host))
+    const taking = receiver && (await takingAt(deps, receiver, local, host))
+    if (taking?.kind === 'refused' && taking.full !== undefined) {
+      deps.refused(taking.full.accountId, taking.full.why)
+    }
+    return taking
   }
 }
 
@@ -90,18 +107,28 @@ export async function takingAt(
   const closed =
     (await whyClosed(store.read, billing)) ??
     (paused === null ? undefined : '450 4.2.1 The mailbox is paused, try again later')
+  const full = (why: keyof typeof fullFor): Taking => ({
+    kind: 'refused',
+    reply: fullFor[why],
+    full: { accountId, why },
+  })
+  if (closed === 'full') return full('storage')
   if (closed !== undefined) return { kind: 'refused', reply: closed }
   const left = await arrivalsLeft(store.read, accountId, plan, clock.now())
-  if (left?.mails === 0) return { kind: 'refused', reply: fullFor[left.within] }
+  if (left?.mails === 0) return full(left.within)
   const { id: ruleId, action, forward_to: forwardTo } = rule
   const address = `${local}@${host}`
   const maxBytes = plan.receivedMib * 2 ** 20
   const of = { accountId, domainId, ruleId, action, forwardTo, maxBytes }
-  const bounds = { limits: plan, left: left?.mails ?? Number.POSITIVE_INFINITY }
+  const bounds = {
+    limits: plan,
+    left: left?.mails ?? Number.POSITIVE_INFINITY,
+    leftWithin: left?.within ?? 'day',
+  } as const
   return { kind: 'taken', taken: { address, ...of, ...bounds } }
 }
 
-/** A suspension may be lifted; what has ended takes no mail, and its senders had better know. */
+/** The reply, or that the plan's storage is full. A suspension may be lifted; what has ended takes no mail, and its senders had better know. */
 async function whyClosed(
   read: Read,
   billing: Awaited<ReturnType<typeof readBilling>>,
@@ -113,9 +140,7 @@ async function whyClosed(
     return undefined
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return error.code === 'plan_limit_exceeded'
-      ? '452 4.2.2 The mailbox is full, try again later'
-      : '550 5.2.1 The mailbox is closed'
+    return error.code === 'plan_limit_exceeded' ? 'full' : '550 5.2.1 The mailbox is closed'
   }
 }
 

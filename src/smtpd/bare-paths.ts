@@ -12,7 +12,9 @@ export function takeBarePaths(server: SMTPServer): void {
   })
 }
 
-const barePath = /^((?:MAIL FROM|RCPT TO)[ \t]*:[ \t]*)([^\s<>]+@[^\s<>]+)(?=\s|$)/i
+// Its local part may be a quoted string (RFC 5321 §4.1.2).
+const barePath =
+  /^((?:MAIL FROM|RCPT TO)[ \t]*:[ \t]*)((?:"(?:[^"\\]|\\.)*"|[^\s<>"]+)@[^\s<>]+)(?=\s|$)/i
 
 const withBrackets = (command: Buffer): Buffer =>
   Buffer.from(command.toString('latin1').replace(barePath, '$1<$2>'), 'latin1')

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { keepNewest } from '../bounded/index.js'
 import { isRecent } from '../clock/index.js'
 import { canonicalAddress } from '../dns/index.js'
 
@@ -157,7 +158,20 @@ export const sourceOf = (address: string) => prefixOf(address, 32, 64)
  */
 export const networkOf = (address: string) => prefixOf(address, 24, 56)
 
+// Each command of a session asks, and a mail that comes in half a dozen times: 10 µs each (30 Nov 2026).
+const prefixes = new Map<string, string>()
+const mostPrefixes = 10_000
+
 function prefixOf(address: string, bits4: number, bits6: number): string {
+  const key = `${address}/${bits4}`
+  const known = prefixes.get(key)
+  if (known !== undefined) return known
+  const prefix = reckonPrefix(address, bits4, bits6)
+  keepNewest(prefixes, key, prefix, mostPrefixes)
+  return prefix
+}
+
+function reckonPrefix(address: string, bits4: number, bits6: number): string {
   const plain = canonicalAddress(address).replace(/%.*$/, '')
   if (ipaddr.IPv6.isValid(plain)) {
     return `${ipaddr.IPv6.networkAddressFromCIDR(`${plain}/${bits6}`)}/${bits6}`

@@ -17,6 +17,7 @@ export {
   sniOptions,
 } from './offer.js'
 export { makeQuota } from './quota.js'
+export { takeQuotedLocals } from './quoted-locals.js'
 export { coded, codeReplies, guardListener, Refusal, refuseFor } from './refusal.js'
 export { type ArrivalRoom, makeRoom, type RoomShare } from './room.js'
 export { boundSessions, type SessionConnection, wrapSessions } from './session-bounds.js'

@@ -153,6 +153,7 @@ const uuidTables = [
   'topics',
   'forms',
   'form_entries',
+  'gone_names',
   'users',
   'webhook_endpoints',
 ]

@@ -62,7 +62,9 @@ import { leftOut } from './migrations/0271-left-out.js'
 import { movedCounts } from './migrations/0272-moved-counts.js'
 import { sharedByNodes } from './migrations/0276-shared-by-nodes.js'
 import { unfinishedVersions } from './migrations/0290-unfinished-versions.js'
+import { auditTarget } from './migrations/0296-audit-target.js'
 import { goneNames } from './migrations/0300-gone-names.js'
+import { refusedArrivals } from './migrations/0305-refused-arrivals.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -140,7 +142,9 @@ const migrations: Record<string, Migration> = {
   '0272-moved-counts': movedCounts,
   '0276-shared-by-nodes': sharedByNodes,
   '0290-unfinished-versions': unfinishedVersions,
+  '0296-audit-target': auditTarget,
   '0300-gone-names': goneNames,
+  '0305-refused-arrivals': refusedArrivals,
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   type SessionConnection,
   sniOptions,
   takeBarePaths,
+  takeQuotedLocals,
   tellPeers,
   wrapSessions,
 } from '../smtpd/index.js'
@@ -92,6 +93,7 @@ export async function openListener(
     follow(connection, () => courseOf(connection.session), mayLogIn)
   })
   takeBarePaths(server)
+  takeQuotedLocals(server)
   tellPeers(server)
   // Around the other, as it has to see what a reply is to.
   boundSessions(server, {

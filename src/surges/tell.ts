@@ -3,6 +3,7 @@ import { accountById } from '../accounts/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { notice, oneLine } from '../notices/index.js'
+import { ownerAddresses } from '../people/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { findAnySurge, type Surge } from './surge.js'
 
@@ -15,8 +16,6 @@ export interface SurgeMail {
 
 // Accounts have one open surge at most, so that more wait only after an incident.
 const perRun = 20
-// Who has more owners tells them himself.
-const mostOwners = 20
 
 /**
  * Tells the operator, by a notice that is mailed at once, and the owners, by a mail each, of surges that nobody was told of, in
@@ -62,27 +61,12 @@ export async function announceSurges(
         fix: [`posthorn surge release ${id}`, `posthorn surge fail ${id}`],
         now,
       })
-      for (const to of await ownersOf(tx, accountId)) {
+      for (const to of await ownerAddresses(tx, accountId)) {
         await mail(tx, { to, subject: headline, text: textForOwner(lines) })
       }
     })
     log.warn({ accountId, surgeId: id, held, sources: surge.sources }, headline)
   }
-}
-
-/** Who may decide, in the dashboard. */
-async function ownersOf(tx: Tx, accountId: string): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('memberships')
-    .innerJoin('users', 'users.id', 'memberships.user_id')
-    .select('users.email')
-    .where('account_id', '=', accountId)
-    .where('role', '=', 'owner')
-    .where('disabled_at', 'is', null)
-    .orderBy('users.id')
-    .limit(mostOwners)
-    .execute()
-  return rows.map(({ email }) => email)
 }
 
 /** What happened: who, which key, from where. */

@@ -16,6 +16,8 @@ export interface Engine {
   parse(liquid: string): Parsed
   /** Renders within the budget, which the caller has renewed. `strict`: a missing variable throws. */
   render(parsed: Parsed, variables: object, strict: boolean): string
+  /** The names of its filters. */
+  filters: readonly string[]
   /** The paths of what it takes from its variables, such as `user.name`; not what it assigns itself. */
   paths(parsed: Parsed): string[]
 }
@@ -59,6 +61,7 @@ export function makeEngine(budget: Budget, { escapes }: { escapes: boolean }): E
     renderTemplates.call(renderer, templates, context, emitter)
 
   return {
+    filters: Object.keys(engine.filters),
     parse(liquid) {
       const tags = liquid.match(/\{[{%]/g)?.length ?? 0
       if (tags > maxTags) throw new Error(`it has ${tags} tags; at most ${maxTags} are allowed`)

@@ -1,6 +1,6 @@
 import type { BlockDocument } from '../blocks/index.js'
 import type { TemplateFault } from './job.js'
-import { describeFault } from './render-template.js'
+import { describeFault, faultWords } from './render-template.js'
 import type { Renderer } from './renderer.js'
 
 /** Where in a document of blocks something is wrong. */
@@ -9,24 +9,26 @@ export interface BlockPlace {
   field: string
   /** The fault in one sentence, which begins with the block. */
   message: string
+  /** The same for people. */
+  says: string
 }
 
 // Of a document with more pieces of Liquid nobody is told which one it is.
 const mostAsked = 400
 
 /**
- * The text of a document that has a fault, which was found in the HTML that is made of all of them; undefined where it is in
+ * The texts of a document that have a fault, which was found in the HTML that is made of all of them; none where it is in
  * none by itself. Each is rendered alone, and only once the whole has failed.
  */
-export async function faultyBlock(
+export async function faultyBlocks(
   renderer: Renderer,
   accountId: string,
   { blocks }: BlockDocument,
   { fault, variables }: { fault: TemplateFault; variables: string | null },
-): Promise<BlockPlace | undefined> {
-  if (fault.kind === 'limit' || fault.part !== 'html') return undefined
+): Promise<BlockPlace[]> {
+  if (fault.kind === 'limit' || fault.part !== 'html') return []
   const texts = textsIn(blocks, ['blocks']).filter(({ text }) => /\{[{%]/.test(text))
-  if (texts.length > mostAsked) return undefined
+  if (texts.length > mostAsked) return []
   const found: { path: string[]; fault: TemplateFault }[] = []
   for (const { path, text } of texts) {
     const outcome = await renderer.render({
@@ -38,19 +40,26 @@ export async function faultyBlock(
       variables,
       strict: false,
     })
-    if (outcome.kind === 'unavailable') return undefined
+    if (outcome.kind === 'unavailable') return []
     if (outcome.kind === 'failed') found.push({ path, fault: outcome.fault })
   }
   // What one block opens, another may close: neither of them is whole by itself.
-  const alike = found.filter((one) => one.fault.message === fault.message)
-  const [first] = alike.length > 0 ? alike : found.length === 1 ? found : []
-  if (first === undefined) return undefined
-  const { path } = first
-  return {
-    field: path.join('.'),
-    message: describeFault(nameOf(blocks, path), { ...first.fault, part: null }),
-  }
+  const sure = found.filter(
+    (one) => one.fault.message === fault.message || one.fault.isOfPair === undefined,
+  )
+  return (found.length === 1 ? found : sure).map(({ path, fault: own }) => {
+    const name = nameOf(blocks, path)
+    return {
+      field: path.join('.'),
+      message: describeFault(name, { ...own, part: null }),
+      says: faultWords(own, name),
+    }
+  })
 }
+
+/** The texts of a document, with the names of their blocks. */
+export const blockTexts = (blocks: BlockDocument['blocks']): { where: string; text: string }[] =>
+  textsIn(blocks, ['blocks']).map(({ path, text }) => ({ where: nameOf(blocks, path), text }))
 
 /** All texts of a document, with their paths in it. */
 function textsIn(value: unknown, path: string[]): { path: string[]; text: string }[] {

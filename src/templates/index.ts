@@ -11,7 +11,7 @@ export { compileBlocks, tryCompile } from './compile.js'
 export { asTags, copyTags, isCopyTag, previewed, withoutCopyTags } from './copy-tags.js'
 export { type Difference, differences } from './differences.js'
 export { withLinkTags } from './encoded-tags.js'
-export { type BlockPlace, faultyBlock } from './faulty-block.js'
+export { type BlockPlace, faultyBlocks } from './faulty-block.js'
 export type { Rendered, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
 export {
   escapeMerged,
@@ -25,9 +25,11 @@ export {
   namedValues,
   stranger,
 } from './merge-tags.js'
+export { type OddTag, oddTags } from './odd-tags.js'
 export { inboxWords, previewLiquid, withPreview } from './preview-text.js'
 export {
   describeFault,
+  faultWords,
   findSyntaxFault,
   type RenderInput,
   readDraft,

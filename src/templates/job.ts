@@ -51,6 +51,8 @@ export interface TemplateFault {
   /** From 1; the column in UTF-16 units. */
   line?: number
   column?: number
+  /** It is of a command that has its other half elsewhere, such as `{% if %}`. */
+  isOfPair?: true
 }
 
 /** The fault of a template that is given up, or not begun, as it takes too much. */

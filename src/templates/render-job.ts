@@ -4,6 +4,7 @@ import { isCopyTag } from './copy-tags.js'
 import { withLinkTags } from './encoded-tags.js'
 import { type Engine, makeEngine, type Parsed } from './engine.js'
 import type { LiquidSource, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
+import { plainFault } from './plain-fault.js'
 import { withPreview } from './preview-text.js'
 import { emptySubject, subjectLine } from './subject-line.js'
 
@@ -36,7 +37,7 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
       if (key !== null) cache.keep(key, parsed, liquid)
       return parsed
     } catch (error) {
-      throw new Fault(faultOf(error, 'syntax', part))
+      throw new Fault(syntaxFault(error, part, engine.filters))
     }
   }
 
@@ -127,6 +128,14 @@ function faultOf(thrown: unknown, phase: 'syntax' | 'render', part: TemplatePart
   // liquidjs writes the position into the message; it is told once, beside the part.
   const message = shortened(cause.message.replace(/, line:\d+, col:\d+$/, ''))
   return { kind: phase, part, message, ...position }
+}
+
+/** As `faultOf` of what was thrown while a part was parsed, in words that say what to write. */
+function syntaxFault(thrown: unknown, part: TemplatePart, filters: readonly string[]) {
+  const fault = faultOf(thrown, 'syntax', part)
+  if (!(thrown instanceof LiquidError)) return fault
+  const plain = plainFault(fault.message, thrown.token, filters)
+  return Object.assign(fault, plain, { message: shortened(plain.message) })
 }
 
 function positionOf(error: Error): { line?: number; column?: number } {

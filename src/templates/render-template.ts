@@ -109,6 +109,25 @@ export function describeFault(what: string, fault: TemplateFault): string {
   return `${what} ${verb}: ${fault.message}${place}`
 }
 
+/** The same for people: where it is, and what to write there. `where`: a place that the part does not tell. */
+export function faultWords({ part, line, message }: TemplateFault, where?: string): string {
+  const place = where ?? (part === null ? undefined : partNames[part])
+  const isLong = part === 'html' || part === 'text'
+  const at = [
+    ...(place === undefined ? [] : [place]),
+    ...(isLong && where === undefined && line !== undefined ? [`line ${line}`] : []),
+  ].join(', ')
+  const says = `${message.charAt(0).toUpperCase()}${message.slice(1)}`
+  return `${at === '' ? says : `${at}: ${message}`}${/[.?!]$/.test(message) ? '' : '.'}`
+}
+
+const partNames = {
+  subject: 'Subject',
+  previewText: 'Preview text',
+  html: 'HTML',
+  text: 'Text',
+} as const
+
 /** What nobody has saved yet: nothing that was parsed from it is kept. */
 export type Unsaved = Pick<Template, 'accountId' | 'subject' | 'html' | 'textBody'> & {
   versionId: string | null

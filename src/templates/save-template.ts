@@ -4,7 +4,7 @@ import type { Tx } from '../store/index.js'
 import { compileBlocks } from './compile.js'
 import type { updateTemplate } from './contract.js'
 import { checkDraft } from './draft.js'
-import { faultyBlock } from './faulty-block.js'
+import { faultyBlocks } from './faulty-block.js'
 import { findSyntaxFault, refusal } from './render-template.js'
 import type { Renderer } from './renderer.js'
 import {
@@ -109,10 +109,11 @@ async function refuseFaulty(renderer: Renderer, accountId: string, draft: Templa
   if (fault === undefined) return
   const { part, line, column } = fault
   const of = { fault, variables: null }
-  const at = draft.blocks ? await faultyBlock(renderer, accountId, draft.blocks, of) : undefined
+  const [at] = draft.blocks ? await faultyBlocks(renderer, accountId, draft.blocks, of) : []
   if (at !== undefined) {
     const fields = { part, field: at.field }
-    throw new ApiError('validation_error', at.message, { status: 422, fields })
+    const slips = [{ field: at.field, says: at.says }]
+    throw new ApiError('validation_error', at.message, { status: 422, fields, slips })
   }
   throw refusal(draft.slug, fault, { part, ...(line === undefined ? {} : { line, column }) })
 }

@@ -11,7 +11,7 @@ export { trackableLinks, trackedTarget } from './links.js'
 export type { TrackingAgents } from './machines.js'
 export { loadTrackingAgents } from './machines-file.js'
 export { type LinkRequest, type MachineSign, makeMachineSign } from './one-request.js'
-export { outweighsPixel } from './pixel.js'
+export { outweighsPixel, weightOf } from './pixel.js'
 export { openRecorder, type Recorder, type RecorderDeps } from './recorder.js'
 export {
   accountSwitches,

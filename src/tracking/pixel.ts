@@ -9,6 +9,13 @@ const target = /\[[^\]\s]+\]/g
 /** Whether a mail is none that the pixel would make one of a picture with few words: it has another, or many words. */
 export function outweighsPixel(html: string): boolean {
   if (picture.test(html)) return true
-  if (html.length <= lightChars) return false
-  return textOfHtml(html).text.replace(target, '').length > lightChars
+  return html.length > lightChars && charsOf(html) > lightChars
 }
+
+const charsOf = (html: string) => textOfHtml(html).text.replace(target, '').length
+
+/** How many characters of text a mail has, and from how many on it may have the pixel. */
+export const weightOf = (html: string): { has: number; wants: number } => ({
+  has: charsOf(html),
+  wants: lightChars + 1,
+})

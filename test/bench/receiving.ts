@@ -1,6 +1,6 @@
 /*
  * Mails that come in beside those that are sent, at a steady pace, and how long the API takes meanwhile:
- *   node dist/test/bench/receiving.js --incoming 200 --sends 500 --seconds 20
+ *   node dist/test/bench/receiving.js --incoming 200 --sends 500 --seconds 20 [--cpu-prof directory]
  * 20 KB each, from 40 networks over sessions that stay; each 250 after a sync. A send is late from the moment on at which it
  * was due. Bench and appliance share the machine. Prints RSA-2048 signatures a second.
  */
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     incoming: { type: 'string', default: '200' },
     sends: { type: 'string', default: '500' },
     seconds: { type: 'string', default: '20' },
+    'cpu-prof': { type: 'string' },
   },
 })
 const seconds = Number(values.seconds)
@@ -49,6 +50,9 @@ const appliance = await serveAppliance({
   apiKey,
   sinkPort,
   connections: 20,
+  ...(values['cpu-prof'] === undefined
+    ? {}
+    : { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${values['cpu-prof']}`] }),
   inbound: `enabled = true\nhost = "127.0.0.1"\nport = ${inboundPort}\n`,
 })
 const ask = async (method: string, path: string, body?: object) => {

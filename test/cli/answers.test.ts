@@ -164,6 +164,7 @@ t.test('mail that comes in', async (t) => {
     }),
   )
   const address = 'ann@in.sender.test'
+  t.same(await answerOf('receiving usage'), await asked('GET', '/v1/receiving/usage'))
   t.same(
     await answerOf('receiving where', address),
     await asked('GET', `/v1/receiving/where?address=${encodeURIComponent(address)}`),

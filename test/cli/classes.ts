@@ -66,6 +66,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'site list',
     'surge list',
     'receiving list',
+    'receiving usage',
     'receiving where',
     'received list',
     'received show',

@@ -323,6 +323,7 @@ export const methods: Methods = {
     ask: ({ receiving }, { ids }) => receiving.delete(first(ids)),
   },
   'GET /v1/receiving/where': { ask: ({ receiving }) => receiving.where({ address: 'a@b.test' }) },
+  'GET /v1/receiving/usage': { ask: ({ receiving }) => receiving.usage() },
   'GET /v1/received': { ask: ({ received }) => received.list() },
   'GET /v1/received/{id}': { ask: ({ received }, { ids }) => received.get(first(ids)) },
   'GET /v1/received/{id}/attachments/{number}': {

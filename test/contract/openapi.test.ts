@@ -463,6 +463,14 @@ t.test('successes', async (t) => {
   await answers(t, `DELETE /v1/contacts/all/${gone.id}`, {}, 200)
   await answers(t, `PATCH /v1/contacts/lists/${list}`, { body: { name: 'Renamed' } }, 200)
   const going = await made('/v1/contacts/lists', 'Going')
+  const { accountId } = posthorn
+  const detail = { filename: 'people.csv', order: { listId: going } }
+  const paused = { accountId, kind: 'import', state: 'paused', total: 1, startedBy: 'u' } as const
+  const task = await posthorn.store.write((tx) =>
+    createTask(tx, { ...paused, detail }, clock.now()),
+  )
+  await answers(t, `DELETE /v1/contacts/lists/${going}`, {}, 409, 'conflict')
+  await posthorn.store.write((tx) => removeTask(tx, task))
   await answers(t, `DELETE /v1/contacts/lists/${going}`, {}, 200)
   await answers(t, 'POST /v1/forms', { body: signup }, 201)
   await answers(t, 'GET /v1/forms', {}, 200)
@@ -1424,6 +1432,7 @@ t.test('mail that comes in', async (t) => {
   const changing = `PATCH /v1/receiving/rules/${id}`
   await answers(t, changing, { body: { enabled: true } }, 200)
   await answers(t, changing, { body: { pattern: 'support@elsewhere.test' } }, 422)
+  await answers(t, 'GET /v1/receiving/usage', {}, 200)
   const where = 'GET /v1/receiving/where'
   await answers(t, `${where}?address=support@in.sender.test`, {}, 200)
   await answers(t, where, {}, 400)

@@ -116,7 +116,10 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const frame = await viewer.get(`${draft.path}/report/mail/html`)
   t.match(frame.text, /<p>Hello <\/p>[\s\S]*\/unsubscribe\/shown/, 'as somebody gets it')
   t.match((await owner.get(draft.path)).text, /3 people|2 people, of whom 2 can be mailed/)
-  t.match((await owner.get(`${draft.path}/send`)).text, /Done at about [^.]*2 mails, as rehearsed/)
+  t.match(
+    (await owner.get(`${draft.path}/send`)).text,
+    /Done at about [^.]*2 mails, at the rates that mailbox providers take now/,
+  )
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)
   t.match(other.text, /Somebody else has saved this draft/)
@@ -439,14 +442,14 @@ t.test('a merge tag that cannot be read is told in its card', async (t) => {
     status: 422,
     json: {
       field: 'blocks.1.text',
-      error: 'Block 2 (text) has a syntax error: output "{{ y" not closed',
+      error: 'Block 2 (text) has a syntax error: the tag {{ y has no end; write }} after it',
     },
   })
   t.match(await post('/v1/broadcasts', { ...given, blocks: document }), {
     status: 422,
     json: {
       field: 'blocks.1.text',
-      error: /^Block 2 \(text\) has a syntax error|undefined filter/,
+      error: /^Block 2 \(text\) has a syntax error: “b” in .* is no filter/,
     },
   })
   const html = '<p>x</p>'

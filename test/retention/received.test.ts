@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeWriteReceived } from '../../src/receiving/arrive.js'
+import { makeWriteReceived, prepareReceived } from '../../src/receiving/arrive.js'
 import { readArrived } from '../../src/receiving/desk.js'
 import { readMail } from '../../src/receiving/read-mail.js'
 import { settleRead } from '../../src/receiving/settle.js'
@@ -43,13 +43,20 @@ t.test(
     const write = makeWriteReceived(store)
     const limits = { receivedPerDay: null, receivedPerHour: null }
     const whose = { address: 'support@in.example.com', accountId, domainId, ruleId: 'r' }
-    const where = { action: 'store', forwardTo: null, maxBytes: 1_000, limits, left: 1 } as const
+    const where = {
+      action: 'store',
+      forwardTo: null,
+      maxBytes: 1_000,
+      limits,
+      left: 1,
+      leftWithin: 'day',
+    } as const
     const from = { remoteAddress: '127.0.0.1', helo: 'client.test', mailFrom: 'ann@example.test' }
     const arrive = async (text: string) => {
       const raw = Buffer.from(text)
       const id = store.ids.uuid()
       const taken = [{ ...whose, ...where }]
-      await write({ arrival: { taken, ...from, raw, spam: null }, ids: [id], now: clock.now() })
+      await write(prepareReceived({ taken, ...from, raw, spam: null }, [id], clock.now()))
       return { id, raw }
     }
     const read = async ({ id, raw }: { id: string; raw: Buffer }) => {

@@ -62,6 +62,7 @@ export const management: Record<string, object | undefined> = {
   [`GET /v1/receiving/rules/${nobody}`]: undefined,
   [`PATCH /v1/receiving/rules/${nobody}`]: { enabled: false },
   [`DELETE /v1/receiving/rules/${nobody}`]: undefined,
+  'GET /v1/receiving/usage': undefined,
   'GET /v1/receiving/where?address=a%40sender.test': undefined,
   'GET /v1/received': undefined,
   [`GET /v1/received/${nobody}`]: undefined,

@@ -83,7 +83,10 @@ t.test('posthorn template, from put to delete', async (t) => {
   )
   const wide = file('wide.html', `${'\t'.repeat(300)}{% nothing %}${'x'.repeat(300)}`)
   const excerpt = (await refused('put', 'wide', '--html', wide, '--subject', 'S')).split('\n')
-  t.match(excerpt[0], 'has a syntax error: tag "nothing" not found (html, line 1, column 301)')
+  t.match(
+    excerpt[0],
+    'has a syntax error: {% nothing %} is no command; for a value write {{ nothing }} (html, line 1, column 301)',
+  )
   t.equal(excerpt[2]?.length, 6 + 100)
   t.equal(excerpt[2]?.slice(excerpt[3]?.indexOf('^')).slice(0, 13), '{% nothing %}')
 

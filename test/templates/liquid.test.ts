@@ -125,23 +125,29 @@ t.test('each part is strict, and is named', async (t) => {
     const missing = await refusal(t, render({ [part]: 'a {{ gone }}' }))
     t.ok(missing.message.endsWith(`"gone" is missing (${part}, line 1, column 6)`), missing.message)
     const broken = await refusal(t, render({ [part]: '{% if a %}' }, { a: 1 }))
-    t.match(broken.message, `has a syntax error: tag {% if a %} not closed (${part}, line 1`)
+    t.match(
+      broken.message,
+      `has a syntax error: {% if a %} has no end; write {% endif %} where it ends (${part}, line 1`,
+    )
     t.equal(broken.status, 422)
   }
 })
 
 t.test('what is no Liquid, or reaches for files, is a 422', async (t) => {
   const table: [liquid: string, expected: RegExp][] = [
-    ['{{ a | nofilter }}', /undefined filter: nofilter/],
-    ['{{ a | constructor }}', /undefined filter: constructor/],
-    ['{% nothing %}', /tag "nothing" not found/],
-    ['{% constructor %}', /tag "constructor" not found/],
-    ['{{ a', /output "\{\{ a" not closed/],
-    ['{% endif %}', /tag "endif" not found/],
-    ['{% if %}x{% endif %}', /invalid value expression/],
+    ['{{ a | nofilter }}', /“nofilter” in \{\{ a \| nofilter \}\} is no filter/],
+    ['{{ a | constructor }}', /“constructor” in .* is no filter/],
+    ['{% nothing %}', /\{% nothing %\} is no command; for a value write \{\{ nothing \}\}/],
+    ['{% constructor %}', /\{% constructor %\} is no command/],
+    ['{{ a', /the tag \{\{ a has no end; write \}\} after it/],
+    ['{% endif %}', /\{% endif %\} ends nothing/],
+    [
+      '{% if %}x{% endif %}',
+      /\{% if %\} has no condition; write it as in \{% if city == "Paris" %\}/,
+    ],
     ...['include', 'render', 'layout'].map((tag): [string, RegExp] => [
       `{% ${tag} "/etc/passwd" %}`,
-      new RegExp(`tag "${tag}" not found`),
+      new RegExp(`\\{% ${tag} "/etc/passwd" %\\} is no command`),
     ]),
     [`{% ${'x'.repeat(5000)} %}`, /tag "x{195}…/],
     ['{% if no %}x{% endif %}', /html.*empty when rendered|empty when rendered \(html\)/],

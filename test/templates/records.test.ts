@@ -131,7 +131,7 @@ t.test('what is no template is refused with a 422, and nothing is saved', async 
     [{ textBody: 'é'.repeat(131_073) }, /textBody may have at most/, { field: 'textBody' }],
     [
       { html: '<p>\n <b>{{ name | shout }}' },
-      /^Template "welcome" has a syntax error: undefined filter: shout \(html, line 2, column 5\)$/,
+      /^Template "welcome" has a syntax error: “shout” in .* is no filter; what stands in for nothing is written as in \{\{ firstName \| default: "you" \}\} \(html, line 2, column 5\)$/,
       { part: 'html', line: 2, column: 5 },
     ],
     [{ subject: '{% if %}' }, /subject, line 1/, { part: 'subject', line: 1 }],

@@ -13,6 +13,7 @@ import { deleteTemplate, findTemplate, putTemplate, renameTemplate } from '../..
 import { pictureIn } from '../pictures/file.js'
 import type { AuditedAction } from '../shell/answer.js'
 import { checkedDocument, closedName, documentIn } from './form.js'
+import { keptName, slugOf } from './kept-name.js'
 
 /*
  * Buttons of an editor of blocks that need more than what is typed: a picture that is uploaded into its card, blocks that are kept
@@ -92,7 +93,7 @@ async function keepBlocks(
   const { blocks, rest } = documentIn(fields) ?? { blocks: [], rest: {} }
   const which = fields.get('keepWhich') ?? ''
   const chosen = which === '' ? blocks : blocks.filter((_, at) => String(at) === which)
-  const { keepAs: slug } = check({ keepAs: fields.get('keepAs') }, KeptName)
+  const { keepAs: slug } = check({ keepAs: slugOf(fields.get('keepAs')) }, KeptName)
   const document: BlockDocument = checkedDocument({ blocks: chosen, rest })
   const subject = fields.get('subject')?.trim() || slug
   const kept = { slug, subject, textBody: null, blocks: document }
@@ -119,7 +120,7 @@ async function renameKept(
   fields: Form,
 ): Promise<StoredDeed> {
   const slug = fields.get('insertFrom') ?? ''
-  const { renameTo } = check({ renameTo: fields.get('renameTo') }, NewName)
+  const { renameTo } = check({ renameTo: slugOf(fields.get('renameTo')) }, NewName)
   await keptBlocks(store.read, accountId, slug)
   await toldBeside('renameTo', async () => {
     await refuseTemplateInUse(store.read, accountId, slug)
@@ -156,7 +157,7 @@ async function keptBlocks(read: Read, accountId: string, slug: string) {
     return blocks?.blocks ?? []
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
-    const gone = `“${slug}” is not kept any more: somebody has renamed or removed it. Choose another`
+    const gone = `“${keptName(slug)}” is not kept any more: somebody has renamed or removed it. Choose another`
     throw besideField('insertFrom', gone)
   }
 }

@@ -11,10 +11,17 @@ export async function besideCards<T>(deed: () => Promise<T>, within = ''): Promi
     return await deed()
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const { field } = error.fields
-    if (typeof field !== 'string' || !field.startsWith(`${within}blocks.`)) throw error
-    const path = [fieldOf(field.slice(within.length).split('.'))]
-    const { message } = error
-    throw new ShapeError([{ code: 'invalid', path, message, expected: '', received: '' }])
+    const slips = error.slips.length === 0 ? slipOf(error) : error.slips
+    if (!slips.some(({ field }) => field.startsWith(`${within}blocks.`))) throw error
+    throw new ShapeError(
+      slips.map(({ field, says: message }) => {
+        const inside = field.slice(within.length)
+        const path = [inside.startsWith('blocks.') ? fieldOf(inside.split('.')) : inside]
+        return { code: 'invalid', path, message, expected: '', received: '' }
+      }),
+    )
   }
 }
+
+const slipOf = ({ fields: { field }, message }: ApiError) =>
+  typeof field === 'string' ? [{ field, says: message }] : []

@@ -5,6 +5,7 @@ import type { Faults } from '../shell/faults.js'
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import type { BlockCard } from './card.js'
+import { keptName } from './kept-name.js'
 
 // A select has room for these; the others are found by their name on the page of templates.
 const mostOffered = 30
@@ -63,14 +64,14 @@ export function savedPart(
     ...options.map(({ value, label }) => ({ value, label: `after ${label}` })),
   ]
   return html`<details class="card" id="kept"${isOpen && html` open`}><summary>Blocks to use again</summary>
-${keptAs !== undefined && html`<p role="status">They are kept as <a href="${at}/${keptAs}">${keptAs}</a>.</p>`}
-${removed !== undefined && html`<p role="status">${removed} is removed.</p>`}
+${keptAs !== undefined && html`<p role="status">They are kept as <a href="${at}/${keptAs}">${keptName(keptAs)}</a>.</p>`}
+${removed !== undefined && html`<p role="status">${keptName(removed)} is removed.</p>`}
 ${insertedAt !== undefined && html`<p role="status">The blocks are added. <a href="#block-${insertedAt}">Go to the first of them</a></p>`}
 <p class="hint">What you keep is a template: a new campaign can begin with it, and it is among the <a href="${at}">Templates</a>.</p>
 ${gone !== undefined && html`<div id="field-insertFrom"><p class="fault" id="field-insertFrom-fault">${gone}</p></div>`}${
   slugs.length > 0 &&
   html`<p class="buttons add"><label for="insert-from">Add the blocks of</label><select id="insert-from" name="insertFrom"${gone !== undefined && html` aria-invalid="true" aria-describedby="field-insertFrom-fault"`}>${slugs.map(
-    (slug) => html`<option value="${slug}">${slug}</option>`,
+    (slug) => html`<option value="${slug}">${keptName(slug)}</option>`,
   )}</select><label for="insert-at">where</label><select id="insert-at" name="insertAt">${places.map(
     ({ value, label }) => html`<option value="${value}">${label}`,
   )}</select><button name="do" value="insert:" formaction="${change}#kept" formnovalidate>Add</button></p>
@@ -94,7 +95,7 @@ ${gone !== undefined && html`<div id="field-insertFrom"><p class="fault" id="fie
 })}${field({
   name: 'keepAs',
   label: 'Under the name',
-  hint: 'Such as our-footer: a-z, 0-9, "_" and "-".',
+  hint: 'Such as: Our footer.',
   value: keepAs,
   maxlength: 64,
   autocomplete: 'off',

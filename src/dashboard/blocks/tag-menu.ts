@@ -44,10 +44,6 @@ async function tagsOf(read: Read, accountId: string): Promise<readonly OfferedTa
   ]
 }
 
-/** Their names. */
-export const tagNames = async (read: Read, accountId: string): Promise<ReadonlySet<string>> =>
-  new Set((await tagsOf(read, accountId)).map(({ name }) => name))
-
 /**
  * The same to be copied; with script a button puts one where somebody writes, with what was typed for who has none
  * (`browser/tags.ts`).

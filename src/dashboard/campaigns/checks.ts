@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import { readBilling } from '../../billing/index.js'
 import {
   alikeVersions,
@@ -5,6 +6,7 @@ import {
   type Broadcast,
   draftVersions,
   goneWords,
+  isTooShortForOpens,
   judgeDraft,
   opensMeasured,
   takeBackMs,
@@ -15,15 +17,16 @@ import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { rehearse } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
+import { weightOf } from '../../tracking/index.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import type { CampaignCheck } from './check.js'
 import { contentChecks } from './content-checks.js'
 import { fillingWords } from './counted-now.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
-import { peopleChecks } from './people-checks.js'
-import { contentsOf, ofVersions } from './version-checks.js'
-import { countWords } from './words.js'
+import { peopleChecks, tagsOfNobody } from './people-checks.js'
+import { contentsOf, ofVersions, type SeenContent } from './version-checks.js'
+import { countWords, shown } from './words.js'
 
 /** What speaks for and against sending a draft; `reachable`: undefined where it cannot be sent as it is. */
 export interface CampaignChecks {
@@ -67,9 +70,16 @@ export async function checksOf(
     ? await whyUnmeasured(deps, draft)
     : undefined
   if (unseen !== undefined) {
-    checks.push({ tone: 'doubt', says: `Opens will not be counted: ${unseen}.`, mend: edit })
+    const isShort = await isTooShortForOpens(deps, draft)
+    const says = isShort ? shortWords(contents) : `Opens will not be counted: ${unseen}.`
+    // A notice is to be read, and a short mail is no fault.
+    if (!isShort) checks.push({ tone: 'doubt', says, mend: edit })
+    else if (draft.notice_reason === null) checks.push({ tone: 'none', says, mend: edit })
   }
-  if (reachable === undefined) return { checks, reachable }
+  if (reachable === undefined) {
+    checks.push(...(await tagsOfNobody(deps, contents)))
+    return { checks, reachable }
+  }
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
   checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))
@@ -89,6 +99,15 @@ export async function checksOf(
     checks.push({ tone, says: forecast, mend: rehearsal })
   }
   return { checks, reachable }
+}
+
+/** Of a mail that is too short for the picture that counts opens: what that means, and what to do. */
+function shortWords(contents: readonly SeenContent[]): string {
+  const [longest] = contents
+    .flatMap(({ made }) => (made === undefined ? [] : [weightOf(made.html)]))
+    .toSorted((one, other) => other.has - one.has)
+  const { has = 0, wants = 0 } = longest ?? {}
+  return `Opens will not be counted. They are counted by an unseen picture, and beside so few words filters take a picture for spam: the mail has no other picture and ${counted(has, 'character')} of text, and ${shown(wants)} are needed. A short mail may stay as it is; clicks are counted. To count opens, put a picture into it.`
 }
 
 const opensNotToBe =

@@ -11,7 +11,9 @@ import { checkLinks, type LinkCheck } from '../sandbox/link-check.js'
 import { gmailClipBytes, subjectFindings } from '../sandbox/mail-check.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
+import { fewWordsIn } from './few-words.js'
 import { weakWordsOf } from './html-contrast.js'
+import { punishedIn } from './html-punished.js'
 import { layoutWords } from './layout-words.js'
 import { spamWords } from './spam-words.js'
 import { shown } from './words.js'
@@ -77,7 +79,10 @@ export async function contentChecks(
       : good(`The HTML has ${kb}, under the 102 KB at which Gmail cuts.`),
     ...(looked === undefined
       ? [doubt('It is too long for its text, links and pictures to be looked at here.')]
-      : insideChecks(looked, { doubt, good })),
+      : [
+          ...insideChecks(looked, { doubt, good }),
+          ...clientChecks(draft, { html, text: looked.text }, { doubt, good }),
+        ]),
     ...(draft.archive === 0 && html.includes(asTags(copyTags.view_url))
       ? [
           doubt(
@@ -104,6 +109,36 @@ function insideChecks(
     ...linkChecks(links, total - pictures, says),
   ]
 }
+
+/** What clients do to it, and whether there are words to be read. */
+function clientChecks(
+  draft: Broadcast,
+  { html, text }: { html: string; text: string },
+  { doubt, good }: Says,
+): CampaignCheck[] {
+  const few = fewWordsIn(html, text)
+  // What blocks are made into is written for all clients; a card of HTML is as it was typed.
+  const written = blocksOf(draft) === null ? html : writtenIn(blocksOf(draft))
+  const punished = written === '' ? [] : punishedIn(written)
+  return [
+    ...(few === undefined ? [] : [doubt(few)]),
+    ...punished.map(doubt),
+    ...(punished.length > 0 || written === ''
+      ? []
+      : [
+          good(
+            'Nothing in its HTML is taken out by mail programs, by the table of what they show.',
+          ),
+        ]),
+  ]
+}
+
+/** The HTML that somebody has written in cards. */
+const writtenIn = (document: BlockDocument | null): string =>
+  (document?.blocks ?? [])
+    .flatMap((block) => (block.type === 'columns' ? block.columns.flat() : [block]))
+    .flatMap((block) => (block.type === 'html' ? [block.html] : []))
+    .join('\n')
 
 interface Says {
   doubt: (says: string) => CampaignCheck

@@ -8,9 +8,11 @@ import {
   changeDraft,
   draftVersions,
   findBroadcast,
+  hoursWords,
   reachableNow,
   refuseSmallTest,
   unfinishedVersionsOf,
+  type VariantTest,
   withName,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -36,6 +38,8 @@ interface EditVersionsView {
   usual: { subject: string; previewText: string; from: string }
   versions: VersionFields[]
   test: { share: string; decideAfter: string; by: string; ifClose: string }
+  /** When it can be decided. */
+  decisions: { value: string; label: string }[]
   mayAdd: boolean
   /** That they are too many for the audience. */
   small: string | undefined
@@ -223,6 +227,7 @@ async function showVersions(
       by: test.by,
       ifClose: test.ifClose,
     },
+    decisions: decisionsOffered(test.decideAfter),
     mayAdd: versions.length < most,
     small: variants.length === 0 ? undefined : await smallWords(deps, draft),
     faults,
@@ -231,6 +236,21 @@ async function showVersions(
     title: `Versions of ${view.name}`,
     ...ofTwoWriters(view.newer, faults),
   })
+}
+
+/** When it can be decided: as most want it, and as it is. */
+function decisionsOffered(now: VariantTest['decideAfter']): { value: string; label: string }[] {
+  const hours = [1, 2, 4, 8, 24, 48, 168]
+  if (typeof now === 'number' && !hours.includes(now)) hours.push(now)
+  return [
+    ...hours
+      .toSorted((a, b) => a - b)
+      .map((one) => ({
+        value: String(one),
+        label: `${hoursWords(one)} after the last mail of the test`,
+      })),
+    { value: 'by hand', label: 'when somebody chooses a version' },
+  ]
 }
 
 /** That a test has fewer people than its versions need; undefined: it has enough, or an audience is still to be chosen. */

@@ -15,7 +15,7 @@ import {
 import { hourMs } from '../../clock/index.js'
 import type { Rehearsal } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
-import { exactWithZone } from '../format.js'
+import { minuteWithZone } from '../format.js'
 import { shown } from './words.js'
 
 /** When a draft will be done, at its own rate or as fast as the last one left; undefined: nothing tells. */
@@ -36,7 +36,7 @@ export async function forecastWords(
     rehearsed?: Rehearsed
   },
 ): Promise<string | undefined> {
-  const words = (at: number) => exactWithZone(at, zone)
+  const words = (at: number) => minuteWithZone(at, zone)
   const { rate, window } = paceOf(draft)
   // At its own rate it may take as long as it likes; whatever else holds it up is told before all.
   if (rehearsed?.doneAt === null && (rate === null || rehearsed.heldUp?.gate !== 'pace')) {
@@ -63,8 +63,11 @@ export async function forecastWords(
 
 type Rehearsed = Pick<Rehearsal, 'doneAt' | 'heldUp' | 'test'>
 
+// The rehearsal sends it to nobody, with the limits of each provider as they are now.
+const asTried = 'at the rates that mailbox providers take now'
+
 const whyWords = ({ heldUp }: Rehearsed) =>
-  heldUp === null ? '' : ` What holds it up most: ${heldUp.site}, ${heldUp.says}.`
+  heldUp === null ? '' : ` It waits most for ${heldUp.site}: ${heldUp.says}.`
 
 /** Of one that its sites hold up, and nothing else. */
 function rehearsedWords(
@@ -74,13 +77,13 @@ function rehearsedWords(
   const { test } = of
   const end = words(Date.parse(of.doneAt ?? ''))
   const why = whyWords(of)
-  if (test === null) return `Done at about ${end}: ${counted(people, 'mail')}, as rehearsed.${why}`
+  if (test === null) return `Done at about ${end}: ${counted(people, 'mail')}, ${asTried}.${why}`
   const first = `Its test, ${counted(test.recipients, 'mail')},`
   if (test.chosenAt === null) {
-    return `${first} has left at about ${end}, as rehearsed. The other ${shown(people - test.recipients)} wait until you choose a version.${why}`
+    return `${first} has left at about ${end}, ${asTried}. The other ${shown(people - test.recipients)} wait until you choose a version.${why}`
   }
   const chosen = words(Date.parse(test.chosenAt))
-  return `${first} leaves first; the version for the rest is chosen at about ${chosen}. Done at about ${end}: ${counted(people, 'mail')} in all, as rehearsed.${why}`
+  return `${first} leaves first; the version for the rest is chosen at about ${chosen}. Done at about ${end}: ${counted(people, 'mail')} in all, ${asTried}.${why}`
 }
 
 /** Of one that each gets at one time of their own clock. */

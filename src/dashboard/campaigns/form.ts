@@ -4,6 +4,7 @@ import type { Broadcast, BroadcastChanges, BroadcastInput } from '../../broadcas
 import { localTime } from '../../clock/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { checkedDocument, type TypedDocument } from '../blocks/form.js'
+import { checkAll } from '../shell/faults.js'
 import { typedMoment } from '../typed-moment.js'
 import { paceFields, paceGiven } from './pace-part.js'
 
@@ -58,12 +59,16 @@ export function givenBy(
   // A local time may be two moments, and one that is over is no fault of who changes the subject.
   const isSameTime = before !== null && scheduledAt === localTime(before, zone)
   const { html = '', subject = '' } = form
+  let when: string | undefined
+  let pace: ReturnType<typeof paceGiven> = {}
+  let blocks: ReturnType<typeof checkedDocument> | undefined
+  const isKept = document !== undefined || (form.keepsHtml !== undefined && html === '')
+  const written = isKept ? {} : { html }
   const given = {
     name: form.name ?? '',
     previewText: form.previewText ?? '',
     from: form.from,
-    replyTo: addressesIn(form.replyTo ?? ''),
-    ...(document !== undefined && { blocks: checkedDocument(document) }),
+    replyTo: replyIn(form.replyTo ?? ''),
     audience: {
       lists: form.lists,
       segments: form.segments,
@@ -71,29 +76,48 @@ export function givenBy(
       withoutSegments: form.withoutSegments,
     },
     topicId: form.topicId ?? '',
-    ...paceGiven(form, zone),
     localTimeOf: form.ownTime ? zone : '',
     archive: Boolean(form.archive),
-    ...(!isSameTime && {
-      scheduledAt: scheduledAt && typedMoment('scheduledAt', scheduledAt, { zone, now }),
-    }),
   }
   // A draft may lack these two; what is there is checked as the API does.
-  const isKept = document !== undefined || (form.keepsHtml !== undefined && html === '')
-  const written = isKept ? {} : { html }
-  check(
-    { ...given, ...(html !== '' && written), ...(subject !== '' && { subject }) },
-    structOf(operations.draftChanges),
-  )
-  return { ...given, ...written, subject }
+  const shaped = { ...given, ...(html !== '' && written), ...(subject !== '' && { subject }) }
+  checkAll([
+    () => check(shaped, structOf(operations.draftChanges)),
+    () => {
+      if (document !== undefined) blocks = checkedDocument(document)
+    },
+    () => {
+      pace = check(paceGiven(form, zone), structOf(operations.draftChanges))
+    },
+    () => {
+      if (!isSameTime) {
+        when = scheduledAt && typedMoment('scheduledAt', scheduledAt, { zone, now })
+      }
+    },
+  ])
+  const timed = when === undefined ? {} : { scheduledAt: when }
+  return {
+    ...given,
+    ...pace,
+    ...timed,
+    ...(blocks !== undefined && { blocks }),
+    ...written,
+    subject,
+  }
 }
 
 /** In which zone times were typed, the blocks if there are some, and the draft that it was typed over. */
-interface WrittenAt {
+export interface WrittenAt {
   zone: string
   now: number
   document: TypedDocument | undefined
   draft?: Broadcast | undefined
+}
+
+/** One address is no list, of which a fault would be told by its number. */
+function replyIn(text: string): string | string[] {
+  const all = addressesIn(text)
+  return all.length === 1 ? (all[0] ?? '') : all
 }
 
 const addressesIn = (text: string) =>

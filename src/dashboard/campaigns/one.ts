@@ -1,5 +1,6 @@
 import { archivePathOf } from '../../accounts/index.js'
 import { counted } from '../../amounts/index.js'
+import { lastDeed } from '../../audit/index.js'
 import { stoppedForClient } from '../../billing/index.js'
 import {
   aheadMs,
@@ -175,17 +176,10 @@ async function pausedWords(
   { status, now, person, zone }: Pick<Visit, 'now' | 'person'> & { status: string; zone: string },
 ): Promise<string | undefined> {
   if (status !== 'paused' || paused_by !== 'account' || reason !== pausedByAccount) return undefined
-  const row = await read
-    .selectFrom('audit_log')
-    .select(['at', 'user_id'])
-    .where('account_id', '=', accountId)
-    .where('action', '=', 'broadcast.pause')
-    .where('target', '=', id)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+  const row = await lastDeed(read, accountId, { action: 'broadcast.pause', target: id })
   if (row === undefined) return 'Somebody of the account paused it.'
-  const who = row.user_id === person.id ? 'You' : 'Somebody of the account'
+  const who =
+    row.userId === person.id ? 'You' : `${row.who.charAt(0).toUpperCase()}${row.who.slice(1)}`
   const isToday = localTime(row.at, zone).slice(0, 10) === localTime(now, zone).slice(0, 10)
   const at = isToday ? localTime(row.at, zone).slice(11, 16) : exactWithZone(row.at, zone)
   return `${who} paused it at ${at}.`

@@ -7,7 +7,7 @@ import {
   type SendWindow,
 } from '../../broadcasts/index.js'
 import { isZone } from '../../clock/index.js'
-import { ApiError } from '../../errors/index.js'
+import { refuseWrong, type WrongField } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
 import { placeOf } from '../format.js'
 import type { Faults } from '../shell/faults.js'
@@ -38,21 +38,8 @@ export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 
   const most = rate.replace(/[\s,.]/g, '')
   const days = windowDays.map(Number)
   const isEachDay = days.length === 0 || days.length === 7
-  if ((from === '') !== (to === '')) {
-    const [name, says] = from === '' ? ['window', 'from when'] : ['windowTo', 'until when']
-    throw typedWrong(name, `Say ${says} too, or leave both empty`)
-  }
-  if (from !== '' && from === to) {
-    throw typedWrong('windowTo', 'Write another time than the one from which it leaves')
-  }
-  if (!/^\d*$/.test(most)) throw typedWrong('rate', 'Write a whole number of mails, such as 500')
-  if (most !== '' && (Number(most) < 1 || Number(most) > mostAnHour)) {
-    throw typedWrong('rate', `Write a number of mails from 1 to ${shown(mostAnHour)}`)
-  }
   const named = form.windowZone?.trim() ?? ''
-  if (from !== '' && named !== '' && !isZone(named)) {
-    throw typedWrong('windowZone', 'There is no such zone: write one such as Africa/Lagos')
-  }
+  refuseWrong([...rateFaults(most), ...hoursFaults({ from, to, named })])
   const hours = { from, to, zone: named || zone, ...(!isEachDay && { days }) }
   return {
     rate: most === '' ? 'none' : Number(most),
@@ -60,8 +47,30 @@ export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 
   }
 }
 
-const typedWrong = (field: string, message: string) =>
-  new ApiError('validation_error', message, { fields: { field } })
+function rateFaults(most: string): WrongField[] {
+  const fault = (message: string) => [{ field: 'rate', message }]
+  if (!/^\d*$/.test(most)) return fault('Write a whole number of mails, such as 500')
+  const isWithin = most === '' || (Number(most) >= 1 && Number(most) <= mostAnHour)
+  return isWithin ? [] : fault(`Write a number of mails from 1 to ${shown(mostAnHour)}`)
+}
+
+function hoursFaults({ from, to, named }: Record<'from' | 'to' | 'named', string>): WrongField[] {
+  const found: WrongField[] = []
+  if ((from === '') !== (to === '')) {
+    const [field, says] =
+      from === '' ? (['window', 'from when'] as const) : (['windowTo', 'until when'] as const)
+    found.push({ field, message: `Say ${says} too, or leave both empty` })
+  }
+  if (from !== '' && from === to) {
+    const message = 'Write another time than the one from which it leaves'
+    found.push({ field: 'windowTo', message })
+  }
+  if (from !== '' && named !== '' && !isZone(named)) {
+    const message = 'There is no such zone: write one such as Africa/Lagos'
+    found.push({ field: 'windowZone', message })
+  }
+  return found
+}
 
 /** Whether something is wrong with what a form says of it. */
 export const isPaceWrong = ({ fields }: Faults): boolean =>

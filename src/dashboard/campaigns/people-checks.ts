@@ -2,14 +2,16 @@ import { counted } from '../../amounts/index.js'
 import {
   type AudienceMember,
   type Broadcast,
+  blocksOf,
   campaignsSince,
   mailedSince,
   nextOfAudience,
+  oddTagsOf,
   whomOf,
 } from '../../broadcasts/index.js'
 import { dayMs } from '../../clock/index.js'
+import type { Read } from '../../store/index.js'
 import { isCopyTag, mergedValue, mergeValues, readDraft } from '../../templates/index.js'
-import { tagNames } from '../blocks/tag-menu.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
 import { ofVersions, type SeenContent } from './version-checks.js'
@@ -57,6 +59,8 @@ async function tagChecks(
   { seen: draft, html, mend }: SeenContent,
   members: readonly AudienceMember[],
 ): Promise<CampaignCheck[]> {
+  const values = members.map((member) => mergeValues(member))
+  const odd = await oddChecks(read, { seen: draft, html, mend }, values)
   const source = `${draft.subject} ${draft.preview_text ?? ''} ${html}`
   const bare = new Set<string>()
   for (const [, name = '', rest = ''] of source.matchAll(
@@ -64,21 +68,15 @@ async function tagChecks(
   )) {
     if (!isCopyTag(name) && !rest.includes('default')) bare.add(name)
   }
-  if (bare.size === 0) return []
+  if (bare.size === 0) return odd.checks
   // What the content names itself, as the variable of a loop, is nobody's.
   const asked = { subject: draft.subject, html, textBody: draft.preview_text ?? undefined }
   const { paths } = await readDraft(renderer, draft.account_id, asked)
-  const values = members.map((member) => mergeValues(member))
-  const names = paths.filter((path) => bare.has(path)).slice(0, mostTags)
-  const known = names.length === 0 ? new Set<string>() : await tagNames(read, draft.account_id)
-  return names.flatMap((name): CampaignCheck[] => {
+  const names = paths.filter((path) => bare.has(path) && !odd.names.has(path)).slice(0, mostTags)
+  const missing = names.flatMap((name): CampaignCheck[] => {
     const tag = { path: name.split('.'), fallback: '' }
     const without = values.filter((own) => mergedValue(tag, own) === '').length
     if (without === 0) return []
-    if (without === values.length && !known.has(name.split('.', 1)[0] ?? '')) {
-      const says = `{{ ${name} }} is no field of your contacts: nobody has one, and the mail says nothing there. “What you know of each reader” has those that there are.`
-      return [{ tone: 'doubt', says, ...(mend && { mend }) }]
-    }
     const whom =
       values.length === 1
         ? 'the one person who gets it'
@@ -86,4 +84,35 @@ async function tagChecks(
     const says = `{{ ${name} }} has no value for ${whom}, and says nothing if there is none.`
     return [{ tone: 'doubt', says, ...(mend && { mend }) }]
   })
+  return [...odd.checks, ...missing]
+}
+
+/** The tags of all versions that are no field, where nobody's values can be looked at. */
+export async function tagsOfNobody(
+  { store: { read } }: Pick<CampaignPageDeps, 'store'>,
+  contents: readonly SeenContent[],
+): Promise<CampaignCheck[]> {
+  const looked = contents.map(async (one) => ({
+    key: one.key,
+    checks: (await oddChecks(read, one, [])).checks,
+  }))
+  return ofVersions(await Promise.all(looked))
+}
+
+/** The tags that are no field: none of which one of the first people has a value. */
+async function oddChecks(
+  read: Read,
+  { seen, html, mend }: Pick<SeenContent, 'seen' | 'html' | 'mend'>,
+  values: readonly ReturnType<typeof mergeValues>[],
+): Promise<{ checks: CampaignCheck[]; names: ReadonlySet<string> }> {
+  const { subject, preview_text: previewText, account_id: accountId } = seen
+  const content = { subject, html, previewText: previewText ?? undefined, blocks: blocksOf(seen) }
+  const odd = (await oddTagsOf(read, accountId, content)).filter(({ name }) => {
+    const tag = { path: name.split('.'), fallback: '' }
+    return values.every((own) => mergedValue(tag, own) === '')
+  })
+  return {
+    checks: odd.map(({ says }) => ({ tone: 'doubt', says, ...(mend && { mend }) })),
+    names: new Set(odd.map(({ name }) => name)),
+  }
 }

@@ -11,10 +11,12 @@ const looks = [
 
 /** What stands beside the editor of a campaign: the mail as somebody sees it, and the `asked` fields of who that is. */
 export const previewPart = (
-  { fault, mail, whose }: CampaignPreview,
+  { fault, odd, mail, whose }: CampaignPreview,
   asked: readonly FormField[],
 ): Html => html`<section class="editor-preview" id="preview" tabindex="-1" aria-label="Preview">
 ${fault && html`<div class="notice bad" role="alert"><p>${fault}</p></div>`}${
+  odd.length > 0 && html`<div class="notice">${odd.map((says) => html`<p>${says}</p>`)}</div>`
+}${
   mail && mailPart(mail, whose)
 }<fieldset class="samples"><legend>Show it as</legend>${asked.map((one) => field(one))}</fieldset>
 </section>`

@@ -1,9 +1,9 @@
-import { renderFor } from '../../broadcasts/index.js'
+import { oddTagsOf, renderFor } from '../../broadcasts/index.js'
 import { findContact } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import { footerPlace, sampleCopy } from '../../preferences/index.js'
-import { inboxWords, stranger, withoutCopyTags } from '../../templates/index.js'
+import { faultWords, inboxWords, stranger, withoutCopyTags } from '../../templates/index.js'
 import { htmlOfTyped } from '../blocks/compiled.js'
 import { finishedPart } from '../blocks/finished.js'
 import { type TypedDocument, tryDocument } from '../blocks/form.js'
@@ -14,6 +14,8 @@ import type { CampaignPageDeps } from './deps.js'
 /** A campaign as somebody will see it. */
 export interface CampaignPreview {
   fault: string | undefined
+  /** What is odd about it, though it can be sent. */
+  odd: readonly string[]
   mail:
     | {
         subject: string
@@ -55,6 +57,10 @@ export async function shownCopy(
   return await sampleCopy(read, { accountId, address, publicUrl }, { html, made })
 }
 
+/** All that is wrong, for people. */
+const wordsOf = ({ slips, message }: ApiError): string =>
+  slips.length === 0 ? message : slips.map(({ says }) => says).join(' ')
+
 /** For a contact of this address, or for somebody of whom nothing is known. */
 export async function campaignPreview(
   deps: CampaignPageDeps,
@@ -76,12 +82,12 @@ export async function campaignPreview(
   const made =
     typed.document === undefined ? typed : await htmlOfTyped(deps, account.id, typed.document)
   if (made.html === undefined) {
-    const fault = 'fault' in made ? made.fault?.message : undefined
-    return { fault, mail: undefined, whose }
+    const fault = 'fault' in made && made.fault ? faultWords(made.fault) : undefined
+    return { fault, odd: [], mail: undefined, whose }
   }
   const blocks = typed.document && tryDocument(finishedPart(typed.document, undefined).document)
   const draft = { ...typed, html: made.html, blocks }
-  if (draft.html.trim() === '') return { fault: undefined, mail: undefined, whose }
+  if (draft.html.trim() === '') return { fault: undefined, odd: [], mail: undefined, whose }
   try {
     const subject = draft.subject.trim() === '' ? '-' : draft.subject
     const given = { ...draft, subject }
@@ -93,8 +99,10 @@ export async function campaignPreview(
       isNotice: typed.isNotice ?? false,
     })
     const size = Buffer.byteLength(html)
+    const odd = await oddTagsOf(store.read, account.id, draft)
     return {
       fault: undefined,
+      odd: odd.map(({ says }) => says),
       whose,
       mail: {
         subject: draft.subject.trim() === '' ? '(no subject yet)' : mail.subject,
@@ -107,6 +115,6 @@ export async function campaignPreview(
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { fault: error.message, mail: undefined, whose }
+    return { fault: wordsOf(error), odd: [], mail: undefined, whose }
   }
 }

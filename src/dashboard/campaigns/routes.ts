@@ -26,12 +26,13 @@ import { type CampaignPageDeps, withExpand } from './deps.js'
 import { editPage } from './edit.js'
 import { versionPages } from './edit-versions.js'
 import { filesAfter, maxFilesBytes } from './files.js'
-import { CampaignForm, givenBy, maxBodyBytes, oneWritingMs } from './form.js'
+import { CampaignForm, maxBodyBytes, oneWritingMs } from './form.js'
 import { campaignsPage } from './list.js'
 import { campaignPage } from './one.js'
 import { rehearsalPage } from './rehearse.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
+import { typedDraft } from './typed-draft.js'
 import { versionContentPages } from './version-content.js'
 
 /** Where the button leads with which a draft is saved. */
@@ -70,7 +71,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const zone = person.timeZone ?? 'UTC'
     const billing = await billingOf(visit)
     const make = async (document: TypedDocument | undefined, rest?: UnfinishedDocument) => {
-      const { scheduledAt, ...given } = givenBy(form, { zone, now, document })
+      const written = { zone, now, document }
+      const { scheduledAt, ...given } = await typedDraft(deps, visit.account.id, form, written)
       const whole = {
         ...given,
         name: given.name || undefined,
@@ -110,7 +112,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const revision = Number(form.over ?? form.revision)
     const billing = await billingOf(visit)
     const change = async (document: TypedDocument | undefined, rest?: UnfinishedDocument) => {
-      const typed = givenBy(form, { zone, now, document, draft })
+      const written = { zone, now, document, draft }
+      const typed = await typedDraft(deps, visit.account.id, form, written)
       const given = attachments === undefined ? typed : { ...typed, attachments }
       const options = { revision, unfinished: rest && JSON.stringify(rest) }
       return await changeDraft(withExpand(deps), billing, params.id ?? '', given, options)

@@ -3,6 +3,8 @@ import {
   asRecipientsGet,
   type Broadcast,
   campaignVersions,
+  chosenWords,
+  choserOf,
   type MeasureDeps,
   type Unmeasured,
   unmeasuredOf,
@@ -41,6 +43,10 @@ export async function subjectsSaid(read: Read, broadcast: Broadcast): Promise<st
 export const restOf = ({ audience, recipients }: Pick<Broadcast, 'audience' | 'recipients'>) =>
   Math.max(0, audience - recipients)
 
+/** Of those whom it reached, how many did what versions are compared by. */
+const percentOf = ({ did, of }: { did: number; of: number }) =>
+  of === 0 ? '' : ` (${((did / of) * 100).toFixed(1)} %)`
+
 const percent = (chance: number) => `${Math.round(chance * 100)} %`
 
 /** The versions of a campaign with their figures; undefined: it has none. */
@@ -56,7 +62,11 @@ export async function versionsView(
   const unmeasured = await unmeasuredOf(deps, broadcast)
   const isOn = broadcast.status === 'sending' || broadcast.status === 'paused'
   return {
-    says: decisionWords(broadcast, { test: variantTest, zone }),
+    says: decisionWords(broadcast, {
+      test: variantTest,
+      zone,
+      chosen: chosenWords(broadcast, await choserOf(deps.store.read, broadcast)),
+    }),
     keys: variants.map(({ key }) => key),
     tables: tablesOf(variants, { by: variantTest.by, here, unmeasured }),
     rest: restOf(broadcast),
@@ -104,7 +114,7 @@ function tablesOf(
     caption: 'The test: on whom the versions were tried',
     columns: [
       ...ofMails,
-      { label: 'Compared by', kind: 'number' as const },
+      { label: `People who ${did}`, kind: 'number' as const },
       { label: 'Chance to be best', kind: 'number' as const },
     ],
     rows: versions.map((one) => {
@@ -112,7 +122,7 @@ function tablesOf(
       return [
         nameOf(one),
         ...cells(one, { part: 'test', counts: one.test }),
-        `${shownCount(compared.did)} of ${shownCount(compared.of)} ${did}`,
+        `${shownCount(compared.did)} of ${shownCount(compared.of)}${percentOf(compared)}`,
         // Before anybody did anything the sum says nothing but who got fewer mails.
         isKnown ? percent(one.chance) : 'not known yet',
       ]
@@ -133,21 +143,15 @@ interface TestWords {
 
 /** In words: what was chosen and by whom, or when it will be. */
 function decisionWords(
-  { winner, decided_by, decided_at, decide_at, status, expanded }: Broadcast,
-  { test: { share, by }, zone }: { test: TestWords; zone: string },
+  { winner, decided_at, decide_at, status, expanded }: Broadcast,
+  { test: { share, by }, zone, chosen }: { test: TestWords; zone: string; chosen: string },
 ): string {
   const when = (at: number | null) => (at === null ? '' : exactWithZone(at, zone))
   if (winner !== null)
-    return `Version ${winner} went to the rest from ${when(decided_at)} on: ${whyChosen[decided_by ?? 'account']}.`
+    return `Version ${winner} went to the rest from ${when(decided_at)} on: ${chosen}.`
   if (share === 100) return 'All of the audience is in the test: there is no rest.'
   if (expanded === 1 || status === 'cancelled') return 'No version was chosen for the rest.'
   if (decide_at === null)
     return `${share} % of the audience get one of the versions; the rest waits.`
   return `The version that people like best, by their ${by}, goes to the rest at ${when(decide_at)}.`
-}
-
-const whyChosen = {
-  figures: 'it was better, by what people did',
-  close: 'no version was better for sure',
-  account: 'somebody of the account chose it',
 }

@@ -62,7 +62,8 @@ interface ContactLine {
   isTicked: boolean
 }
 
-const pageSizes = [50, 100] as const
+// With the longest addresses no more than the first of these fit into the bytes that a page may have.
+const pageSizes = [40, 50, 100] as const
 // How many names of lists a row has room for.
 const listsShown = 3
 

@@ -7,9 +7,11 @@ import {
 } from '../../deliveries/index.js'
 import { type EmailRecord, readEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
+import { receivedAnswer } from '../../receiving/index.js'
 import type { Read } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
+import { lineOf } from '../received/list.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import { command } from '../shell/command-line.js'
@@ -43,6 +45,10 @@ export interface MailView {
   warnings: readonly string[]
   timeline: TimelineView
   origin: Origin[]
+  /** What came in as an answer to it, the newest first. */
+  answers: AnswerLine[]
+  /** To the list of all of them, where there are more. */
+  moreAnswers: string | undefined
   actions: ActionsView
   same: SameBy
 }
@@ -95,6 +101,7 @@ export async function showMail(
     warnings: email.warnings,
     timeline: await historyOf(read, visit, email, [...ended, ...waiting]),
     origin: await originOf(read, visit, email),
+    ...(await answersTo(read, visit, id)),
     actions: await actionsOf(deps, visit, email, waiting),
     same: {
       api: [call(api.emails.getEmail, { of: { id } })],
@@ -102,6 +109,31 @@ export async function showMail(
     },
   }
   return page('emails/mail', view, { title: view.subject, ...(faults && { faults }) })
+}
+
+interface AnswerLine {
+  href: string
+  subject: string
+  from: string
+  when: Moment
+}
+
+const shownAnswers = 10
+
+/** Mail that came in and answers this one. */
+async function answersTo(
+  read: Read,
+  { account, base, now }: Visit,
+  emailId: string,
+): Promise<Pick<MailView, 'answers' | 'moreAnswers'>> {
+  const { received, hasMore } = await receivedAnswer(read, account.id, {
+    emailId,
+    limit: shownAnswers,
+  })
+  return {
+    answers: received.map((mail) => lineOf(mail, base, now)),
+    moreAnswers: hasMore ? `${base}/received?${new URLSearchParams({ emailId })}` : undefined,
+  }
 }
 
 /** What the four views of a mail have in common. */

@@ -1,7 +1,9 @@
 import type { AccountBilling, PauseReason } from '../../billing/index.js'
 import type { Domain } from '../../domains/index.js'
 import { alarmOf, type ProtectionSettings, rateOf, shownRate } from '../../protection/index.js'
+import type { RefusedArrivals } from '../../receiving/index.js'
 import type { WebhookEndpoint } from '../../webhooks/index.js'
+import { refusedSentence } from '../received/refused.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { FiguresView } from './figures.js'
@@ -23,6 +25,7 @@ interface Known {
   endpoints: readonly WebhookEndpoint[]
   usage: readonly UsageView[]
   figures: Pick<FiguresView, 'standing'>
+  refused: readonly RefusedArrivals[]
   settings: ProtectionSettings
   /** A person has paused it, not account protection by its rates. */
   isPausedByHand: boolean
@@ -39,6 +42,7 @@ export function needsOf({ base, may }: Visit, known: Known): Need[] {
     ...stops(known, lookAt),
     ...surgeOf(known.billing, may('keys.read') ? to('See what is held', '/surges') : undefined),
     ...warnings(known, lookAt),
+    ...refusedOf(known.refused, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
     ...capsOf(known.usage, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
     ...domainsOf(known.domains, to),
     ...webhooksOf(known.endpoints, to),
@@ -109,6 +113,10 @@ function warnings(
     return [{ tone: 'doubt', says, action: lookAt[reason] }]
   })
 }
+
+/** Mail that came in and that the plan has had refused, as long as it goes on. */
+const refusedOf = (refused: readonly RefusedArrivals[], action: Need['action']): Need[] =>
+  refused.map((one) => ({ tone: 'bad', says: refusedSentence(one), action }))
 
 /** Counters of the plan from 80 % on, while there is still time to do something. */
 const capsOf = (usage: readonly UsageView[], action: Need['action']): Need[] =>

@@ -1,10 +1,11 @@
 import { listKeys } from '../../accounts/index.js'
 import { counted, shownCount } from '../../amounts/index.js'
-import { readBilling, readUsage } from '../../billing/index.js'
+import { readArrived, readBilling, readUsage } from '../../billing/index.js'
 import { putOffOf } from '../../deliveries/index.js'
 import { listDomains } from '../../domains/index.js'
 import { listEmails, untriedMails } from '../../emails/index.js'
 import { byItself, readAudit } from '../../protection/index.js'
+import { refusedLately } from '../../receiving/index.js'
 import type { Read } from '../../store/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
 import { type WaitingView, whyWaits } from '../emails/waiting.js'
@@ -43,19 +44,32 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
   const { account, base, now } = visit
   const { read } = deps.store
   const settings = deps.protection
-  const [billing, used, domains, keys, endpoints, figures, waiting, newest, audit] =
-    await Promise.all([
-      readBilling(read, deps.plans, account.id),
-      readUsage(read, account.id, now),
-      listDomains(read, account.id),
-      listKeys(read, account.id),
-      listEndpoints(read, account.id),
-      figuresOf(read, account.id, { now, settings }),
-      waitingNow(deps, visit),
-      listEmails(read, account.id, {}, { limit: 1 }),
-      readAudit(read, { accountId: account.id, limit: mostAudited }),
-    ])
-  const usage = usageOf(billing, used, now)
+  const [
+    billing,
+    used,
+    domains,
+    keys,
+    endpoints,
+    figures,
+    waiting,
+    newest,
+    audit,
+    arrived,
+    refused,
+  ] = await Promise.all([
+    readBilling(read, deps.plans, account.id),
+    readUsage(read, account.id, now),
+    listDomains(read, account.id),
+    listKeys(read, account.id),
+    listEndpoints(read, account.id),
+    figuresOf(read, account.id, { now, settings }),
+    waitingNow(deps, visit),
+    listEmails(read, account.id, {}, { limit: 1 }),
+    readAudit(read, { accountId: account.id, limit: mostAudited }),
+    readArrived(read, account.id, now),
+    refusedLately(read, account.id, now),
+  ])
+  const usage = usageOf(billing, used, now, arrived.day === 0 ? undefined : arrived)
   // The newest row of a pause says who paused: account protection, or a person.
   const lastPause = audit.find(({ action }) => action.endsWith('paused'))
   // A webhook's URL may have a secret in it: not every role may see it.
@@ -70,6 +84,7 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
       endpoints: seen,
       usage,
       figures,
+      refused,
       settings,
       isPausedByHand: lastPause !== undefined && lastPause.who !== byItself,
     }),

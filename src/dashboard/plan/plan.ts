@@ -1,16 +1,21 @@
+import { shownBytes } from '../../amounts/index.js'
 import {
   type AccountBilling,
   contactCeiling,
   type EmailPlan,
   type Plans,
   pausedMessage,
+  readArrived,
   readBilling,
   readUsage,
   suspendedMessage,
 } from '../../billing/index.js'
 import { contactTotal } from '../../contacts/index.js'
+import { storedBytesOf } from '../../contents/index.js'
+import { refusedLately } from '../../receiving/index.js'
 import type { Store } from '../../store/index.js'
 import { type UsageView, usageOf } from '../overview/usage.js'
+import { refusedSentence } from '../received/refused.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -21,7 +26,7 @@ interface PlanView {
   state: { text: string; tone: Tone }
   /** What is stopped, and who lets it go on. */
   stops: string[]
-  usage: (UsageView & { hint: string | undefined })[]
+  usage: (Pick<UsageView, 'label' | 'used' | 'limit' | 'text'> & { hint: string | undefined })[]
   facts: { label: string; value: string }[]
   others: string[][]
   marketing: string[][]
@@ -42,22 +47,31 @@ export async function showPlan(
   const { plan, marketingPlan } = billing
   const used = await readUsage(read, account.id, now)
   const contacts = await contactTotal(read, account.id)
+  const arrived = await readArrived(read, account.id, now)
+  const refused = await refusedLately(read, account.id, now)
+  const storedBytes = await storedBytesOf(read, account.id)
   const ceiling = contactCeiling(plans, billing)
   const view: PlanView = {
     name: plan.name,
     state: stateOf(billing),
-    stops: stopsOf(billing),
+    stops: [...stopsOf(billing), ...refused.map(refusedSentence)],
     usage: [
-      ...usageOf(billing, used, now).map((one) => ({ ...one, hint: hintOf(one) })),
+      ...usageOf(billing, used, now, arrived).map((one) => ({ ...one, hint: hintOf(one) })),
       {
         label: 'Contacts',
         used: contacts,
         limit: ceiling ?? undefined,
-        resets: '',
         text:
           ceiling === null
             ? `${count(contacts)}, no limit`
             : `${count(contacts)} of ${count(ceiling)}`,
+        hint: undefined,
+      },
+      {
+        label: 'Storage: mails, files, templates and campaigns',
+        used: storedBytes,
+        limit: plan.storedBytes ?? undefined,
+        text: `${shownBytes(storedBytes)}${plan.storedBytes === null ? ', no limit' : ` of ${shownBytes(plan.storedBytes)}`}`,
         hint: undefined,
       },
     ],
@@ -107,11 +121,14 @@ function stopsOf({ suspended, state, paused, marketingPaused }: AccountBilling):
 }
 
 /** A limit that comes near, in words for who sees no colour. */
-function hintOf({ used, limit, resets }: UsageView): string | undefined {
-  if (limit === undefined || used < 0.8 * limit) return undefined
+function hintOf({ used, limit, resets, refuses }: UsageView): string | undefined {
+  // How much mail will come in nobody of the account decides.
+  const isNear = limit !== undefined && (used >= 0.8 * limit || refuses !== 'sends are')
+  if (!isNear) return undefined
+  const until = resets.endsWith('UTC') ? resets : `${resets}, 00:00 UTC`
   return used >= limit
-    ? `None is left: sends are refused until ${resets}, 00:00 UTC.`
-    : `${count(limit - used)} are left until ${resets}, 00:00 UTC.`
+    ? `None is left: ${refuses} refused until ${until}.`
+    : `${count(limit - used)} are left until ${until}.`
 }
 
 /** What the plans let the account do. */
@@ -129,5 +146,9 @@ const factsOf = (plan: EmailPlan, marketing: string | undefined) => [
   { label: 'Sending domains', value: upTo(plan.domains) },
   { label: 'Webhooks', value: plan.webhooks ? 'Yes' : 'Not in this plan' },
   { label: 'Mails are kept in the log', value: `${count(plan.retentionDays)} days` },
+  {
+    label: 'Mails that came in are kept',
+    value: `${count(plan.retentionDays)} days, with their files`,
+  },
   { label: 'Counted in', value: 'Calendar months and days, UTC; each recipient is a mail' },
 ]

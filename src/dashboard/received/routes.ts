@@ -5,36 +5,20 @@ import {
   deleteReceived,
   findReceived,
   findReceivedFile,
-  type ReceivedMailSummary,
-  receivedAnswer,
+  isFailed,
+  listRules,
   receivedMailAnswer,
   receivedSource,
 } from '../../receiving/index.js'
 import type { Store } from '../../store/index.js'
-import { fileSize, type Moment, moment } from '../format.js'
+import { fileSize } from '../format.js'
 import { withPictures } from '../sandbox/frame.js'
 import { file, frame, page, redirect } from '../shell/answer.js'
-import type { HtmlContent } from '../shell/html.js'
-import { type BesidePages, listOf } from '../shell/listing.js'
+import { type HtmlContent, html } from '../shell/html.js'
 import type { AccountPages } from '../shell/page.js'
 import { type Tone, time } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-
-interface MailLine {
-  href: string
-  subject: string
-  from: string
-  to: string
-  when: Moment
-  state: { text: string; tone: Tone }
-}
-
-interface ReceivedView extends BesidePages {
-  base: string
-  accountId: string
-  recipient: string
-  mails: MailLine[]
-}
+import { clipped, type ReceivedPageDeps, receivedListPage, stateOf } from './list.js'
 
 interface OneView {
   base: string
@@ -46,6 +30,8 @@ interface OneView {
   whole: string | undefined
   state: { text: string; tone: Tone }
   mayDelete: boolean
+  /** Why it has not reached whom it was sent on to. */
+  notSentOn: string | undefined
   facts: { label: string; value: HtmlContent }[]
   answers: string | undefined
   text: string | null
@@ -55,31 +41,15 @@ interface OneView {
   headers: { name: string; value: string }[]
 }
 
-const pageSize = 50
 // Pictures that a mail carries and its HTML shows: what is larger is not.
 const mostPictureBytes = 6_000_000
 
 /** `/received`: mail that came in, and what is in each. */
-export function receivedPages(pages: AccountPages, { store }: { store: Store }): void {
+export function receivedPages(pages: AccountPages, deps: ReceivedPageDeps): void {
+  const { store } = deps
   const { read } = store
 
-  pages.get('/received', 'emails.read', async ({ account, base, query, now }) => {
-    const recipient = query.get('recipient')?.trim() || undefined
-    const listing = { path: `${base}/received`, query, filters: { recipient } }
-    const { rows, ...beside } = await listOf(listing, async (cursor) => {
-      const given = { recipient, cursor, limit: pageSize }
-      const { received, nextCursor } = await receivedAnswer(read, account.id, given)
-      return { page: received, nextCursor }
-    })
-    const view: ReceivedView = {
-      base,
-      accountId: account.id,
-      recipient: recipient ?? '',
-      mails: rows.map((mail) => lineOf(mail, base, now)),
-      ...beside,
-    }
-    return page('received/list', view, { title: 'Received mail' })
-  })
+  receivedListPage(pages, deps)
 
   pages.get('/received/:id', 'emails.read', async (visit) => {
     const view = await oneView(read, visit)
@@ -114,40 +84,25 @@ export function receivedPages(pages: AccountPages, { store }: { store: Store }):
   })
 }
 
-/** Whatever its sender has written takes about two lines of a list; its own page has all of it. */
-const clipped = (text: string, most: number) =>
-  text.length > most ? `${text.slice(0, most).trimEnd()}…` : text
-
-const lineOf = (mail: ReceivedMailSummary, base: string, now: number): MailLine => ({
-  href: `${base}/received/${mail.id}`,
-  subject: clipped(mail.subject, 150) || '(no subject)',
-  from: clipped(mail.from || mail.envelopeFrom, 100),
-  to: mail.recipient,
-  when: moment(Date.parse(mail.receivedAt), now),
-  state: stateOf(mail),
-})
-
-function stateOf({ state, checks }: Pick<ReceivedMailSummary, 'state' | 'checks'>): {
-  text: string
-  tone: Tone
-} {
-  if (state === 'reading') return { text: 'being read', tone: 'none' }
-  if (state === 'unreadable') return { text: 'cannot be read', tone: 'bad' }
-  if (checks?.dmarc === 'pass') return { text: 'sender proved', tone: 'good' }
-  if (checks?.dmarc === 'fail') return { text: 'sender forged', tone: 'bad' }
-  return { text: 'sender not proved', tone: 'doubt' }
-}
-
 async function oneView(read: Store['read'], visit: Visit): Promise<OneView> {
   const { account, base, params } = visit
   const mail = await receivedMailAnswer(read, account.id, params.id ?? '')
   const url = `${base}/received/${mail.id}`
   const { checks, forward, spam } = mail
+  const rule = (await listRules(read, account.id)).find(({ id }) => id === mail.ruleId)
+  const date = mail.headers.find(({ name }) => name.toLowerCase() === 'date')?.value
   const facts: (false | [label: string, value: HtmlContent])[] = [
     ['To', mail.recipient],
     ['From', mail.from],
     ['Sender of the envelope', mail.envelopeFrom || 'nobody, as of bounces'],
     ['Came in', time(Date.parse(mail.receivedAt), visit.now)],
+    date !== undefined && ['Its own date', clipped(date, 100)],
+    [
+      'Rule',
+      rule === undefined
+        ? 'deleted since'
+        : html`<a href="${base}/receiving/${rule.id}">${rule.place}: ${rule.pattern}</a>`,
+    ],
     checks !== null && [
       'Checks',
       `SPF ${checks.spf}, DKIM ${checks.dkim}, DMARC ${checks.dmarc}, ARC ${checks.arc}`,
@@ -158,7 +113,7 @@ async function oneView(read: Store['read'], visit: Visit): Promise<OneView> {
     mail.fault !== null && ['Cannot be read', mail.fault],
     forward !== null && [
       'Sent on',
-      `to ${forward.to}: ${forward.status ?? 'not yet'}${forward.detail ? `, ${forward.detail}` : ''}`,
+      html`to ${forward.to}: ${forward.status === 'gone' ? 'yes; what became of it is known for 7 days' : (forward.status ?? 'not yet')}${forward.detail !== null && html`, <code class="wrap">${forward.detail}</code>`}`,
     ],
     mail.messageId !== '' && ['Message-ID', mail.messageId],
     ['Size', fileSize(mail.size)],
@@ -173,6 +128,10 @@ async function oneView(read: Store['read'], visit: Visit): Promise<OneView> {
     state: stateOf(mail),
     mayDelete: visit.may('domains.write'),
     facts: facts.flatMap((fact) => (fact === false ? [] : [{ label: fact[0], value: fact[1] }])),
+    notSentOn:
+      forward !== null && (forward.status === 'refused' || isFailed(forward.status ?? ''))
+        ? `It was not sent on to ${forward.to}: ${forward.detail ?? forward.status}`
+        : undefined,
     answers: mail.emailId === null ? undefined : `${base}/emails/${mail.emailId}`,
     text: mail.text,
     quoted: mail.quoted,

@@ -1,18 +1,17 @@
-import { enums, optional, string, type } from 'superstruct'
+import { type } from 'superstruct'
 import type { Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
 import { auditOf, checked } from '../../contract/index.js'
-import { listDomains } from '../../domains/index.js'
+import { type Domain, listDomains } from '../../domains/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import * as operations from '../../receiving/contract.js'
 import {
   addRule,
   addressIn,
   changeRule,
-  deleteRule,
+  findRule,
   listRules,
   type ReceivingRule,
-  receivingActions,
   whereAnswer,
 } from '../../receiving/index.js'
 import type { Store } from '../../store/index.js'
@@ -20,12 +19,14 @@ import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { actions, doesOf, givenOf, oneRulePages, ruleFields, sentenceOf } from './rule.js'
 
 interface RulesView {
   base: string
   accountId: string
   mayWrite: boolean
-  hosts: { host: string; domain: string; isReady: boolean }[]
+  /** `waits`: what keeps mail from coming in there yet. */
+  hosts: { host: string; domain: string; waits: string }[]
   rules: RuleLine[]
   actions: { value: string; label: string }[]
   /** A host of the account for examples of patterns. */
@@ -46,16 +47,7 @@ interface RuleLine {
   changes: { name: string; label: string }[]
 }
 
-const actions = [
-  { value: 'webhook', label: 'Tell my webhooks' },
-  { value: 'forward', label: 'Forward it' },
-  { value: 'store', label: 'Store it alone' },
-]
-const RuleForm = type({
-  pattern: string(),
-  action: enums(receivingActions),
-  forwardTo: optional(string()),
-})
+const RuleForm = type(ruleFields)
 
 /** `/receiving`: for which addresses mail is taken, and where it goes. */
 export function rulePages(
@@ -68,8 +60,10 @@ export function rulePages(
     const rules = await listRules(read, account.id, deps.plans)
     const domains = await listDomains(read, account.id)
     const asked = query.get('address')?.trim() ?? ''
-    const hosts = domains.flatMap(({ receivingHost: host, receivingHostReady: isReady, name }) =>
-      host === null ? [] : [{ host, domain: name, isReady }],
+    const hosts = domains.flatMap((domain) =>
+      domain.receivingHost === null
+        ? []
+        : [{ host: domain.receivingHost, domain: domain.name, waits: waitsFor(domain) }],
     )
     const view: RulesView = {
       base,
@@ -96,8 +90,7 @@ export function rulePages(
 
   const adding = { action: 'domains.write', form: RuleForm, again: show } as const
   pages.post('/receiving', adding, async ({ account, base, form }) => {
-    const { pattern, action, forwardTo = '' } = form
-    const given = { pattern, action, ...(forwardTo.trim() && { forwardTo: forwardTo.trim() }) }
+    const given = givenOf(form)
     const rule = await addRule(deps, account.id, checked(operations.addReceivingRule, given))
     const audit = auditOf(operations.addReceivingRule, { target: rule.id, detail: given })
     return redirect(`${base}/receiving`, {
@@ -115,38 +108,33 @@ export function rulePages(
   ] as const) {
     pages.post(`/receiving/:id/${name}`, changing, async ({ account, base, params }) => {
       const id = params.id ?? ''
-      const found = (await listRules(read, account.id)).find((rule) => rule.id === id)
-      const change = found === undefined ? { place: 1 } : changes(found)
-      await changeRule(deps, account.id, id, change)
+      const change = changes(await findRule(read, account.id, id))
+      const { rule, moved } = await changeRule(deps, account.id, id, change)
       const audit = auditOf(operations.updateReceivingRule, { target: id, detail: change })
-      return redirect(`${base}/receiving`, { flash, audit })
+      return redirect(`${base}/receiving`, { flash: `${flash}. ${sentenceOf(rule, moved)}`, audit })
     })
   }
+  oneRulePages(pages, deps)
+}
 
-  pages.post('/receiving/:id/delete', changing, async ({ account, base, params }) => {
-    const id = params.id ?? ''
-    const { pattern: name } = await deleteRule(deps, account.id, id)
-    const audit = auditOf(operations.deleteReceivingRule, { target: id, detail: { name } })
-    return redirect(`${base}/receiving`, { flash: 'The rule is deleted', audit })
-  })
+/** What a domain waits for, in brackets; empty: for nothing. */
+function waitsFor({ name, status, receivingHostReady }: Domain): string {
+  if (status === 'pending') return ` (no mail is taken there yet: ${name} is not verified)`
+  return receivingHostReady
+    ? ''
+    : ' (waits for its MX record: until you publish it, mail goes where the DNS leads it now)'
 }
 
 const lineOf = (rule: ReceivingRule, count: number): RuleLine => ({
   id: rule.id,
   place: rule.place,
   pattern: rule.pattern,
-  does:
-    rule.action === 'forward'
-      ? `forwarded to ${rule.forwardTo}`
-      : rule.action === 'webhook'
-        ? 'told to webhooks'
-        : 'stored alone',
+  does: doesOf(rule),
   enabled: rule.enabled,
   note: rule.note,
   changes: [
     ...(rule.place === 1 ? [] : [{ name: 'up', label: 'Up' }]),
     ...(rule.place === count ? [] : [{ name: 'down', label: 'Down' }]),
     rule.enabled ? { name: 'off', label: 'Off' } : { name: 'on', label: 'On' },
-    { name: 'delete', label: 'Delete' },
   ],
 })

@@ -55,6 +55,21 @@ export function checkAll(
   if (found.length > 0) throw new SeveralFaults(found)
 }
 
+/** As `checkAll`, one after the other, of checks that take their time. */
+export async function checkEach(checks: readonly (() => Promise<void>)[]): Promise<void> {
+  const done: (() => void)[] = []
+  for (const check of checks) {
+    const outcome = await check().then(
+      () => () => {},
+      (error: unknown) => () => {
+        throw error
+      },
+    )
+    done.push(outcome)
+  }
+  checkAll(done)
+}
+
 /** What is wrong at one place of what was given. */
 interface PlacedFault {
   path: readonly string[]

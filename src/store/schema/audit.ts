@@ -18,7 +18,13 @@ const auditLog = table(
     detail: text(),
     address_key: text().orNull(),
   },
-  { indexes: { audit_log_account: ['account_id', 'id'] } },
+  {
+    indexes: {
+      audit_log_account: ['account_id', 'id'],
+      // Who has done something with one thing, without a walk through all that an account did.
+      audit_log_target: ['account_id', 'target', 'id'],
+    },
+  },
 )
 
 export interface AuditLogRow extends RowOf<typeof auditLog> {}

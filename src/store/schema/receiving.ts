@@ -122,4 +122,27 @@ const receivedTexts = table(
 
 export interface ReceivedTextRow extends RowOf<typeof receivedTexts> {}
 
-export const receivingTables = [receivingRules, received, receivedHeaders, receivedTexts] as const
+/** Mails that an account's plan has had refused, a row a reason, counted since the first one of the day (UTC). */
+const refusedArrivals = table(
+  'refused_arrivals',
+  {
+    account_id: text(),
+    why: text<'hour' | 'day' | 'network' | 'size' | 'storage'>(),
+    first_at: integer(),
+    last_at: integer(),
+    mails: integer(),
+    /** When the owners were told. */
+    told_at: integer().orNull(),
+  },
+  { primaryKey: ['account_id', 'why'], isClustered: true },
+)
+
+export interface RefusedArrivalRow extends RowOf<typeof refusedArrivals> {}
+
+export const receivingTables = [
+  receivingRules,
+  received,
+  receivedHeaders,
+  receivedTexts,
+  refusedArrivals,
+] as const

@@ -1,5 +1,5 @@
 import { systemClock as clock } from '../../../src/clock/index.js'
-import { makeWriteReceived } from '../../../src/receiving/arrive.js'
+import { makeWriteReceived, prepareReceived } from '../../../src/receiving/arrive.js'
 import { readArrived } from '../../../src/receiving/desk.js'
 import { readMail } from '../../../src/receiving/read-mail.js'
 import { settleRead } from '../../../src/receiving/settle.js'
@@ -45,20 +45,39 @@ export const place: PlacePages = {
       maxBytes: 1_000_000,
       limits: { receivedPerDay: null, receivedPerHour: null },
       left: 1,
+      leftWithin: 'day',
     } as const
     const id = store.ids.uuid()
     const from = { remoteAddress: '192.0.2.1', helo: 'client.test', mailFrom: 'a@example.test' }
     const raw = Buffer.from(source)
     const arrival = { ...from, taken: [to], raw, spam: null }
-    await makeWriteReceived(store)({ arrival, ids: [id], now: clock.now() })
+    await makeWriteReceived(store)(prepareReceived(arrival, [id], clock.now()))
     const arrived = await readArrived(store.read, id)
     if (arrived === undefined) throw new Error('It did not arrive')
     const read = await readMail(raw, { ...from, mta: 'mail.test' }, fakeResolver())
     await settleRead({ store, clock, plans }, arrived.row, read, undefined)
     ids.received = id
+    ids.receivingRule = store.ids.uuid()
+    const rule = { account_id: accountId, domain_id: domainId, place: 1, created_at: clock.now() }
+    const forwards = { action: 'forward', forward_to: `${long}@example.test`, enabled: 1 } as const
+    await store.write((tx) =>
+      tx
+        .insertInto('receiving_rules')
+        .values({
+          ...rule,
+          ...forwards,
+          id: ids.receivingRule ?? '',
+          kind: 'prefix',
+          local: long,
+        })
+        .execute(),
+    )
   },
   pages: ({ full, ids }) => [
     { path: `${full}/received/${ids.received}`, as: 'owner', name: 'received-one' },
     { path: `${full}/received/${ids.received}`, as: 'viewer', name: 'received-one-viewer' },
+    { path: `${full}/received?from=ann&state=read`, as: 'owner', name: 'received-none-fits' },
+    { path: `${full}/receiving/${ids.receivingRule}`, as: 'owner', name: 'receiving-rule' },
+    { path: `${full}/receiving/${ids.receivingRule}`, as: 'viewer', name: 'receiving-rule-viewer' },
   ],
 }

@@ -74,7 +74,7 @@ t.test('a subject that cannot be read is told at its step, and never sent', asyn
   t.notMatch(check, /<button[^>]*>Turn it on</)
   const { errors, revision } = await call('GET', `/v1/automations/${id}/draft`)
   t.match(errors, [
-    { key: 'review-1', error: /^subject: Expected Liquid.* "\{\{ broken" not closed/ },
+    { key: 'review-1', error: /^subject: Expected Liquid.* the tag \{\{ broken has no end/ },
   ])
   const forced = await pages.ask('POST', `/v1/automations/${id}/draft/enable`, { revision })
   t.equal(forced.status, 422, forced.text)

@@ -162,11 +162,11 @@ t.test('a picture is uploaded into its card, and blocks are kept and taken in ag
   t.match(wrong.text, /id="field-b\.1\.url-fault">dot\.gif: A picture must be/)
   t.match(wrong.text, 'value="Typed too"')
 
-  const keeping = { ...typed, do: 'keep:', keepWhich: '0', keepAs: 'our head' }
+  const keeping = { ...typed, do: 'keep:', keepWhich: '0', keepAs: '!!!' }
   const refused = await owner.post(`${at}/-/new/blocks`, keeping)
   t.equal(refused.status, 422)
   t.match(refused.text, /id="field-keepAs-fault"/)
-  const kept = await owner.post(`${at}/-/new/blocks`, { ...keeping, keepAs: 'our-head' })
+  const kept = await owner.post(`${at}/-/new/blocks`, { ...keeping, keepAs: 'Our head' })
   t.match(kept.text, `They are kept as <a href="${at}/our-head">`)
   const { subject, blocks } = await stored('our-head')
   t.equal(subject, 'Typed')
@@ -206,9 +206,9 @@ t.test('a picture is uploaded into its card, and blocks are kept and taken in ag
   t.match(renamed.text, 'value="Typed too"')
   t.match(await stored('top'), { subject: 'Typed' })
   const gone = await store({ do: 'remove:', insertFrom: 'top' })
-  t.match(gone.text, 'top is removed.')
+  t.match(gone.text, 'Top is removed.')
   // Somebody else has taken it away meanwhile.
-  const noMore = { status: 422, text: /id="field-insertFrom-fault">“top” is not kept any more/ }
+  const noMore = { status: 422, text: /id="field-insertFrom-fault">“Top” is not kept any more/ }
   for (const path of [`${at}/-/new/preview`, `${at}/news/preview`]) {
     const answer = await owner.post(path, { ...typed, do: 'insert:', insertFrom: 'top' })
     t.match(answer, noMore)

@@ -1,0 +1,44 @@
+import { type Plans, plansDay, readArrived, readBilling } from '../billing/index.js'
+import { dayMs, hourMs, isoTime } from '../clock/index.js'
+import { storedBytesOf } from '../contents/index.js'
+import type { Read } from '../store/index.js'
+import { refusedLately, refusedWords } from './refused.js'
+
+/** What of the plan mail that comes in has used, what is left, and what was refused for it. */
+export async function usageAnswer(
+  { read, plans }: { read: Read; plans: Plans },
+  accountId: string,
+  now: number,
+) {
+  const { plan } = await readBilling(read, plans, accountId)
+  const arrived = await readArrived(read, accountId, now)
+  const bytes = await storedBytesOf(read, accountId)
+  const refused = await refusedLately(read, accountId, now)
+  return {
+    hour: {
+      ...counter(arrived.hour, plan.receivedPerHour),
+      resetsAt: isoTime(now - (now % hourMs) + hourMs),
+    },
+    day: {
+      ...counter(arrived.day, plan.receivedPerDay),
+      resetsAt: isoTime(plansDay(now) + dayMs),
+    },
+    storage: counter(bytes, plan.storedBytes),
+    largestMib: plan.receivedMib,
+    keptDays: plan.retentionDays,
+    refused: refused.map(({ why, mails, firstAt, lastAt }) => ({
+      why,
+      mails,
+      firstAt: isoTime(firstAt),
+      lastAt: isoTime(lastAt),
+      words: refusedWords[why],
+    })),
+  }
+}
+
+/** A smaller plan may have been given since: then none is left. */
+const counter = (used: number, limit: number | null) => ({
+  used,
+  limit,
+  left: limit === null ? null : Math.max(0, limit - used),
+})
