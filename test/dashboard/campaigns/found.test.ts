@@ -135,8 +135,8 @@ t.test('the campaigns that people got within a day are named, and no other', asy
     for (const { contactId } of members) {
       await tx
         .insertInto('contact_engagement')
-        .values({ contact_id: contactId, last_sent_at: now } as never)
-        .onConflict((on) => on.column('contact_id').doUpdateSet({ last_sent_at: now } as never))
+        .values({ contact_id: contactId, sent: 1, opened: 0, clicked: 0, last_sent_at: now })
+        .onConflict((on) => on.column('contact_id').doUpdateSet({ last_sent_at: now }))
         .execute()
     }
   })
