@@ -142,7 +142,7 @@ t.test('where opens and clicks are not measured, no page and no answer says 0 %'
   const { unmeasured } = await call('GET', `/v1/broadcasts/${id}/report`)
   t.same(unmeasured, { opens: 'opens are not tracked', clicks: 'clicks are not tracked' })
   const report = (await owner.get(`${base}/campaigns/${id}/report`)).text
-  t.match(report, /Clicked<\/a> <span[^>]*>not measured<\/span><\/dt><dd><b>–<\/b>/)
+  t.match(report, /<dt>Clicked <span[^>]*>not measured<\/span><\/dt><dd><b>–<\/b>/)
   t.match(report, /Did not get it<\/a> <span[^>]*>10\.0 %/, 'with its share, as the others')
   t.match((await owner.get(`${base}/campaigns/${id}`)).text, /Not measured: clicks are not tracked/)
   const listed = (await owner.get(`${base}/campaigns?show=sent`)).text
