@@ -233,9 +233,9 @@ t.test(
   async (t) => {
     const { page } = await pages.made({ recipe: 'birthday', name: 'Tried' })
     const clicked = { email: 'a@x.test', date: '1990-02-28', clicked: 'birthday-1', go: 'on' }
-    t.notMatch((await owner.post(`${page}/simulate`, clicked)).text, /They open/)
+    t.notMatch((await owner.post(`${page}/simulate`, clicked)).text, /They open “/)
     const opened = { ...clicked, opened: 'birthday-1' }
-    t.match((await owner.post(`${page}/simulate`, opened)).text, /They open/)
+    t.match((await owner.post(`${page}/simulate`, opened)).text, /They open “/)
     const many = (await owner.post(`${page}/simulate`, { whom: `list.${listId}`, go: 'on' })).text
     t.match(many, /it begins for 0 of them/)
     t.notMatch(many, /What comes of each step/)
@@ -257,5 +257,5 @@ t.test('a copy by the API has the draft, if that is asked for', async (t) => {
   t.match(await copied({}), { isDraft: false })
   t.match(await copied({ draft: true }), { isDraft: true, name: 'Copied (copy)' })
   const wrong = await pages.ask('POST', `/v1/automations/${id}/duplicate`, { draft: 'yes' })
-  t.equal(wrong.status, 422)
+  t.ok(wrong.status >= 400 && wrong.status < 500, wrong.text)
 })
