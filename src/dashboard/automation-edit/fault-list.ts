@@ -1,7 +1,7 @@
 import type { Outline } from '../../automations/index.js'
 import { type Html, html } from '../shell/html.js'
 import { inQuotes, isolated } from '../shell/names.js'
-import { templatePath } from '../templates/origin.js'
+import { templatePath } from '../templates/way-back.js'
 import { placeOf } from './deeds.js'
 import { faultWords } from './fault-words.js'
 import type { Unready } from './unready-words.js'

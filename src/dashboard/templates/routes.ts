@@ -25,10 +25,10 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type EditorDeps, showEditor, showNew, typedIn } from './editor.js'
 import { showTemplates } from './list.js'
-import { templateAgain } from './origin.js'
 import { filledIn, previewOf } from './preview.js'
 import { inTheDark } from './rendered.js'
 import { showVersion, showVersions } from './versions.js'
+import { templateAgain } from './way-back.js'
 
 // Room for HTML and text at their longest: a form writes each byte of them as up to three.
 const maxBodyBytes = 2 * 1024 * 1024
