@@ -60,7 +60,7 @@ const report = {
     ),
     bounced: count('The same of those whose address had bounced'),
     complained: count('The same of those who had complained'),
-    suppressed: count('The same of those who were suppressed by hand'),
+    suppressed: count('The same of those who were suppressed by hand, or erased and added again'),
     leftTopic: count('The same of those who had left the topic'),
   }),
   unmeasured,

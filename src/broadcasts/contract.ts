@@ -86,7 +86,7 @@ export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
             unsubscribed: count('How many of them have unsubscribed'),
             bounced: count('How many addresses have bounced'),
             complained: count('How many have complained'),
-            suppressed: count('How many are suppressed by hand'),
+            suppressed: count('How many are suppressed by hand, or erased and added again'),
             leftTopic: count('How many have left the topic'),
           }),
           sample: {

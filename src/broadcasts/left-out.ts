@@ -1,7 +1,7 @@
 import { addressKey } from '../mime/index.js'
 import { countNameOf } from '../segments/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
-import { strength, suppressionsAmong } from '../suppression/index.js'
+import { erasedAmong, strength, suppressionsAmong } from '../suppression/index.js'
 import type { AudienceMember } from './audience.js'
 import type { AudienceCount } from './count-audience.js'
 
@@ -74,12 +74,13 @@ const insertLeftOut = prepared<{ broadcastId: string; json: string }, unknown>(
 )
 
 /** What is said of somebody who was left out. */
-export const leftOutWords: Readonly<Record<WhyLeftOut, string>> = {
+export const leftOutWords: Readonly<Record<WhyLeftOut | 'erased', string>> = {
   unsubscribed: 'They have unsubscribed',
   bounced: 'Their address has bounced',
   complained: 'They have complained',
   suppressed: 'They were suppressed by hand',
   leftTopic: 'They have left the topic',
+  erased: 'They were erased on request',
 }
 
 /** A page of those who were left out and are still contacts, in the order of their ids; `endsAt`: null at the end. */
@@ -87,16 +88,22 @@ export async function pageOfLeftOut(
   read: Read,
   broadcastId: string,
   { after = '', limit }: { after?: string | undefined; limit: number },
-): Promise<{ people: { email: string; why: WhyLeftOut }[]; endsAt: string | null }> {
+): Promise<{ people: { email: string; why: keyof typeof leftOutWords }[]; endsAt: string | null }> {
   const rows = await read
     .selectFrom('broadcast_left_out')
     .innerJoin('contacts', 'contacts.id', 'contact_id')
-    .select(['contact_id', 'email', 'why'])
+    .select(['contact_id', 'account_id', 'email', 'why'])
     .where('broadcast_id', '=', broadcastId)
     .where('contact_id', '>', after)
     .orderBy('contact_id')
     .limit(limit + 1)
     .execute()
   const people = rows.slice(0, limit)
-  return { people, endsAt: rows.length > limit ? (people.at(-1)?.contact_id ?? null) : null }
+  const endsAt = rows.length > limit ? (people.at(-1)?.contact_id ?? null) : null
+  const byHand = people.filter(({ why }) => why === 'suppressed').map(({ email }) => email)
+  const erased = await erasedAmong(read, rows[0]?.account_id ?? '', byHand)
+  return {
+    people: people.map(({ email, why }) => ({ email, why: erased.has(email) ? 'erased' : why })),
+    endsAt,
+  }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import type { LandEvents } from '../events/index.js'
 import { idsIn, lockedFree, type Store, type Tx, unindexed, writeApart } from '../store/index.js'
-import type { StreamKey } from './claim.js'
+import type { StreamKey } from './due-rows.js'
 import { adoptingThread, firstLeaseOf, leaseMs, leaseOf } from './lease.js'
 import { type Settlement, settle } from './settle.js'
 import type { StreamDue } from './streams.js'

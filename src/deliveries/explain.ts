@@ -1,7 +1,7 @@
 import { counted } from '../amounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { queueClass, type Read } from '../store/index.js'
-import { type StreamKey, stopOf } from './claim.js'
+import { type StreamKey, stopOf } from './due-rows.js'
 import {
   type DeliverySurroundings,
   mostAhead,

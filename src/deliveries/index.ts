@@ -26,19 +26,14 @@ export {
 } from './change.js'
 export { changeHeld } from './change-held.js'
 export {
-  type Claim,
   type Claimant,
-  type Claimed,
   claim,
-  firstDue,
   type LostClaim,
-  nextDue,
   releaseLeases,
   releaseLost,
-  type StreamKey,
-  stopOf,
   unclaim,
 } from './claim.js'
+export { type ClaimFrom, makeClaimFrom } from './claim-from.js'
 export {
   conversationOf,
   forgetDeferred,
@@ -46,6 +41,15 @@ export {
   type PastAttempt,
   readTranscripts,
 } from './deferred-transcripts.js'
+export {
+  type Claim,
+  type Claimed,
+  firstDue,
+  nextDue,
+  type StreamKey,
+  stopOf,
+  type WantedRows,
+} from './due-rows.js'
 export { cancelDeliveries, cancelWaiting, giveUp, recordSuppressed } from './end.js'
 export {
   type AddressedMail,

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { LandEvents } from '../events/index.js'
 import { idsIn, type Store, writeApart } from '../store/index.js'
 import { isTable } from '../toml/index.js'
-import type { Claimed } from './claim.js'
+import type { Claimed } from './due-rows.js'
 import { leaseOf } from './lease.js'
 import { type Settlement, settle } from './settle.js'
 

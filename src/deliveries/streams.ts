@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Read } from '../store/index.js'
-import type { StreamKey } from './claim.js'
+import type { StreamKey } from './due-rows.js'
 import { never } from './hold.js'
 
 export interface StreamDue extends StreamKey {

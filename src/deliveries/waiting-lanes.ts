@@ -1,5 +1,5 @@
 import type { Read } from '../store/index.js'
-import type { StreamKey } from './claim.js'
+import type { StreamKey } from './due-rows.js'
 
 // The mails that were made last wait for longest; a look at some of them costs what an index search does.
 const mostLooked = 500

@@ -5,6 +5,7 @@ import { csvLine } from '../suppression/index.js'
 import { knownOf, type MailKnown, mailsKnown } from './known.js'
 import { eventsKnown } from './known-life.js'
 import { isNothing, overviewOf } from './overview.js'
+import { namesIn } from './overview-words.js'
 
 // Some milliseconds of the thread, in between which others have their turn.
 const mailsALook = 50
@@ -74,7 +75,9 @@ export async function* downloadOf(
   for (const { at, kind, detail } of known.consent) {
     proof.push(csvLine([at ?? '', kind, JSON.stringify(detail)]))
   }
-  overview.push(overviewOf(known, { account: await accountName(read, accountId), now, ...counts }))
+  const account = await accountName(read, accountId)
+  const names = await namesIn(read, accountId, known)
+  overview.push(overviewOf(known, { account, now, names, ...counts }))
   for (const file of [everything, lines, proof, overview]) file.end()
   zip.end()
   yield* taken(ready)

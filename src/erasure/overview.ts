@@ -2,6 +2,7 @@ import { isoDay, isoTime } from '../clock/index.js'
 import { happeningWords } from '../contacts/index.js'
 import { escapeHtml } from '../mime/index.js'
 import type { knownOf } from './known.js'
+import { labelOf, type Names, worded } from './overview-words.js'
 
 type Known = Awaited<ReturnType<typeof knownOf>>
 
@@ -22,24 +23,24 @@ export const fileNameOf = (email: string, now: number): string =>
 /** The page in the file that people read first: what is stored of whom, in words, and what each of the other files has. */
 export function overviewOf(
   known: Known,
-  { account, now, mails, events }: Counts & { account: string; now: number },
+  { account, now, names, mails, events }: Counts & { account: string; now: number; names: Names },
 ): string {
   const { address, contact, suppressions, consent, forms, campaigns, runs } = known
   const title = `What is stored about ${address}`
   const parts = [
-    `<p>By the account “${escapeHtml(account)}”, as of ${isoTime(now)}. Times are in UTC.</p>`,
+    `<p>By the account “${escapeHtml(account)}”, as of ${worded(isoTime(now))}. Times are in UTC.</p>`,
     isNothing(known, { mails, events })
       ? `<p><strong>${known.wasErased ? erasedSays : 'Nothing is stored about this address.'}</strong></p>`
       : '',
     contact === null
       ? '<p>The address is not one of the account’s contacts.</p>'
-      : section('The contact', facts(aboutContact(contact))),
+      : section('The contact', facts(aboutContact(contact, names))),
     contact === null
       ? ''
       : section('Why mail goes there or does not', `<p>${escapeHtml(contact.mail.says)}.</p>`),
     listed(
       'Lists',
-      (contact?.lists ?? []).map(({ name, addedAt }) => [name, `since ${addedAt}`]),
+      (contact?.lists ?? []).map(({ name, addedAt }) => [name, `since ${worded(addedAt)}`]),
     ),
     listed(
       'Must not be mailed, as',
@@ -51,11 +52,15 @@ export function overviewOf(
     ),
     listed(
       'What they agreed to and took back',
-      consent.map(({ at, kind, detail }) => [at ?? '', happeningWords[kind], worded(detail)]),
+      consent.map(({ at, kind, detail }) => [
+        at ?? '',
+        happeningWords[kind],
+        worded(detail, names),
+      ]),
     ),
     listed(
       'Sent in by forms',
-      forms.map(({ sentInAt, agreed, typed }) => [sentInAt, agreed.text, worded(typed)]),
+      forms.map(({ sentInAt, agreed, typed }) => [sentInAt, agreed.text, worded(typed, names)]),
     ),
     listed(
       'Automations',
@@ -107,7 +112,7 @@ export const isNothing = (known: Known, { mails, events }: Counts): boolean =>
     known.campaigns,
   ].every(({ length }) => length === 0)
 
-function aboutContact(contact: NonNullable<Known['contact']>): [string, unknown][] {
+function aboutContact(contact: NonNullable<Known['contact']>, names: Names): [string, unknown][] {
   const { email, firstName, lastName, phone, metadata, createdAt } = contact
   const named: [string, unknown][] = [
     ['Address', email],
@@ -115,7 +120,10 @@ function aboutContact(contact: NonNullable<Known['contact']>): [string, unknown]
     ['Last name', lastName],
     ['Phone', phone],
     ['Known since', createdAt],
-    ...Object.entries(metadata),
+    ...Object.entries(metadata).map(([name, value]): [string, unknown] => [
+      labelOf(name, names),
+      value,
+    ]),
   ]
   return named.filter(([, value]) => value !== null && value !== '')
 }
@@ -128,24 +136,8 @@ const listed = (title: string, rows: readonly (readonly string[])[]): string =>
     ? ''
     : section(
         title,
-        `<table>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`).join('')}</table>`,
+        `<table>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(worded(cell))}</td>`).join('')}</tr>`).join('')}</table>`,
       )
 
 const facts = (rows: readonly (readonly [string, unknown])[]): string =>
   `<table>${rows.map(([label, value]) => `<tr><th scope="row">${escapeHtml(label)}</th><td>${escapeHtml(worded(value))}</td></tr>`).join('')}</table>`
-
-/** A value as people read it: an object by its names. */
-function worded(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (Array.isArray(value))
-    return value
-      .map(worded)
-      .filter((one) => one !== '')
-      .join(', ')
-  if (typeof value !== 'object') return String(value)
-  return Object.entries(value)
-    .map(([name, one]) => [name, worded(one)])
-    .filter(([, words]) => words !== '')
-    .map(([name, words]) => `${name}: ${words}`)
-    .join('; ')
-}

@@ -26,6 +26,7 @@ export {
   updateForm,
   usualSettings,
 } from './form.js'
+export { type KnownField, knownFields } from './known-fields.js'
 export { formLimits } from './limits.js'
 export { makeSignupTokens, type SignupTokens } from './links.js'
 export { confirmationSenders } from './sender.js'

@@ -224,6 +224,11 @@ const badlySet = (page: Page) =>
     for (const cell of document.querySelectorAll('.cards td:empty')) {
       if (isSeen(cell) && getComputedStyle(cell).display !== 'table-cell') faults.push('empty row of ' + cell.dataset.label)
     }
+    for (const chip of document.querySelectorAll('.cards .chip')) {
+      if (!isSeen(chip) || getComputedStyle(chip.closest('td, th')).display === 'table-cell') continue
+      const over = chip.getBoundingClientRect().right - chip.closest('table').parentElement.getBoundingClientRect().right
+      if (over > 0) faults.push('cuts off ' + JSON.stringify(chip.textContent))
+    }
     for (const tick of document.querySelectorAll('.choice > input, .check > input')) {
       if (!isSeen(tick)) continue
       const box = tick.getBoundingClientRect()

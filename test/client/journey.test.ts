@@ -334,6 +334,7 @@ async function receiving(
   t.same(await receiving.list(), [await receiving.get(id)])
   t.match(await receiving.where({ address: 'ann@in.sender.test' }), { rule: { id } })
   t.match(await giveMail(t, port, 'ann@in.sender.test', withFile), /^250 /)
+  t.match(await receiving.usage(), { hour: { used: 1 }, refused: [] })
   const [mail] = (await received.list()).received
   for (;;) {
     const { state, subject } = await received.get(mail?.id ?? '')

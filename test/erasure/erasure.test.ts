@@ -41,9 +41,10 @@ t.test(
     const list = (await call('POST', '/v1/contacts/lists', { body: { name: 'L' } })).json.id
     const body = { email: 'Delivered@simulator.posthorn.test', firstName: 'Ann' }
     await call('POST', `/v1/contacts/${list}`, { body })
-    const signUp = { name: 'F', lists: [list], consent: 'News?', from: good.from }
+    const fields = [{ name: 'town', label: 'What town?', type: 'text', required: false }]
+    const signUp = { name: 'F', lists: [list], consent: 'News?', from: good.from, fields }
     const form = (await call('POST', '/v1/forms', { body: signUp })).json.id
-    const sentIn = { body: { email: address, agreed: true } }
+    const sentIn = { body: { email: address, agreed: true, fields: { town: 'Lagos' } } }
     t.equal((await call('POST', `/v1/forms/${form}/submissions`, sentIn)).status, 202)
     const { id } = (await send(good)).json
     await until(id, ({ status }) => status === 'delivered')
@@ -67,6 +68,11 @@ t.test(
     t.same(Object.keys(files), ['everything.json', 'mails.csv', 'consent.csv', 'overview.html'])
     const overview = strFromU8(files['overview.html'] ?? new Uint8Array())
     t.match(overview, `What is stored about ${address}`)
+    // Names in the place of ids, and times without their seconds.
+    t.match(overview, /list: L</)
+    t.notMatch(overview, list)
+    t.match(overview, /since \d{4}-\d\d-\d\d \d\d:\d\d</)
+    t.match(overview, /answers: What town\?: Lagos/)
     t.match(overview, /First name<\/th><td>Ann<[\s\S]*What they agreed to[\s\S]*Mails<\/th><td>3</)
     const everything = JSON.parse(strFromU8(files['everything.json'] ?? new Uint8Array()))
     t.match(everything, {

@@ -46,7 +46,7 @@ t.test('a form’s mails stay its own, and what was agreed to is shown', async (
     const shown = event && happeningText(event)
     t.match(
       shown,
-      /on https:\/\/shop\.test\/news from the network 192\.0\.2\.0 asked for \d+ s before – Form “Sign up”, version 1: I would like/,
+      /on https:\/\/shop\.test\/news, from the network 192\.0\.2\.0, asked for \d+ s before – Form “Sign up”, version 1: I would like/,
     )
     t.notMatch(shown, '192.0.2.77', 'shortened')
     const pieces = []

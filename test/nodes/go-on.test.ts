@@ -103,7 +103,7 @@ t.test('duties of a node that is killed', { skip: noPostgres ?? false }, async (
   await becomes(
     () => ask<{ n: number }>('select count(*)::int as n from queue'),
     ([row]) => row?.n === 0,
-    60_000,
+    180_000,
   )
   const recipients = await ask<{ recipient: string }>('select recipient from deliveries')
   t.equal(recipients.length, people, 'each once')

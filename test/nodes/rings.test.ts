@@ -122,6 +122,12 @@ t.test('rings of two nodes', { skip: noPostgres ?? false }, async (t) => {
     t.match(await answer.text(), /ip4:127\.0\.0\.2/, 'SPF has the addresses of all nodes')
     const order = ['site', 'move', 'd0.test', '--pool', 'spare', '--for', '1h', '--why', 'a test']
     t.equal((await rig.run('mail2', order)).status, 0)
+    // An order is in force within seconds.
+    const leavesThere = async () => {
+      await send(second, mailsTo('early', 1))
+      return first.log()
+    }
+    await becomes(leavesThere, (log) => log.includes('"to":"early-0@d0.test"'), 15_000)
     t.equal((await send(second, mailsTo('pooled', 2))).status, 200)
     await becomes(queued, (n) => n === 0, 15_000)
     t.match(first.log(), /"to":"pooled-0@d0.test"/)

@@ -3,6 +3,7 @@ import { loadPlans } from '../../src/billing/index.js'
 import { systemClock as clock } from '../../src/clock/index.js'
 import { addContact, createList } from '../../src/contacts/index.js'
 import { segmentPages } from '../../src/dashboard/segments/routes.js'
+import { createForm } from '../../src/forms/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { keepSegments, listSegments } from '../../src/segments/index.js'
 import { suppress } from '../../src/suppression/index.js'
@@ -87,4 +88,15 @@ t.test('a segment is written as a sentence, counted, saved, shown and deleted', 
   t.match((await get(`${path}/edit`)).text, /value="30 days"/)
   t.equal((await post(`${path}/delete`, {})).status, 303)
   t.same(await listSegments(store.read, accountId), [])
+
+  const fields = [{ name: 'town', label: 'What town?', type: 'text' as const }]
+  const form = { name: 'F', lists: [list.id], consent: 'News?', fields }
+  await createForm(deps, accountId, form)
+  const asked = await get('/segments/new')
+  t.match(asked.text, '>What town?</option>', 'what a form asks has its label')
+  await store.write((tx) =>
+    suppress(tx, accountId, { email: 'c0@x.test', reason: 'manual' }, clock.now()),
+  )
+  const both = (await post('/segments/new/draft', { ...town, do: 'count' })).text
+  t.match(both, 'of the others 1 unsubscribed, 1 suppressed by hand or erased')
 })

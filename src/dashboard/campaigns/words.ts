@@ -79,7 +79,7 @@ const reasons = [
   ['unsubscribed', 'unsubscribed'],
   ['bounced', 'with an address that bounced'],
   ['complained', 'who complained'],
-  ['suppressed', 'suppressed by hand'],
+  ['suppressed', 'suppressed by hand or erased'],
   ['leftTopic', 'who left the topic'],
 ] as const
 

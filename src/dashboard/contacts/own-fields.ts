@@ -1,7 +1,7 @@
 import { type FieldType, isNameField, typedValue, wantedOf } from '../../contact-fields/index.js'
 import { ApiError } from '../../errors/index.js'
+import type { KnownField } from '../../forms/index.js'
 import type { Form } from '../../http/index.js'
-import type { KnownField } from './known-fields.js'
 
 /** A field of an account's own, as it stands in a form. */
 export interface OwnField {

@@ -1,10 +1,10 @@
 import type { Contact } from '../../contacts/index.js'
+import type { KnownField } from '../../forms/index.js'
 import type { Form } from '../../http/index.js'
 import type { Read } from '../../store/index.js'
 import type { Html } from '../shell/html.js'
 import { markOf, type StoredNow, stalePart } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
-import type { KnownField } from './known-fields.js'
 import { sentRows, written } from './own-fields.js'
 
 /** Of what the form about a person is filled with. */

@@ -1,4 +1,4 @@
-import { listContactFields } from '../../contact-fields/index.js'
+import { knownFields } from '../../forms/index.js'
 import type { FieldKind } from '../../rules/index.js'
 import { instantOf } from '../../rules/index.js'
 import { type Read, storedObject } from '../../store/index.js'
@@ -25,16 +25,13 @@ export async function ownFields(
   read: Read,
   accountId: string,
 ): Promise<{ fields: FilledField[]; names: ReadonlyMap<string, FilledField> }> {
-  const [described, rows] = await Promise.all([
-    listContactFields(read, accountId),
-    read
-      .selectFrom('contacts')
-      .select(['metadata', 'first_name', 'last_name'])
-      .where('account_id', '=', accountId)
-      .orderBy('address')
-      .limit(looked)
-      .execute(),
-  ])
+  const rows = await read
+    .selectFrom('contacts')
+    .select(['metadata', 'first_name', 'last_name'])
+    .where('account_id', '=', accountId)
+    .orderBy('address')
+    .limit(looked)
+    .execute()
   const seen = new Map<string, unknown[]>()
   const names = new Map<string, unknown[]>([
     ['firstName', []],
@@ -51,6 +48,7 @@ export async function ownFields(
       known.push(value)
     }
   }
+  const described = await knownFields(read, accountId, Object.fromEntries(seen))
   const asOf = new Map(described.map((field) => [field.name, field]))
   const common = [...seen]
     .sort((a, b) => b[1].length - a[1].length || a[0].localeCompare(b[0]))

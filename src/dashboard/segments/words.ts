@@ -15,7 +15,7 @@ export function countWords(
     ['unsubscribed', unsubscribed],
     ['bounced', bounced],
     ['complained', complained],
-    ['suppressed by hand', suppressed],
+    ['suppressed by hand or erased', suppressed],
   ] as const
   const why = reasons
     .filter(([, some]) => some > 0)

@@ -86,7 +86,12 @@ export function happeningText(
 ): string {
   const { by, file, line, note, reasons, fields, page, address, askedAt } = detail
   const topic = detail.topicId === undefined ? undefined : topics.get(detail.topicId)
-  return [
+  const where = [
+    ...(page ? [`on ${page}`] : []),
+    ...(address ? [`from the network ${address}`] : []),
+    ...(askedAt === undefined ? [] : [`asked for ${shownFor(at - askedAt)} before`]),
+  ]
+  const what = [
     topic === undefined ? kinds[kind] : `${kinds[kind].replace('a topic', 'the topic')} “${topic}”`,
     ...(reasons === undefined
       ? []
@@ -95,11 +100,9 @@ export function happeningText(
     ...(file === undefined ? [] : [`from ${file}`]),
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),
-    ...(page ? [`on ${page}`] : []),
-    ...(address ? [`from the network ${address}`] : []),
-    ...(askedAt === undefined ? [] : [`asked for ${shownFor(at - askedAt)} before`]),
-    ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
   ].join(' ')
+  const told = [what, ...where].join(', ')
+  return note === undefined ? told : `${told} – ${note.slice(0, longestNote)}`
 }
 
 /** Who said it, as people call them. */

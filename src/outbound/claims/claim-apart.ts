@@ -7,6 +7,7 @@ import {
   leaseOf,
   releaseLost,
   type StreamKey,
+  type WantedRows,
 } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
 import { isPassing } from '../../store/index.js'
@@ -14,8 +15,6 @@ import type { OutboundDeps } from '../deps.js'
 
 /** What a claim needs of the thread. */
 type Deps = Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>
-/** Which stream's deliveries are wanted, and how many at most. */
-type Wanted = StreamKey & { limit: number }
 
 // How long a stream rests of which nothing can be claimed nor held, though the storage works.
 const restMs = 300_000
@@ -48,7 +47,7 @@ export async function takeBackLost(deps: Deps, lost: LostClaims): Promise<void> 
  */
 export async function claimApart(
   deps: Deps,
-  wants: readonly Wanted[],
+  wants: readonly WantedRows[],
   lost: LostClaims,
 ): Promise<Claim[]> {
   const { store, clock } = deps
@@ -70,7 +69,7 @@ const claimantOf = ({ store: { node }, thread }: Deps) => ({
 })
 
 /** Never rejects, as others may have claimed with it: their deliveries have to begin. */
-async function claimAlone(deps: Deps, want: Wanted, lost: LostClaims): Promise<Claim> {
+async function claimAlone(deps: Deps, want: WantedRows, lost: LostClaims): Promise<Claim> {
   const { store, clock } = deps
   const now = clock.now()
   const none = (again: number): Claim => ({ taken: [], exhausted: { nextDueAt: now + again } })

@@ -1,8 +1,9 @@
 import { onceATurn } from '../../bounded/index.js'
 import { systemClock } from '../../clock/index.js'
+import { makeClaimFrom, type WantedRows } from '../../deliveries/index.js'
 import { makeSeldom } from '../../log/index.js'
 import { isHeldUp } from '../../nodes/index.js'
-import { isPassing, wordsOfCause } from '../../store/index.js'
+import { isPassing, isRemote, wordsOfCause } from '../../store/index.js'
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { claimApart, type LostClaims, takeBackLost } from './claim-apart.js'
@@ -52,6 +53,7 @@ export function makeClaimLoop(
   const { clock, log } = deps
   const { admission, ahead, runs } = parts
   const lost: LostClaims = []
+  const claimFrom = isRemote(deps.store.read) ? makeClaimFrom<Stream>() : undefined
   let claiming = false
   let claimed = Promise.resolve()
   let stopped = false
@@ -88,10 +90,18 @@ export function makeClaimLoop(
     for (const { stream } of asked) stream.claiming = true
     try {
       const now = clock.now()
-      const limits = asked.map(({ stream, limit }) => ({ limit, ...keyOf(stream) }))
+      const wants: WantedRows[] = asked.map(({ stream, limit }) => ({
+        limit,
+        from: claimFrom?.of(stream, now),
+        ...keyOf(stream),
+      }))
       await takeBackLost(deps, lost)
-      const claims = await claimApart(deps, limits, lost)
-      for (const [i, one] of asked.entries()) handOut.claimed(one, claims[i], { now, stopped })
+      const claims = await claimApart(deps, wants, lost)
+      for (const [i, one] of asked.entries()) {
+        const claim = claims[i]
+        if (claim) claimFrom?.keep(one.stream, wants[i]?.from, claim, now)
+        handOut.claimed(one, claim, { now, stopped })
+      }
       const rows = claims.reduce((sum, { taken }) => sum + taken.length, 0)
       if (rows < fewRows) await rest()
     } catch (error) {

@@ -3,7 +3,13 @@ import type { Test } from 'tap'
 import { createAccount } from '../../../src/accounts/index.js'
 import { systemClock } from '../../../src/clock/index.js'
 import { loadConfig, makeApplianceKey } from '../../../src/config/index.js'
-import { type Claimed, claim, type Settlement, settle } from '../../../src/deliveries/index.js'
+import {
+  type Claimed,
+  claim,
+  makeClaimFrom,
+  type Settlement,
+  settle,
+} from '../../../src/deliveries/index.js'
 import { addDomain } from '../../../src/domains/index.js'
 import { acceptBatch, type EmailDeps } from '../../../src/emails/index.js'
 import { makeLandEvents } from '../../../src/events/index.js'
@@ -40,6 +46,13 @@ export async function openMailRig(t: Test, store: Store, { lanes }: { lanes: num
   const { accountId } = rig
   const { html, text } = benchContent()
   const from = 'News <news@sender.test>'
+  const streams = Array.from({ length: lanes }, (_, of) => ({
+    lane: `d${of}.test`,
+    class: 0 as const,
+    accountId,
+    limit: 5,
+  }))
+  const claimFrom = makeClaimFrom<object>()
   return {
     async accept(mails: number) {
       const batch = (of: number) =>
@@ -52,15 +65,14 @@ export async function openMailRig(t: Test, store: Store, { lanes }: { lanes: num
     /** Up to `most` mails, five of each domain at a time. */
     async claimAll(most = Number.POSITIVE_INFINITY): Promise<Claimed[]> {
       const taken: Claimed[] = []
-      const wants = Array.from({ length: lanes }, (_, of) => ({
-        lane: `d${of}.test`,
-        class: 0 as const,
-        accountId,
-        limit: 5,
-      }))
       while (taken.length < most) {
         const now = systemClock.now()
+        const wants = streams.map((one) => ({ ...one, from: claimFrom.of(one, now) }))
         const claims = await store.byRow((tx) => claim(tx, wants, { now, node: 1, lease: thread }))
+        for (const [i, one] of streams.entries()) {
+          const found = claims[i]
+          if (found) claimFrom.keep(one, wants[i]?.from, found, now)
+        }
         const some = claims.flatMap((one) => one.taken)
         if (some.length === 0) break
         taken.push(...some)

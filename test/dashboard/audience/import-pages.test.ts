@@ -120,6 +120,23 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
   const more = await member.post(`${base}/contacts/import/paste${onto}`, { emails: 'dan@x.test' })
   t.match(more.to, /\?list=/)
   t.match((await member.get(more.to)).text, `<option value="${lists[0].id}" selected>`)
+
+  // A list onto which an import is paused: its page of deletion says so, and has no form that could only be refused.
+  const after: { id: string; name: string }[] = (await call('GET', '/v1/contacts/lists')).json.lists
+  const typedList = after.find(({ name }) => name === 'Typed') ?? lists[0]
+  const deletion = `${base}/lists/${typedList.id}/delete`
+  t.match((await member.get(deletion)).text, 'Delete the list</button>')
+  await posthorn.store.write((tx) =>
+    tx
+      .updateTable('tasks')
+      .set({ state: 'paused', ended_at: null })
+      .where('id', '=', Number(second.split('/').at(-1)))
+      .execute(),
+  )
+  const paused = (await member.get(deletion)).text
+  t.match(paused, /cannot be deleted yet:<\/b> an import onto it is paused/)
+  t.notMatch(paused, 'Delete the list</button>')
+
   const viewer = await logIn(posthorn, accountId, 'viewer')
   t.equal((await upload('email\n', 'x.csv', viewer)).status, 403)
   const { accountId: other } = await posthorn.addAccount('Other')

@@ -47,7 +47,10 @@ t.test('the check says when the first mail leaves that hours hold back', async (
   const clocks = 'each recipient’s own clock, or when its hours next begin'
   const span = [`2 Jun ${year}, 10:00:00 (UTC)`, `3 Jun ${year}, 10:00:00 (UTC)`]
   t.match(own.text, `at 09:00 by ${clocks}: from ${span[0]} to ${span[1]}`)
-  t.match(own.text, `By ${clocks}: the first get it from ${span[0]} on, the last by ${span[1]}.`)
+  t.match(
+    own.text,
+    `By ${clocks}: the first get it from 2 Jun ${year}, 10:00 (UTC) on, the last by 3 Jun ${year}, 10:00 (UTC).`,
+  )
   const rehearsed = await call('POST', `/v1/broadcasts/${own.id}/rehearse`)
   await store.write((tx) =>
     tx
@@ -243,7 +246,7 @@ t.test(
       const { status, to } = await owner.get(`${base}/campaigns/${id}/${at}`)
       t.match([status, to], [303, `${base}/campaigns/${id}`], at)
     }
-    t.match((await owner.get(`${base}/campaigns/${id}`)).text, 'a deleted list')
+    t.match((await owner.get(`${base}/campaigns/${id}`)).text, 'Autumn guests (deleted)')
     t.notMatch(text, 'with this id')
   },
 )
@@ -281,20 +284,25 @@ t.test(
 
 t.test('who gets no mail when mails are made is told, with the people', async (t) => {
   await call('POST', '/v1/suppressions', { email: 'bob@x.test', detail: 'x' })
+  const erasure = await call('POST', '/v1/contacts/erasures', { address: 'era@x.test' })
+  while ((await call('GET', `/v1/contacts/erasures/${erasure.id}`)).state !== 'done')
+    await new Promise((done) => setTimeout(done, 50))
+  await call('POST', `/v1/contacts/${listId}`, { email: 'era@x.test' })
   const { id } = await call('POST', '/v1/broadcasts', { ...written, draft: false })
   const reported = async () => await call('GET', `/v1/broadcasts/${id}/report`)
   while ((await reported()).progress.recipients === 0)
     await new Promise((done) => setTimeout(done, 50))
   const none = { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, leftTopic: 0 }
-  t.same((await reported()).leftOut, { ...none, suppressed: 1 })
+  t.same((await reported()).leftOut, { ...none, suppressed: 2 })
   const { recipients } = await call('GET', `/v1/broadcasts/${id}/recipients?who=left_out`)
   t.match(recipients, [
     { email: 'bob@x.test', emailId: null, reason: 'They were suppressed by hand' },
+    { email: 'era@x.test', emailId: null, reason: 'They were erased on request' },
   ])
   const { text } = await owner.get(`${base}/campaigns/${id}/report`)
   t.match(
     text,
-    '1 person of its audience got no mail when its mails were made: 1 suppressed by hand.',
+    '2 people of its audience got no mail when its mails were made: 2 suppressed by hand or erased.',
   )
   const [, who = ''] = /href="([^"]*who=left_out)">Who</.exec(text) ?? []
   t.match((await owner.get(who)).text, 'bob@x.test')

@@ -502,7 +502,7 @@ t.test('what somebody agreed to by a form is on their page', async (t) => {
   const { text } = await get(`/contacts/${id}`)
   t.match(
     text.replaceAll('<wbr>', ''),
-    /Confirmed by mail by themselves on https:\/\/shop\.test\/&quot;&gt;&lt;script&gt; from the network 192\.0\.2\.0 asked for \d+ (?:s|min|h|days) before – Form “News”, version 3: I would like &lt;b&gt;news/i,
+    /Confirmed by mail by themselves, on https:\/\/shop\.test\/&quot;&gt;&lt;script&gt;, from the network 192\.0\.2\.0, asked for \d+ (?:s|min|h|days) before – Form “News”, version 3: I would like &lt;b&gt;news/i,
   )
 })
 

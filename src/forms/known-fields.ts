@@ -1,6 +1,6 @@
-import { type ContactField, listContactFields } from '../../contact-fields/index.js'
-import { listForms } from '../../forms/index.js'
-import type { Read } from '../../store/index.js'
+import { type ContactField, listContactFields } from '../contact-fields/index.js'
+import type { Read } from '../store/index.js'
+import { listForms } from './form.js'
 
 /** What is known of a field: how it is called for people, and what is typed into it. */
 export type KnownField = Pick<ContactField, 'name' | 'label' | 'type' | 'choices'>
