@@ -22,7 +22,7 @@ import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import { type DraftTemplate, previewOf, type TemplatePreview } from './preview.js'
 import type { RenderedPages } from './rendered.js'
-import { originOf, type WayBack } from './way-back.js'
+import { type AutomationOrigin, originOf } from './way-back.js'
 
 /** `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export interface EditorDeps extends EmailDeps {
@@ -62,7 +62,7 @@ interface EditorView {
   /** Automations that will send it, but do not yet. */
   plans: { name: string; href: string; says: string }[]
   /** The automation from which somebody has come to write its mail. */
-  origin: WayBack | undefined
+  origin: AutomationOrigin | undefined
   /** Undefined where nothing can be sent. */
   test: { action: string; to: string; from: string } | undefined
 }

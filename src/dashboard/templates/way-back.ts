@@ -9,7 +9,7 @@ import type { Visit } from '../shell/visit.js'
  * alone, `?for=…`, so that it leads nowhere but to an automation of the same account.
  */
 
-export interface WayBack {
+export interface AutomationOrigin {
   id: string
   label: string
   href: string
@@ -18,7 +18,7 @@ export interface WayBack {
 type Asked = Pick<Visit<unknown>, 'account' | 'base' | 'fields' | 'query'>
 
 /** The automation that an address or a form names; undefined for none, or one that is not this account's. */
-export async function originOf(read: Read, visit: Asked): Promise<WayBack | undefined> {
+export async function originOf(read: Read, visit: Asked): Promise<AutomationOrigin | undefined> {
   const id = namedIn(visit)
   if (id === '') return undefined
   try {
