@@ -17,6 +17,7 @@ import {
 import {
   closed,
   count,
+  flag,
   maybe,
   orNull,
   schemasOf,
@@ -198,8 +199,16 @@ export const duplicateAutomation = operation('POST /v1/automations/:id/duplicate
   may: 'full',
   audit: 'automation.duplicate',
   of: automation,
+  body: shape(
+    'AutomationCopy',
+    table(
+      { draft: maybe(flag('Copies its draft, too, where it has one; the copy has it as a draft')) },
+      { noOthers: true },
+    ),
+  ),
   says: () => ({
     summary: 'Copy an automation',
+    examples: { 'As it is in force': {}, 'With its draft': { draft: true } },
     description:
       'Its steps and settings as they are now, in whatever state it is; not its runs. The copy is disabled.',
     answers: [

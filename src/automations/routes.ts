@@ -121,13 +121,21 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     return reply(201, madeAnswer(made))
   })
 
-  serve(api, operations.duplicateAutomation, async ({ account, params: { id }, remember }) => {
-    const billing = await billingOf(account.accountId)
-    const made = await duplicateAutomation(deps, billing, id, (tx, made) =>
-      remember(tx, madeAnswer(made), 201),
-    )
-    return reply(201, madeAnswer(made))
-  })
+  serve(
+    api,
+    operations.duplicateAutomation,
+    async ({ account, params: { id }, body, remember }) => {
+      const billing = await billingOf(account.accountId)
+      const made = await duplicateAutomation(
+        deps,
+        billing,
+        id,
+        (tx, made) => remember(tx, madeAnswer(made), 201),
+        { withDraft: body.draft === true },
+      )
+      return reply(201, madeAnswer(made))
+    },
+  )
 
   serve(
     api,

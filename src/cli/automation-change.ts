@@ -139,12 +139,17 @@ export const duplicateAutomationRow: CommandRow = {
   usage: 'duplicate <automation>',
   does: operations.duplicateAutomation,
   about: 'copy an automation, with its steps and settings as they are now; the copy is disabled',
-  help: 'Example:\n  $ posthorn automation duplicate Welcome',
-  run: answering(async ({ store, clock, place }: CommandDeps, named: string) => {
+  options: [new Option('--draft', 'copy its draft, too, where it has one')],
+  help: 'Example:\n  $ posthorn automation duplicate Welcome\n  $ posthorn automation duplicate Welcome --draft',
+  run: answering(async (deps: CommandDeps, named: string, { draft }: { draft?: true }) => {
+    const { store, clock, place } = deps
     const { account_id, id } = await findAnyAutomation(store.read, named)
     const plans = plansOf(place)
     const billing = await readBilling(store.read, plans, account_id)
-    const made = await duplicateAutomation({ store, clock, plans }, billing, id)
+    const withDraft = draft === true
+    const made = await duplicateAutomation({ store, clock, plans }, billing, id, undefined, {
+      withDraft,
+    })
     return { json: madeAnswer(made), say: () => say(`${made.id} is disabled: “${made.name}”`) }
   }),
 }

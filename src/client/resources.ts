@@ -140,8 +140,14 @@ export const automationMethods = (methods: Methods) => {
     list: pages('GET /v1/automations', 'automations'),
     get: byId('GET /v1/automations/{id}'),
     update: byIdWithBody('PATCH /v1/automations/{id}'),
-    /** A disabled one with the same steps. */
-    duplicate: byId('POST /v1/automations/{id}/duplicate'),
+    /** A disabled one with the same steps; with `draft` what is written in its draft is copied, too. */
+    duplicate: (
+      id: string,
+      { draft, ...options }: Body<'POST /v1/automations/{id}/duplicate'> & CallOptions = {},
+    ) => {
+      const body = draft === undefined ? {} : { draft }
+      return call('POST /v1/automations/{id}/duplicate', { params: [id], body }, options)
+    },
     /** As it is being written; without a draft its version. */
     getDraft: byId('GET /v1/automations/{id}/draft'),
     /** Kept whatever it lacks; the version goes on as it is. */

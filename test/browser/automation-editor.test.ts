@@ -154,3 +154,86 @@ t.test(
     t.same(errors, [])
   },
 )
+
+t.test(
+  'a step is moved by keys, a wide drawing is read by scrolling, and a phone has room for ways in ways',
+  { skip: missing('chromium') },
+  async (t) => {
+    buildScripts()
+    const posthorn = await startPosthorn(t)
+    const { url, accountId } = posthorn
+    const owner = await logIn(posthorn, accountId, 'owner')
+    const from = 'Shop <news@sender.test>'
+    const making = { recipe: 'review', from, name: 'Moved' }
+    const at = (await owner.post(`/a/${accountId}/automations/new`, making)).to
+    const [name = '', value = ''] = owner.cookie.split('=')
+    const browser = await launch(t)
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    t.teardown(() => context.close())
+    await context.addCookies([{ name, value, url }])
+    const page = await context.newPage()
+
+    // Twice down is two places down: the focus goes with the step, and its place is said.
+    await page.goto(url + at)
+    await page.locator('button[value="down:0.1"]').focus()
+    await page.keyboard.press('Enter')
+    const said = page.locator('[data-moved]')
+    await page.locator('[data-moved]', { hasText: 'is now step 3 of 4' }).waitFor()
+    t.equal(await said.getAttribute('role'), 'status')
+    t.equal(await page.evaluate('document.activeElement.value'), 'down:0.2')
+    await page.keyboard.press('Enter')
+    await page.locator('[data-moved]', { hasText: 'is now step 4 of 4' }).waitFor()
+    t.match(await said.textContent(), /Wait (1 week|7 days)/)
+    t.equal(await page.evaluate('document.activeElement.closest(".block").id'), 'open')
+    await page.keyboard.press('Enter')
+
+    const asks = { field: 'contact.firstName', operator: 'exists' }
+    // A question in each way of a question, four times: 16 ends side by side, at the end of one way eight deep.
+    const steps: object[] = [{ key: 'start', type: 'trigger', config: { eventName: 'x' } }]
+    const connections: object[] = []
+    const grow = (before: string, type: string, depth: number) => {
+      const key = `s${steps.length}`
+      steps.push(
+        depth === 0
+          ? { key, type: 'exit', config: { reason: 'over' } }
+          : { key, type: 'condition', config: asks },
+      )
+      connections.push({ from: before, to: key, type })
+      if (depth === 0) return
+      grow(key, 'condition_met', depth - 1)
+      grow(key, 'condition_not_met', depth > 4 ? 0 : depth - 1)
+    }
+    grow('start', 'default', 8)
+    const { json } = await posthorn.call('POST', '/v1/automations', {
+      body: { name: 'Deep', steps, connections },
+    })
+    const deep = `${url}/a/${accountId}/automations/${json.id}`
+    await page.goto(deep)
+    const box = page.getByRole('region', { name: /The flow as a drawing/ })
+    const looked = await page.evaluate(`(() => {
+      const element = document.querySelector('.flow')
+      const svg = element.querySelector('svg')
+      const { width, height } = svg.getBoundingClientRect()
+      const { viewBox } = svg
+      return {
+        scale: [width / viewBox.baseVal.width, height / viewBox.baseVal.height],
+        scrolls: element.scrollWidth > element.clientWidth,
+        page: document.documentElement.scrollWidth <= innerWidth,
+      }
+    })()`)
+    t.same(looked, { scale: [1, 1], scrolls: true, page: true })
+    await box.focus()
+    await page.keyboard.press('ArrowRight')
+    await page.waitForFunction('document.querySelector(".flow").scrollLeft > 0')
+
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const path of ['', '/edit']) {
+      await page.goto(deep + path)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, path)
+    }
+    const narrowest = await page.evaluate(
+      'Math.min(...[...document.querySelectorAll(".block > .buttons")].map((one) => one.clientWidth))',
+    )
+    t.ok((narrowest as number) > 180, `${narrowest} px for the buttons of the deepest step`)
+  },
+)

@@ -163,7 +163,7 @@ export const methods: Methods = {
     ask: ({ automations }, { ids, body }) => automations.update(first(ids), body),
   },
   'POST /v1/automations/{id}/duplicate': {
-    ask: ({ automations }, { ids }) => automations.duplicate(first(ids)),
+    ask: ({ automations }, { ids, body }) => automations.duplicate(first(ids), body),
   },
   'POST /v1/automations/{id}/enable': {
     ask: ({ automations }, { ids }) => automations.enable(first(ids)),

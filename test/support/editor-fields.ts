@@ -3,9 +3,13 @@ import { type DefaultTreeAdapterMap, parse } from 'parse5'
 type Node = DefaultTreeAdapterMap['node']
 type Element = DefaultTreeAdapterMap['element']
 
-/** What a browser would send of a page's editor: each field as it stands there. */
-export function fieldsOf(page: string): Record<string, string> {
-  const fields: Record<string, string> = {}
+/** What a browser would send of a page's editor: each field as it stands there, of several of one name the last. */
+export const fieldsOf = (page: string): Record<string, string> =>
+  Object.fromEntries(entriesOf(page))
+
+/** The same with all fields of one name. */
+export function entriesOf(page: string): [name: string, value: string][] {
+  const fields: [string, string][] = []
   const attribute = (element: Element, name: string) =>
     element.attrs.find((one) => one.name === name)?.value
   const textOf = (element: Element) =>
@@ -18,17 +22,17 @@ export function fieldsOf(page: string): Record<string, string> {
       const ticked = attribute(element, 'checked') !== undefined
       const kind = attribute(element, 'type')
       if (element.tagName === 'textarea')
-        fields[name] = textOf(element).replace(/^\n/, '').replace(/\r?\n/g, '\r\n')
+        fields.push([name, textOf(element).replace(/^\n/, '').replace(/\r?\n/g, '\r\n')])
       else if (element.tagName === 'select') {
         const options = element.childNodes.filter((one): one is Element => 'attrs' in one)
         const chosen = options.find((one) => attribute(one, 'selected') !== undefined)
         const sent = chosen ?? (options[0] as Element)
-        fields[name] = attribute(sent, 'value') ?? textOf(sent)
+        fields.push([name, attribute(sent, 'value') ?? textOf(sent)])
       } else if (element.tagName === 'input' && (kind !== 'checkbox' || ticked) && kind !== 'radio')
-        fields[name] = sentBy(
-          attribute(element, 'value') ?? (kind === 'checkbox' ? 'on' : ''),
-          kind,
-        )
+        fields.push([
+          name,
+          sentBy(attribute(element, 'value') ?? (kind === 'checkbox' ? 'on' : ''), kind),
+        ])
     }
     if ('childNodes' in node) for (const child of node.childNodes) visit(child, within)
   }

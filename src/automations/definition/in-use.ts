@@ -119,6 +119,55 @@ export async function templateUses(
   return [...uses.values()]
 }
 
+/** An automation that would send a template, once it is turned on or its draft is put in force. */
+export interface TemplatePlan {
+  id: string
+  name: string
+  as: 'off' | 'draft'
+}
+
+/** The automations that are written with a template and do not send it yet: nothing starts them, or it is in their draft alone. */
+export async function templatePlans(
+  read: Read,
+  accountId: string,
+  slug: string,
+): Promise<TemplatePlan[]> {
+  // What cannot name it is not read: a definition may have 256 KiB.
+  const naming = `%${JSON.stringify(slug)}%`
+  const written = await read
+    .selectFrom('automations')
+    .innerJoin('automation_versions as versions', (join) =>
+      join
+        .onRef('versions.automation_id', '=', 'automations.id')
+        .onRef('versions.version', '=', 'automations.version'),
+    )
+    .select(['automations.id', 'automations.name', 'automations.status', 'versions.definition'])
+    .where('account_id', '=', accountId)
+    .where('automations.status', '<>', 'archived')
+    .where('versions.definition', 'like', naming)
+    .execute()
+  const drafts = await read
+    .selectFrom('automation_drafts as drafts')
+    .innerJoin('automations', 'automations.id', 'drafts.automation_id')
+    .select(['automations.id', 'automations.name', 'drafts.definition'])
+    .where('drafts.account_id', '=', accountId)
+    .where('automations.status', '<>', 'archived')
+    .where('drafts.definition', 'like', naming)
+    .execute()
+  const sends = ({ definition }: { definition: string }) =>
+    sendsOf(JSON.parse(definition) as AutomationDefinition, slug).length > 0
+  const inVersion = written.filter(sends)
+  const known = new Set(inVersion.map(({ id }) => id))
+  return [
+    ...inVersion
+      .filter(({ status }) => status !== 'enabled')
+      .map(({ id, name }): TemplatePlan => ({ id, name, as: 'off' })),
+    ...drafts
+      .filter((one) => !known.has(one.id) && sends(one))
+      .map(({ id, name }): TemplatePlan => ({ id, name, as: 'draft' })),
+  ]
+}
+
 /** For each template, by its slug, the names of the automations whose runs would fail without it. */
 export async function templateSenders(
   read: Read,

@@ -67,7 +67,9 @@ export {
   domainUses,
   listUses,
   refuseTemplateInUse,
+  type TemplatePlan,
   type TemplateUse,
+  templatePlans,
   templateSenders,
   templateUses,
 } from './in-use.js'

@@ -122,12 +122,12 @@ function moves(
     isOpen
       ? button('close', place, 'Done', title, change)
       : button('open', place, 'Change', title, change, 'open')
-  }${!isTrigger && mayStand(items, at) && mayStand(items, at - 1) && button('up', place, 'Up', title, change)}${
+  }${!isTrigger && mayStand(items, at) && mayStand(items, at - 1) && button('up', place, 'Up', title, change, 'open')}${
     !isTrigger &&
     mayStand(items, at) &&
     mayStand(items, at + 1) &&
-    button('down', place, 'Down', title, change)
-  }${!isTrigger && isOutlineStep(item) && stepsInOrder([[item]]).length <= options.room && button('copy', place, 'Duplicate', title, change)}${
+    button('down', place, 'Down', title, change, 'open')
+  }${!isTrigger && isOutlineStep(item) && stepsInOrder([[item]]).length <= options.room && button('copy', place, 'Duplicate', title, change, 'open')}${
     !isTrigger && button('gone', place, hasWays ? 'Remove with its ways' : 'Remove', title, change)
   }</p>`
 }
@@ -138,6 +138,7 @@ const button = (
   label: string,
   name: string,
   change: string,
+  // What is moved or copied is open then, wherever it stands.
   anchor = `block-${place}`,
 ): Html =>
   html`<button name="do" value="${deed}:${place}" formaction="${change}#${anchor}" formnovalidate aria-label="${label}: ${name}">${label}</button>`

@@ -1,10 +1,15 @@
 import {
   type Automation,
   isAutomationName,
+  isOutlineStep,
+  type Outline,
   type StepDefinition,
   type StepFault,
+  stepsInOrder,
 } from '../../automations/index.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { inQuotes } from '../shell/names.js'
+import { itemAt } from './deeds.js'
 import { faultWords } from './fault-words.js'
 
 /** Where a goal may lead, as people call it. */
@@ -32,6 +37,18 @@ export function byStep(
     if (!before.includes(words)) faults.set(one.key, [...before, words])
   }
   return faults
+}
+
+/** Where a step stands that a button has just moved, for whoever does not see it; empty for what else was pressed. */
+export function movedWords(
+  pressed: string,
+  { outline, open, called }: { outline: Outline; open: string; called: (key: string) => string },
+): string {
+  const item = /^(up|down|move):/.test(pressed) ? itemAt(outline, open) : undefined
+  if (!isOutlineStep(item)) return ''
+  const keys = stepsInOrder(outline).map(({ key }) => key)
+  const { key } = item.step
+  return `${inQuotes(called(key))} is now step ${keys.indexOf(key) + 1} of ${keys.length}`
 }
 
 /** How it stands, and what saving does. */

@@ -22,7 +22,7 @@ import type { Visit } from '../shell/visit.js'
 import { outlineCards } from './cards.js'
 import { itemAt } from './deeds.js'
 import type { AutomationEditDeps } from './deps.js'
-import { byStep, nameFaults, stateWords, targetsOf } from './edit-words.js'
+import { byStep, movedWords, nameFaults, stateWords, targetsOf } from './edit-words.js'
 import { faultList } from './fault-list.js'
 import { faultWords } from './fault-words.js'
 import { faultsNow } from './faults-now.js'
@@ -32,6 +32,7 @@ import { asWait, heardAt } from './settings-rules.js'
 import { stepChoices } from './step-choices.js'
 import { stepFields } from './step-fields.js'
 import { definitionOf } from './typed.js'
+import { unknownDate } from './unknown-date.js'
 import { tooSoonWords } from './unready-words.js'
 import { unseenAsked } from './unseen-words.js'
 import { typedOrKept, writable } from './written.js'
@@ -53,6 +54,8 @@ export interface EditAutomationView {
   /** What is told where somebody else was quicker. */
   theirs: string
   nameFaults: Faults
+  /** Where the step stands that was moved just now. */
+  moved: string
   same: SameBy
   /** What is doubtful with no single step. */
   doubtful: string[]
@@ -84,7 +87,11 @@ export async function showEdit(
   const step = item !== undefined && 'step' in item ? item.step : ofSettings
   const steps = stepsInOrder(outline)
   const book = await wordBook(read, account.id, [definition])
+  const doubtfulDate = await unknownDate(read, account.id, definition)
+  // Beside its field, where that is shown.
+  const isDateShown = doubtfulDate !== undefined && step?.key === doubtfulDate.key
   const warned = [
+    ...(doubtfulDate === undefined || isDateShown ? [] : [doubtfulDate]),
     ...(isSound ? await automationWarnings(read, account.id, definition) : []),
     ...(await unseenAsked(deps, account.id, definition)),
     ...tooSoonWords(definition),
@@ -101,7 +108,11 @@ export async function showEdit(
   const domains = (await verifiedDomains(read, account.id)).join(', ')
   const preview =
     step?.type === 'send_email'
-      ? await mailPreview(deps, { accountId: account.id, base }, step.config)
+      ? await mailPreview(
+          deps,
+          { accountId: account.id, base, automationId: automation.id },
+          step.config,
+        )
       : undefined
   const called = titleOf(definition, book)
   const says = (one: OutlineStep) => stepWords(one.step, book, definition)
@@ -114,7 +125,7 @@ export async function showEdit(
     faults: byStep(found, called),
     warnings: byStep(warned, called),
     fields: (one) =>
-      html`<div id="fields">${nameFields(one.step)}${stepFields(one.step, { choices, change, preview, domains, base })}</div>`,
+      html`<div id="fields">${nameFields(one.step)}${stepFields(one.step, { choices, change, preview, domains, base, unknownDate: doubtfulDate?.error })}</div>`,
   })
   const isConflict = told.message === changedSince
   const view: EditAutomationView = {
@@ -139,6 +150,7 @@ export async function showEdit(
     state: stateWords(automation, typed.isDraft, found.length === 0),
     theirs,
     nameFaults: nameFaults(typed.name),
+    moved: movedWords(visit.fields.get('do') ?? '', { outline, open, called }),
     same: {
       api: [
         call(api.automations.getDraft, { of: { id: automation.id } }),
@@ -146,7 +158,7 @@ export async function showEdit(
       ],
       cli: [command('automation draft', { of: [automation.id] })],
     },
-    wrong: faultList(found, { outline, open, called, base }),
+    wrong: faultList(found, { outline, open, called, base, automationId: automation.id }),
     doubtful: warned.filter(({ key }) => key === null).map((one) => faultWords(one, called)),
     isConflict,
   }

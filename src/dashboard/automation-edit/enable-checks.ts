@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import {
   type AutomationDefinition,
   automationWarnings,
@@ -6,6 +7,7 @@ import {
   faultsOf,
   type LiquidDeps,
   outlineOf,
+  placeIn,
   surveyDates,
   validate,
 } from '../../automations/index.js'
@@ -14,9 +16,11 @@ import { ApiError } from '../../errors/index.js'
 import { namesAmong } from '../../events/index.js'
 import type { Read } from '../../store/index.js'
 import { durationWords } from '../automations/duration-words.js'
+import { crowdNamed } from '../automations/start.js'
 import { startWords, stepTitle, titleOf, type WordBook } from '../automations/words.js'
 import type { CampaignCheck } from '../campaigns/check.js'
 import { inQuotes } from '../shell/names.js'
+import { templatePath } from '../templates/way-back.js'
 import { faultWords } from './fault-words.js'
 import { datedWords, unreadableWords } from './survey-words.js'
 import { tooSoonWords, type Unready, unwrittenMails } from './unready-words.js'
@@ -27,12 +31,14 @@ interface CheckedAt {
   billing: AccountBilling
   base: string
   here: string
+  id: string
+  isOn: boolean
 }
 
 /** What speaks for and against turning it on as it is written. */
 export async function checksOf(
   deps: LiquidDeps & { store: { read: Read } },
-  { billing, base, here }: CheckedAt,
+  { billing, base, here, id, isOn }: CheckedAt,
   definition: AutomationDefinition,
   book: WordBook,
 ): Promise<CampaignCheck[]> {
@@ -52,7 +58,7 @@ export async function checksOf(
       mend:
         one.slug === undefined
           ? { label: 'Mend it at its step', href: mendPath(here, { outline }, [one]) }
-          : { label: 'Write this mail', href: `${base}/templates/${one.slug}` },
+          : { label: 'Write this mail', href: templatePath(base, one.slug, id) },
     })
   const unwritten = await unwrittenMails(read, billing.accountId, definition)
   if (valid === undefined) return [...faults, ...unwritten].map(told('bad'))
@@ -84,6 +90,7 @@ export async function checksOf(
   checks.push(...tooSoonWords(valid).map(told('doubt')))
   checks.push(...(await unheard(read, billing.accountId, valid)))
   checks.push(...(await datesChecked(read, billing.accountId, valid)))
+  checks.push(...(await alreadyThere(read, { billing, here, isOn }, valid)))
   return checks
 }
 
@@ -101,6 +108,33 @@ async function datesChecked(
     { tone: survey.dated === 0 ? 'doubt' : 'none', says: datedWords(survey) },
     ...(unreadable === undefined ? [] : [{ tone: 'doubt', says: unreadable } as const]),
   ]
+}
+
+/** Whoever is in the list or segment already has joined it before: nothing begins for them by itself. */
+async function alreadyThere(
+  read: Read,
+  { billing, here, isOn }: Pick<CheckedAt, 'billing' | 'here' | 'isOn'>,
+  { steps }: AutomationDefinition,
+): Promise<CampaignCheck[]> {
+  const trigger = steps.find((step) => step.type === 'trigger')
+  if (trigger?.type !== 'trigger') return []
+  const { eventName, filter } = trigger.config
+  const id = placeIn(filter)
+  const crowd =
+    eventName === '$list.joined'
+      ? { listId: id }
+      : eventName === '$segment.joined'
+        ? { segmentId: id }
+        : undefined
+  const found =
+    crowd === undefined || id === '' ? undefined : await crowdNamed(read, billing.accountId, crowd)
+  if (found === undefined || found.people === 0) return []
+  const { name, people } = found
+  const says = `${counted(people, 'person is', 'people are')} in ${inQuotes(name)} already, and ${people === 1 ? 'does' : 'do'} not enter by being there.`
+  const start = 'Start for a list or segment'
+  return isOn
+    ? [{ tone: 'none', says, mend: { label: start, href: `${here}/start` } }]
+    : [{ tone: 'none', says: `${says} Once it is on, “${start}” on its page lets them in.` }]
 }
 
 /** Events that never came: most of them are mistyped. */

@@ -122,7 +122,9 @@ async function showEnable(
   const book = await wordBook(read, account.id, [definition])
   const billing = await readBilling(read, deps.plans, account.id)
   const here = `${base}/automations/${found.id}`
-  const checks = await checksOf(deps, { billing, base, here }, definition, book)
+  const isOn = found.status === 'enabled'
+  const at = { billing, base, here, id: found.id, isOn }
+  const checks = await checksOf(deps, at, definition, book)
   const unseen = await unseenWords(deps, account.id, definition, book)
   checks.push(...unseen.map((says): CampaignCheck => ({ tone: 'doubt', says })))
   if (!isAutomationName(name)) {
@@ -133,7 +135,6 @@ async function showEnable(
       mend,
     })
   }
-  const isOn = found.status === 'enabled'
   const groups = await olderGroups(read, found, { definition, isDraft })
   checks.push(...stranded(groups))
   const people = groups.reduce((sum, { count }) => sum + count, 0)

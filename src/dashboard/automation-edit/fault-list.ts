@@ -1,6 +1,7 @@
 import type { Outline } from '../../automations/index.js'
 import { type Html, html } from '../shell/html.js'
 import { inQuotes, isolated } from '../shell/names.js'
+import { templatePath } from '../templates/way-back.js'
 import { placeOf } from './deeds.js'
 import { faultWords } from './fault-words.js'
 import type { Unready } from './unready-words.js'
@@ -16,7 +17,14 @@ export function faultList(
     open,
     called,
     base,
-  }: { outline: Outline; open: string; called: (key: string) => string; base: string },
+    automationId,
+  }: {
+    outline: Outline
+    open: string
+    called: (key: string) => string
+    base: string
+    automationId: string
+  },
 ): Html {
   if (found.length === 0) return html`<p role="status"></p>`
   const anchorOf = ({ key, error }: Unready): string | undefined => {
@@ -30,7 +38,8 @@ export function faultList(
     const where = one.key === null ? 'For all steps' : inQuotes(called(one.key))
     const at = anchor && html`<a href="#${anchor}">${isolated(where)}</a>: `
     const mail =
-      one.slug !== undefined && html` <a href="${base}/templates/${one.slug}">Write this mail</a>`
+      one.slug !== undefined &&
+      html` <a href="${templatePath(base, one.slug, automationId)}">Write this mail</a>`
     return html`<li>${at}${says}${mail}</li>`
   })
   const more = found.length - lines.length

@@ -11,6 +11,7 @@ import type { Rule } from '../../rules/index.js'
 import { deletedPlaceWords, placeWords } from '../automations/words.js'
 import { eventWords } from '../event-words.js'
 import type { FieldChoice } from '../segments/choices.js'
+import { noFaults } from '../shell/faults.js'
 import { type Html, html } from '../shell/html.js'
 import type { StepChoices } from './step-choices.js'
 import { one, showsFor } from './step-field.js'
@@ -97,22 +98,20 @@ const anyWords = (name: string): string =>
 /** The day of a field: which, how far from it, when, and how often. */
 export function dateFields(
   { field: of, days = 0, time = '09:00', zone = '', repeat = 'yearly' }: DateOf = { field: '' },
-  { fields }: StepChoices,
+  { dates }: StepChoices,
+  unknown: string | undefined,
 ): Html {
-  const known = fields.flatMap(({ value }) => {
-    const [, name] = /^contact\.metadata\.([\w-]+)$/.exec(value) ?? []
-    return name === undefined ? [] : [name]
-  })
   return html`${one({
     name: 'dateField',
     label: 'Which field has the date',
     hint: 'Such as birthday: at most 64 letters, digits, _ and -. It holds a day like 1990-02-28. Who was born on 29 February has it on the 28th in other years.',
     value: dateFieldOf({ field: of }),
     list: 'date-fields',
+    faults: unknown === undefined ? noFaults : { ...noFaults, fields: { 's.dateField': unknown } },
     maxlength: 64,
     autocomplete: 'off',
     spellcheck: false,
-  })}<datalist id="date-fields">${known.map((name) => html`<option value="${name}"></option>`)}</datalist>
+  })}<datalist id="date-fields">${dates.map(({ value, label }) => html`<option value="${value}">${label}</option>`)}</datalist>
 <div class="tools">${one({ name: 'dateDays', label: 'Days', hint: `A whole number: 0 is the day itself; at most ${mostDays}.`, value: String(Math.abs(days)), inputmode: 'numeric', maxlength: 3, autocomplete: 'off' })}${one(
     {
       name: 'dateWay',

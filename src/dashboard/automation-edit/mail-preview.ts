@@ -3,6 +3,7 @@ import { findTemplate, samplesOf } from '../../templates/index.js'
 import { shownCopy } from '../campaigns/preview.js'
 import { type Html, html } from '../shell/html.js'
 import { previewOf, type TemplatePreview } from '../templates/preview.js'
+import { templatePath } from '../templates/way-back.js'
 import type { AutomationEditDeps } from './deps.js'
 import type { MailConfig } from './mail-fields.js'
 
@@ -37,13 +38,13 @@ export async function templateShown(
 /** The mail of a step as it is sent with the sample values of its template; nothing where there is none of that name. */
 export async function mailPreview(
   deps: AutomationEditDeps,
-  { accountId, base }: { accountId: string; base: string },
+  { accountId, base, automationId }: { accountId: string; base: string; automationId: string },
   { template: slug, type }: MailConfig,
 ): Promise<Html | undefined> {
   if (slug === '') return undefined
   try {
     const { mail, fault } = await templateShown(deps, accountId, slug, type)
-    const change = html`<a href="${base}/templates/${slug}">Write this mail</a>`
+    const change = html`<a href="${templatePath(base, slug, automationId)}">Write this mail</a>`
     if (mail === undefined)
       return html`<p class="fault">${fault?.message ?? 'It cannot be shown.'} ${change}</p>`
     return html`<p class="inbox-line"><b>${mail.subject}</b> <span class="quiet">${mail.snippet}</span></p><p class="quiet">${change}</p><iframe class="mail" title="The mail “${slug}”" src="${base}/automations/mail/${mail.id}" sandbox="allow-popups allow-popups-to-escape-sandbox" loading="lazy"></iframe>`

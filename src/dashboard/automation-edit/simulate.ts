@@ -9,7 +9,9 @@ import {
   readWritten,
   seenEvents,
   surveyDates,
+  type UnseenDeed,
 } from '../../automations/index.js'
+import type { Form } from '../../http/index.js'
 import { flowGraph } from '../automations/graph.js'
 import { crowdChoices, crowdIn } from '../automations/start.js'
 import { wordBook } from '../automations/word-book.js'
@@ -182,14 +184,14 @@ async function tried(
   if (whom !== '') {
     const order = flowGraph(definition).steps.map(({ key }) => key)
     const counts = await previewCohort(deps, account.id, id, crowdIn(whom), world)
-    const notSeen = unseenInTrial(counts.unseen, called)
+    const notSeen = unseenInTrial(asSaid(counts.unseen, fields), called)
     return { ...nothingTold, ...countsOf(counts, called, order), notSeen }
   }
   const email = checkedEmail(fields.get('email') ?? '')
   const arriving = makeArriving(deps, account.id, { address: email })
   const asked = { ...world, email }
   const preview = await previewAutomation({ ...deps, arriving }, account.id, id, asked)
-  const notSeen = unseenInTrial(preview.unseen, called)
+  const notSeen = unseenInTrial(asSaid(preview.unseen, fields), called)
   const words = {
     called,
     asked: (field: string) => fieldWords(field, book, definition),
@@ -197,6 +199,12 @@ async function tried(
     keep: (html: string) => `${base}/automations/mail/${deps.rendered.keep(account.id, html)}`,
   }
   return { ...nothingTold, ...timelineOf(preview, words), notSeen }
+}
+
+/** Whoever clicks has opened the mail, too; that nobody sees it is told to those alone who have said so. */
+function asSaid(unseen: readonly UnseenDeed[], fields: Form): UnseenDeed[] {
+  const opened = fields.all('opened')
+  return unseen.filter(({ deed, step }) => deed !== 'opened' || opened.includes(step))
 }
 
 const datedLines = (survey: DateSurvey): string[] => [

@@ -1,4 +1,5 @@
-import type { SeenEvent, StepDefinition } from '../../automations/index.js'
+import { dateEvent, type SeenEvent, type StepDefinition } from '../../automations/index.js'
+import { listContactFields } from '../../contact-fields/index.js'
 import { listPage } from '../../contacts/index.js'
 import { listForms } from '../../forms/index.js'
 import { comparisonsOf, type Rule } from '../../rules/index.js'
@@ -23,6 +24,8 @@ export interface StepChoices {
   endpoints: FieldChoice[]
   /** Events that really came, or that another automation hears. */
   events: string[]
+  /** The account's fields of contacts that hold a day. */
+  dates: FieldChoice[]
   /** What a condition may be about, of the contact, of events and of the mails before. */
   fields: FieldChoice[]
 }
@@ -54,13 +57,15 @@ export async function stepChoices(
   const is = (...types: StepDefinition['type'][]) => step !== undefined && types.includes(step.type)
   const hears = is('trigger', 'wait_for_event')
   const named = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
-  const [templates, lists, segments, forms, topics, endpoints] = await Promise.all([
+  const isDated = step?.type === 'trigger' && step.config.eventName === dateEvent
+  const [templates, lists, segments, forms, topics, endpoints, contactFields] = await Promise.all([
     is('send_email') ? listTemplates(read, accountId, { limit: mostTemplates }) : [],
     hears ? listPage(read, accountId, { limit: mostLists }).then(({ page }) => page) : [],
     hears ? listSegments(read, accountId) : [],
     hears ? listForms(read, accountId) : [],
     is('send_email') ? listTopics(read, accountId) : [],
     is('webhook') ? listEndpoints(read, accountId) : [],
+    isDated ? listContactFields(read, accountId) : [],
   ])
   const fields =
     step === undefined
@@ -78,6 +83,9 @@ export async function stepChoices(
     topics: topics.map(named),
     endpoints: endpoints.map(({ id, url }) => ({ value: id, label: url })),
     events: events.map(({ name }) => name),
+    dates: contactFields
+      .filter(({ type }) => type === 'date')
+      .map(({ name, label }) => ({ value: name, label })),
     fields,
   }
 }

@@ -18,6 +18,8 @@ export interface FieldsOptions {
   change: string
   /** The preview of a mail's template. */
   preview?: Html | undefined
+  /** What is doubtful with the field by whose day it begins. */
+  unknownDate?: string | undefined
   /** What the account writes from. */
   domains: string
   /** Where the account's pages are. */
@@ -28,7 +30,7 @@ export interface FieldsOptions {
 export function stepFields(step: StepDefinition, options: FieldsOptions): Html {
   switch (step.type) {
     case 'trigger':
-      return html`${heardFields(step.config, 'What starts it', options, true)}${step.config.eventName === dateEvent && dateFields(step.config.date, options.choices)}${reentryFields(step.config.reentry, options.change)}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
+      return html`${heardFields(step.config, 'What starts it', options, true)}${step.config.eventName === dateEvent && dateFields(step.config.date, options.choices, options.unknownDate)}${asksHowOften(step.config) && reentryFields(step.config.reentry, options.change)}${filterPart(withoutPlace(step.config.filter), 'Only if', options)}`
     case 'send_email':
       return mailFields(step.config, options)
     case 'delay':
@@ -66,6 +68,10 @@ const amount = (label: string, duration: string, hint: string, name = 'amount'):
   const typed = typedDuration(duration)
   return html`<div class="tools">${one({ name, label, hint, value: typed.amount, inputmode: 'numeric', maxlength: 12, autocomplete: 'off' })}${one({ name: name === 'amount' ? 'unit' : `${name}Unit`, label: 'Unit', type: 'select', options: unitChoices, value: typed.unit })}</div>`
 }
+
+/** A date says by itself how often it comes, unless somebody has chosen less. */
+const asksHowOften = ({ eventName, reentry = 'after_end' }: ConfigOf<'trigger'>): boolean =>
+  eventName !== dateEvent || reentry !== 'after_end'
 
 function reentryFields(
   reentry: 'after_end' | 'once' | { after: string } | undefined,

@@ -12,6 +12,7 @@ import { changed, sentenceIn } from '../segments/sent-rule.js'
 import { ruleOfSentence } from '../segments/sentence.js'
 import { durationOf } from './durations.js'
 import { whenIn } from './heard-fields.js'
+import { unlessSame } from './same-step.js'
 import { headersIn, valuesIn, valueTyped } from './typed-lines.js'
 
 /** A step as its card says it, in place of what it was. Buttons of its rule are done, too. */
@@ -22,7 +23,7 @@ export function configIn(step: StepDefinition, fields: Form): StepDefinition {
   const { name: _, ...rest } = step
   const name = said('name')
   const made = withConfig(rest as StepDefinition, said, fields)
-  return name === '' ? made : { ...made, name }
+  return unlessSame(step, name === '' ? made : { ...made, name })
 }
 
 type Said = (name: string) => string
@@ -32,16 +33,13 @@ function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinit
     case 'trigger': {
       const { filter: _, reentry: __, eventName: ___, date: ____, ...rest } = step.config
       const heard = heardIn(said, fields, step.config)
-      const how = said('reentry')
-      const again = saidDuration(said, fields, 'again') ?? usualAgain
-      const reentry = how === 'after' ? { after: again } : how === 'once' ? how : undefined
       return {
         ...step,
         config: {
           ...rest,
           ...heard,
           ...(heard.eventName === dateEvent && { date: dateIn(said) }),
-          ...(reentry !== undefined && { reentry }),
+          ...reentryIn(said, fields, step.config),
         },
       }
     }
@@ -73,6 +71,20 @@ function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinit
     case 'exit':
       return { ...step, config: said('reason') === '' ? {} : { reason: said('reason') } }
   }
+}
+
+type Trigger = Extract<StepDefinition, { type: 'trigger' }>['config']
+
+/** How often one person may go through; where the form does not ask for it, as before. */
+function reentryIn(said: Said, fields: Form, before: Trigger): Pick<Trigger, 'reentry'> {
+  if (fields.get('s.reentry') === undefined) {
+    return before.reentry === undefined ? {} : { reentry: before.reentry }
+  }
+  const how = said('reentry')
+  if (how === 'once') return { reentry: how }
+  return how === 'after'
+    ? { reentry: { after: saidDuration(said, fields, 'again') ?? usualAgain } }
+    : {}
 }
 
 /** The day of a field on which a trigger begins, as its card says it. */

@@ -17,9 +17,12 @@ export function valueTyped(typed: string): Json | { var: string } {
 /** The same as it is typed. */
 export function typedValue(value: unknown): string {
   if (isJsonObject(value) && typeof value.var === 'string') return `{{ ${value.var} }}`
-  if (typeof value === 'string' && valueTyped(value) === value) return value
+  if (typeof value === 'string' && isOneLine(value) && valueTyped(value) === value) return value
   return JSON.stringify(value)
 }
+
+// Of a line only this much comes back; all else is written in quotes.
+const isOneLine = (value: string) => value === value.trim() && !/[\r\n]/.test(value)
 
 type Values = Record<string, Json | { var: string }>
 

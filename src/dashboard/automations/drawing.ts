@@ -7,11 +7,13 @@ export interface DrawnStep {
   words: string
   /** `12 here`, or nothing. */
   figures: string
+  /** What is said of it beside that, for whoever points at it. */
+  more?: string | undefined
   /** To its people. */
   href: string
 }
 
-// As much as a line of a box has room for.
+// As much as a line of a box has room for, in letters of usual width.
 const perLine = 30
 const lineHeight = 16
 
@@ -40,7 +42,7 @@ export function drawing(
           : html`<text x="${way.x}" y="${way.y + 5 + lineHeight}" class="c"><title>${count} went the way “${words}”</title>${count}</text>`
     return html`<path d="${path}"/>${words !== undefined && html`<text x="${way.x}" y="${way.y + 5}" class="w">${words}</text>`}${told}`
   })
-  const boxes = steps.map(({ words, figures, href }, at) => {
+  const boxes = steps.map(({ words, figures, more, href }, at) => {
     const { x = 0, y = 0 } = layout.steps[at] ?? {}
     const middle = x + stepWidth / 2
     const written = [...inLines(words), ...(figures === '' ? [] : [figures])]
@@ -49,18 +51,46 @@ export function drawing(
       const isFigures = figures !== '' && row === written.length - 1
       return html`<text x="${middle}" y="${top + row * lineHeight}"${isFigures && html` class="n"`}>${line}</text>`
     })
-    return html`<a href="${href}" tabindex="-1"><title>${words}</title><use href="#step" x="${x}" y="${y}"/>${texts}</a>`
+    return html`<a href="${href}" tabindex="-1"><title>${more === undefined ? words : `${words}: ${more}`}</title><use href="#step" x="${x}" y="${y}"/>${texts}</a>`
   })
-  return html`<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><defs><rect id="step" width="${stepWidth}" height="${stepHeight}" rx="8"/><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>
+  return html`<svg aria-hidden="true" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><defs><rect id="step" width="${stepWidth}" height="${stepHeight}" rx="8"/><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>
 ${lines}
 ${boxes}</svg>`
 }
 
-/** In two lines at most, broken between words. */
+/** In two lines at most, broken between words; a word that is longer than a line is cut. */
 function inLines(words: string): string[] {
-  if (words.length <= perLine) return [words]
-  const at = words.lastIndexOf(' ', perLine)
-  const first = words.slice(0, at > 0 ? at : perLine)
-  const rest = words.slice(first.length).trim()
-  return [first, rest.length > perLine ? `${rest.slice(0, perLine - 1)}…` : rest]
+  const letters = [...words]
+  const room = lettersIn(letters, perLine)
+  if (room === letters.length) return [words]
+  const at = letters.slice(0, room + 1).lastIndexOf(' ')
+  if (at <= 0) return [cut(letters)]
+  return [letters.slice(0, at).join(''), cut(letters.slice(at + 1))]
+}
+
+function cut(letters: readonly string[]): string {
+  if (lettersIn(letters, perLine) === letters.length) return letters.join('')
+  return `${letters.slice(0, lettersIn(letters, perLine - 1)).join('')}…`
+}
+
+/** How many of some letters a line has room for. */
+function lettersIn(letters: readonly string[], room: number): number {
+  let taken = 0
+  for (const [at, letter] of letters.entries()) {
+    taken += widthOf(letter)
+    if (taken > room) return at
+  }
+  return letters.length
+}
+
+// About what they take of a usual font; nothing here can measure it. Chinese, Japanese and Korean fill a square.
+function widthOf(letter: string): number {
+  if (
+    /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]|\p{Extended_Pictographic}/u.test(
+      letter,
+    )
+  )
+    return 2
+  if (/[MWmw@%—]/.test(letter)) return 1.8
+  return /\p{Lu}/u.test(letter) ? 1.4 : 1
 }

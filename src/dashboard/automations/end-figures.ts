@@ -1,5 +1,5 @@
 import { shownCount } from '../../amounts/index.js'
-import type { Automation, EndKind } from '../../automations/index.js'
+import type { Automation, AutomationDefinition, EndKind } from '../../automations/index.js'
 
 /** How pages call those who did not come to the end of a way, by how it ended for them: only the last have left. */
 export const endLabels: Readonly<Record<EndKind, string>> = {
@@ -12,6 +12,12 @@ export const endLabels: Readonly<Record<EndKind, string>> = {
 /** Who is counted as what, below the figures. */
 export const whoLeft =
   'A step has ended it for whoever came to an “End”, or waited in vain where no way leads on. Who left on the way unsubscribed, bounced or complained, was deleted or taken out, or it failed for them; “People” tells the reason of each.'
+
+/** Whether anybody can reach a goal, or could in an older version. */
+export const hasGoal = (
+  { reached }: Pick<Automation, 'reached'>,
+  { settings }: Pick<AutomationDefinition, 'settings'>,
+): boolean => settings?.goal !== undefined || reached > 0
 
 type Counters = Pick<
   Automation,
@@ -28,7 +34,9 @@ export function endFigures(one: Counters): { label: string; value: string }[] {
     ...(one.by_event === 0 ? [] : [{ label: endLabels.event, value: shownCount(one.by_event) }]),
     ...(one.by_goal === 0 ? [] : [{ label: endLabels.goal, value: shownCount(one.by_goal) }]),
     { label: endLabels.left, value: shownCount(left) },
-    { label: 'Of these failed', value: shownCount(one.failed) },
-    { label: 'Of these taken out', value: shownCount(one.cancelled) },
+    ...(one.failed === 0 ? [] : [{ label: 'Of these failed', value: shownCount(one.failed) }]),
+    ...(one.cancelled === 0
+      ? []
+      : [{ label: 'Of these taken out', value: shownCount(one.cancelled) }]),
   ]
 }

@@ -45,7 +45,9 @@ export function ownFieldWords(
   names: ReadonlyMap<string, string>,
 ): string | undefined {
   if (!isJsonObject(sample)) return undefined
-  const words = Object.entries(sample).map(([field, value]) => {
+  // Segments and forms are told by their names, too, as these were then.
+  const asked = Object.entries(sample).filter(([field]) => sample[`${field}Id`] === undefined)
+  const words = asked.map(([field, value]) => {
     const place = places[field]
     if (place === undefined || typeof value !== 'string') return undefined
     const name = names.get(value.toLowerCase())

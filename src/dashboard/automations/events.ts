@@ -69,7 +69,7 @@ export function eventPages(pages: AccountPages, deps: AutomationPageDeps): void 
         : `. ${inQuotes(name)} did not begin: ${inside(refusalWords(reason))}`,
     )
     return redirect(`${base}/events`, {
-      flash: `“${event.event}” came for ${given.email}: it began ${plural(started, 'automation')} and ended ${plural(resumed, 'wait')}${refused.slice(0, mostRefused).join('')}`,
+      flash: `“${event.event}” came for ${given.email}: it began ${plural(started, 'automation')} and ended ${plural(resumed, 'wait')}${refused.slice(0, mostRefused).join('')}. The table below counts it in a few seconds`,
       audit: { action: 'event.send', target: event.event },
     })
   })

@@ -11,7 +11,7 @@ import { linkTo } from '../shell/listing.js'
 import { type DrawnStep, drawing } from './drawing.js'
 import { type FlowWay, flowGraph } from './graph.js'
 import { layoutOf } from './layout.js'
-import { leftStep } from './left-step.js'
+import { leftStep, movedHereWords } from './left-step.js'
 import { stepTitle, stepWords, type WordBook } from './words.js'
 
 /** A step of the outline. */
@@ -22,6 +22,10 @@ export interface OutlinedStep {
   /** To the people who are there. */
   href: string
   present: string
+  /** The same as the drawing has it. */
+  figures: string
+  /** How many of those who came were moved here; undefined for none. */
+  moved: string | undefined
   /**
    * What it does, where it has a name; how many came, and what came of its mails; how many left there by none of its ways;
    * what happens where no way leads on.
@@ -62,15 +66,21 @@ export async function flowView(
     const stands = standing.get(key)
     const { present, counts, ways: taken, left, moved } = countsOf(stands, period)
     const isMore = period === undefined && stands?.isMore === true
+    const here = present === 0 ? '' : `${isMore ? 'at least ' : ''}${shown(present)} here now`
+    const movedHere = counts === null ? undefined : movedHereWords(counts)
+    // How many of those who are there now were moved is known where all were that came.
+    const isOfAll = present > 0 && counts !== null && counts.moved_here >= counts.entered
     const ways = graph.ways.filter(({ from }) => from === at)
     return {
       number: at + 1,
       words: texts[at] ?? key,
       href: linkTo(`${page}/runs`, { show: 'live', step: key, version: String(version.number) }),
-      present: present === 0 ? '' : `${isMore ? 'at least ' : ''}${shown(present)} here now`,
+      present: here,
+      figures: isOfAll && movedHere !== undefined ? `${here}, ${movedHere}` : here,
+      moved: movedHere,
       says: [
         step.name === undefined ? undefined : stepWords(step, book, definition),
-        counts === null || type === 'trigger' ? undefined : `${shown(counts.entered)} came here`,
+        counts === null || type === 'trigger' ? undefined : cameWords(counts),
         counts === null || type !== 'send_email' ? undefined : mailWords(counts, taken),
         left === 0 || isMore ? undefined : `${shown(left)} left here`,
         moved === 0 ? undefined : `${shown(moved)} moved to another version`,
@@ -84,10 +94,15 @@ export async function flowView(
     }
   })
   const drawn = steps.map(
-    ({ words, present, href }): DrawnStep => ({ words, figures: present, href }),
+    ({ words, figures, href, moved }): DrawnStep => ({ words, figures, href, more: moved }),
   )
   const taken = steps.flatMap(({ ways }) => ways.map(({ left }) => left))
   return { drawing: drawing(graph, layoutOf(graph, name), drawn, taken), steps }
+}
+
+function cameWords(counts: Counts): string {
+  const moved = movedHereWords(counts)
+  return `${shown(counts.entered)} came here${moved === undefined ? '' : `, ${moved}`}`
 }
 
 /** Where a step lacks a way, whoever would take it is through. */
@@ -126,7 +141,9 @@ function countsOf(stands: StepStanding | undefined, period: PeriodSteps | undefi
   const on = [...ways.values()].reduce((sum, count) => sum + count, 0)
   const { entered = 0, mails = 0, present: here = 0 } = found ?? {}
   const left = type === 'trigger' ? 0 : Math.max(0, entered - here - on)
-  return { present: here, counts: { ...counts, entered, mails }, ways, left, moved: 0 }
+  // The histories of a period say how people came by ways alone.
+  const came = { ...counts, entered, mails, moved_here: 0 }
+  return { present: here, counts: came, ways, left, moved: 0 }
 }
 
 /** How many left a step by a way; undefined where the counters do not tell it. */

@@ -1,5 +1,14 @@
 import type { StepStanding } from '../../automations/index.js'
 
+type Counts = NonNullable<StepStanding['counts']>
+
+/** Whom a move has brought to a step, of those who came there; undefined where nobody was moved. */
+export function movedHereWords(counts: Pick<Counts, 'entered' | 'moved_here'>): string | undefined {
+  const { entered, moved_here: moved } = counts
+  if (moved === 0) return undefined
+  return `${moved >= entered ? 'all' : moved.toLocaleString('en-GB')} by a move`
+}
+
 /**
  * What became of who came to a step: `on` went on by one of its ways, `moved` were moved to another version, `left` left there
  * by none of them: they bounced, unsubscribed, reached the goal, failed or were taken out. Undefined where nobody counts.

@@ -14,6 +14,7 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { type AilmentOf, ailmentsNow } from './ailments.js'
 import type { AutomationPageDeps } from './deps.js'
+import { hasGoal } from './end-figures.js'
 import { wordBook } from './word-book.js'
 import { startWords, stateChip, type WordBook } from './words.js'
 
@@ -88,6 +89,11 @@ function rowOf(
     name: one.name,
     starts: definition === undefined ? '–' : startWords(definition, book),
     chip: stateChip(one, definition && ailmentOf(definition)),
-    figures: [shown(running + waiting), shown(completed), shown(ended), shown(reached)],
+    figures: [
+      shown(running + waiting),
+      shown(completed),
+      shown(ended),
+      definition !== undefined && hasGoal(one, definition) ? shown(reached) : '–',
+    ],
   }
 }

@@ -1,6 +1,7 @@
 import { counted } from '../../amounts/index.js'
 import {
   type Automation,
+  type AutomationDefinition,
   draftsAmong,
   findAutomation,
   findBackfill,
@@ -20,7 +21,7 @@ import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import { ailmentsNow } from './ailments.js'
 import type { AutomationPageDeps } from './deps.js'
-import { endFigures } from './end-figures.js'
+import { endFigures, hasGoal } from './end-figures.js'
 import { flowView, type OutlinedStep } from './flow.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { beginOf, periodChoices, periodIn } from './periods.js'
@@ -83,7 +84,7 @@ export async function showAutomation(
   const flow = await flowView(read, found, { number, definition }, around)
   const view: AutomationView = {
     ...frame,
-    figures: figuresOf(found),
+    figures: figuresOf(found, definition),
     waits: waits.value.map((one) => blockedWords(one, waits.isAll)),
     start:
       start === undefined || start.ended_at !== null
@@ -142,11 +143,11 @@ const periodWords = ({ runs, isAll }: PeriodSteps): string =>
 
 const shown = (count: number) => count.toLocaleString('en-GB')
 
-function figuresOf(one: Automation): AutomationView['figures'] {
+function figuresOf(one: Automation, definition: AutomationDefinition): AutomationView['figures'] {
   return [
     { label: 'In it now', value: shown(one.running + one.waiting) },
     { label: 'People who ever entered', value: shown(one.enrolled) },
-    { label: 'Reached the goal', value: shown(one.reached) },
+    ...(hasGoal(one, definition) ? [{ label: 'Reached the goal', value: shown(one.reached) }] : []),
     ...endFigures(one),
   ]
 }

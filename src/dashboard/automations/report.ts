@@ -10,10 +10,10 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
-import { endFigures, endLabels, whoLeft } from './end-figures.js'
+import { endFigures, endLabels, hasGoal, whoLeft } from './end-figures.js'
 import { type AutomationFrame, frameOf } from './frame.js'
 import { flowGraph } from './graph.js'
-import { leftStep } from './left-step.js'
+import { leftStep, movedHereWords } from './left-step.js'
 import { type Period, periodChoices, periodIn } from './periods.js'
 import { wordBook } from './word-book.js'
 import { titlesApart } from './words.js'
@@ -73,8 +73,8 @@ export async function showAutomationReport(
       const stand = stands.find(({ key }) => key === step.key)
       const left = stand && leftStep(stand)
       if (stand?.counts == null || left === undefined) return []
-      const { entered, moved_here: here } = stand.counts
-      const came = `${shown(entered)}${here === 0 ? '' : `, ${shown(here)} of them moved here`}`
+      const moved = movedHereWords(stand.counts)
+      const came = `${shown(stand.counts.entered)}${moved === undefined ? '' : `, ${moved}`}`
       const cells = [came, ...[stand.present, left.on, left.left, left.moved].map(shown)]
       return [{ step: called(step.key), cells }]
     })
@@ -88,10 +88,14 @@ export async function showAutomationReport(
     figures: [
       { label: 'People who ever entered', value: shown(found.enrolled) },
       { label: 'Times it began', value: shown(entered + found.running + found.waiting) },
-      {
-        label: 'Reached the goal',
-        value: withShare(found.reached, entered + found.running + found.waiting),
-      },
+      ...(hasGoal(found, definition)
+        ? [
+            {
+              label: 'Reached the goal',
+              value: withShare(found.reached, entered + found.running + found.waiting),
+            },
+          ]
+        : []),
       { label: 'In it now', value: shown(found.running + found.waiting) },
       ...endFigures(found),
     ],

@@ -8,6 +8,7 @@ import {
   liveAsked,
   ofPerson,
   type RunsFilter,
+  readDefinition,
   runStatuses,
   stepIdsOf,
   versionsShown,
@@ -18,6 +19,7 @@ import { inQuotes } from '../shell/names.js'
 import { endLabels } from './end-figures.js'
 import { flowGraph } from './graph.js'
 import { blockWords, endWords } from './result-words.js'
+import { wordBook } from './word-book.js'
 import { titlesApart, type WordBook } from './words.js'
 
 /*
@@ -209,11 +211,12 @@ export async function runChoices(
     })),
   ]
   const show = withChosen(offered, asked.show, 'Where nobody can be')
-  const called = titlesApart(definition, book)
-  const steps = flowGraph(definition).steps.map(({ key }) => ({ value: key, label: called(key) }))
+  const frozen = versions.filter(({ frozen_at }) => frozen_at !== null).map((one) => one.version)
+  const steps = stepsOf(definition, book)
+  const older = await olderSteps(read, automation, frozen, new Set(steps.map((one) => one.value)))
   const step = [
     { value: '', label: 'Any step' },
-    ...withChosen(steps, asked.step, 'A step that is gone'),
+    ...withChosen([...steps, ...older], asked.step, 'A step that is gone'),
   ]
   const why = [
     { value: '', label: 'For any reason' },
@@ -229,9 +232,7 @@ export async function runChoices(
   const version = [
     { value: '', label: 'Any version' },
     ...withChosen(
-      versions
-        .filter(({ frozen_at }) => frozen_at !== null)
-        .map((one) => ({ value: String(one.version), label: `Version ${one.version}` })),
+      frozen.map((one) => ({ value: String(one), label: `Version ${one}` })),
       asked.version,
       `Version ${asked.version}`,
     ),
@@ -246,6 +247,33 @@ export async function runChoices(
     asked.version === '' ? '' : labelOf(version, asked.version).toLowerCase(),
   ].filter((one) => one !== '')
   return { show, step, why, version, says: parts.length === 0 ? undefined : parts.join(', ') }
+}
+
+function stepsOf(definition: AutomationDefinition, book: WordBook): Choice[] {
+  const called = titlesApart(definition, book)
+  return flowGraph(definition).steps.map(({ key }) => ({ value: key, label: called(key) }))
+}
+
+/** The steps that only older versions have, each as the newest of these calls it: people may wait there still. */
+async function olderSteps(
+  read: Read,
+  { id, account_id, version: newest }: Pick<Automation, 'id' | 'account_id' | 'version'>,
+  versions: readonly number[],
+  known: Set<string>,
+): Promise<Choice[]> {
+  const older: Choice[] = []
+  for (const version of versions) {
+    if (version === newest) continue
+    const { definition } = await readDefinition(read, id, version)
+    if (definition.steps.every(({ key }) => known.has(key))) continue
+    const book = await wordBook(read, account_id, [definition])
+    for (const { value, label } of stepsOf(definition, book)) {
+      if (known.has(value)) continue
+      known.add(value)
+      older.push({ value, label: `${label} (version ${version})` })
+    }
+  }
+  return older
 }
 
 const withChosen = (choices: Choice[], value: string, label: string): Choice[] =>

@@ -2,6 +2,7 @@ import { counted, shownCount } from '../../amounts/index.js'
 import * as operations from '../../automations/contract.js'
 import {
   type Backfill,
+  type Crowd,
   crowdOf,
   dateRuleOf,
   findAutomation,
@@ -151,15 +152,22 @@ async function crowdNow(
   accountId: string,
   row: Pick<Backfill, 'list_id' | 'is_segment'> | undefined,
 ): Promise<{ name: string; people: number | undefined }> {
-  const gone = { name: 'one that is deleted', people: undefined }
-  if (row === undefined) return gone
-  const crowd = crowdOf(row)
+  const found = row && (await crowdNamed(read, accountId, crowdOf(row)))
+  return found ?? { name: 'one that is deleted', people: undefined }
+}
+
+/** A list or segment by its name, and how many are in it; undefined where it is deleted. */
+export async function crowdNamed(
+  read: Read,
+  accountId: string,
+  crowd: Crowd,
+): Promise<{ name: string; people: number } | undefined> {
   if ('segmentId' in crowd) {
     const found = await requireSegment(read, accountId, crowd.segmentId).catch(() => undefined)
-    return found === undefined ? gone : { name: found.name, people: found.count }
+    return found && { name: found.name, people: found.count }
   }
   const found = await requireList(read, accountId, crowd.listId).catch(() => undefined)
-  return found === undefined ? gone : { name: found.name, people: found.contactCount }
+  return found && { name: found.name, people: found.contactCount }
 }
 
 const hourMs = 3_600_000

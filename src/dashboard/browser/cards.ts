@@ -66,6 +66,9 @@ async function bring(
   if (there === null || made === null) throw new Error('log in again, in another tab')
   const typing = typedInto(there)
   there.replaceWith(made)
+  // Outside of the cards: a status is read aloud that was there before its words.
+  const moved = form.querySelector('[data-moved]')
+  if (moved !== null) moved.textContent = page.querySelector('[data-moved]')?.textContent ?? ''
   // The layouts, or the question whether one is to take the place of what is written.
   const begin = page.getElementById('begin')
   if (begin !== null) document.getElementById('begin')?.replaceWith(begin)
@@ -191,8 +194,11 @@ function focusOn(
     return
   }
   const [deed = ''] = value.split(':')
-  const isButton = isPointed || deed === 'up' || deed === 'down'
+  const isMove = deed === 'up' || deed === 'down'
+  const isButton = isPointed || isMove
   const wanted = [
+    // Its own button, and not that of a card in one of its ways.
+    ...(isMove ? [`button[name=do][value="${CSS.escape(`${deed}:${place}`)}"]`] : []),
     card.matches('.condition')
       ? 'select'
       : isButton

@@ -1,4 +1,10 @@
-import { type TemplateUse, templateSenders, templateUses } from '../../automations/index.js'
+import {
+  type TemplatePlan,
+  type TemplateUse,
+  templatePlans,
+  templateSenders,
+  templateUses,
+} from '../../automations/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import type { Form } from '../../http/index.js'
@@ -16,6 +22,7 @@ import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import { type DraftTemplate, previewOf, type TemplatePreview } from './preview.js'
 import type { RenderedPages } from './rendered.js'
+import { type AutomationOrigin, originOf } from './way-back.js'
 
 /** `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export interface EditorDeps extends EmailDeps {
@@ -52,6 +59,10 @@ interface EditorView {
   otherWay: string
   deletion: { action: string; refusal: string | undefined }
   uses: { name: string; runs: string; warnings: string[] }[]
+  /** Automations that will send it, but do not yet. */
+  plans: { name: string; href: string; says: string }[]
+  /** The automation from which somebody has come to write its mail. */
+  origin: AutomationOrigin | undefined
   /** Undefined where nothing can be sent. */
   test: { action: string; to: string; from: string } | undefined
 }
@@ -117,6 +128,8 @@ export async function showNew(
     slug: visit.fields.get('slug') ?? (from === undefined ? '' : `${from.slug}-copy`.slice(0, 64)),
     faults: withFault(faults, preview),
     uses: [],
+    plans: [],
+    origin: undefined,
     test: undefined,
     deletion: { action: '', refusal: undefined },
   }
@@ -138,6 +151,7 @@ export async function showEditor(
   const samples = typed?.samples ?? (await samplesOf(read, account.id, slug))
   const preview = await previewOf(deps, account.id, draft, samples)
   const uses = await templateUses(read, account.id, slug)
+  const plans = await templatePlans(read, account.id, slug)
   const senders = (await templateSenders(read, account.id)).get(slug) ?? []
   const [sender] = await verifiedDomains(read, account.id)
   const at = `${base}/templates`
@@ -162,6 +176,8 @@ export async function showEditor(
     faults: withFault(faults, preview),
     mayWrite: visit.may('templates.write'),
     uses: uses.map(usedBy),
+    plans: plans.filter(({ id }) => uses.every((use) => use.id !== id)).map(plannedBy(base)),
+    origin: await originOf(read, visit),
     deletion: { action: `${at}/${slug}/delete`, refusal: refusalOf(senders) },
     test:
       sender !== undefined && visit.may('emails.send')
@@ -246,6 +262,17 @@ const usedBy = ({ name, liveRuns, warnings }: TemplateUse) => ({
   runs: plural(liveRuns, 'live run'),
   warnings: warnings.map(({ key, error }) => `Step "${key}": ${error}`),
 })
+
+const plannedBy =
+  (base: string) =>
+  ({ id, name, as }: TemplatePlan): EditorView['plans'][number] => ({
+    name,
+    href: `${base}/automations/${id}`,
+    says:
+      as === 'off'
+        ? 'is off: once it is turned on, it sends what you save'
+        : 'has it in its draft: once that is in force, it sends what you save',
+  })
 
 /** Why it cannot be deleted now; undefined: it can. */
 function refusalOf(senders: readonly string[]): string | undefined {

@@ -28,6 +28,7 @@ import { showTemplates } from './list.js'
 import { filledIn, previewOf } from './preview.js'
 import { inTheDark } from './rendered.js'
 import { showVersion, showVersions } from './versions.js'
+import { templateAgain } from './way-back.js'
 
 // Room for HTML and text at their longest: a form writes each byte of them as up to three.
 const maxBodyBytes = 2 * 1024 * 1024
@@ -110,7 +111,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
     },
     async (visit) => {
       await open(deps, visit)
-      const { account, base, form, params } = visit
+      const { account, form, params } = visit
       const fields = await withPictureWords(deps, account.id, visit.fields)
       const { subject, textBody = '' } = form
       const { document } = typedIn(fields)?.draft ?? {}
@@ -132,7 +133,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
           : isDeepStrictEqual(content.blocks, before.blocks))
       if (isSame) {
         await keepSamples(deps, account.id, slug, samples)
-        return redirect(`${base}/templates/${slug}`, {
+        return redirect(templateAgain(visit, slug), {
           flash: 'The sample values are kept; the template is as it was',
           audit: { action: 'template.samples', target: slug },
         })
@@ -144,7 +145,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
       const uses = await templateUses(read, account.id, slug)
       const names = uses.map(({ name }) => `"${name}"`)
       const sent = names.length === 0 ? '' : `; ${listed(names, 3)} sends it from now on`
-      return redirect(`${base}/templates/${slug}`, {
+      return redirect(templateAgain(visit, slug), {
         flash: `Saved as version ${saved.version}${sent}`,
         audit: auditOf(operations.updateTemplate, {
           target: slug,
@@ -158,10 +159,10 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
     { action: 'templates.write', again: (visit, faults) => showEditor(deps, visit, faults) },
     async (visit) => {
       await open(deps, visit)
-      const { account, base, params } = visit
+      const { account, params } = visit
       const { slug, html } = await findTemplate(read, account.id, params.slug ?? '')
       const saved = await changeTemplate(deps, account.id, slug, { html })
-      return redirect(`${base}/templates/${slug}`, {
+      return redirect(templateAgain(visit, slug), {
         flash: `Version ${saved.version} is HTML`,
         audit: auditOf(operations.updateTemplate, {
           target: slug,
@@ -217,7 +218,8 @@ function testPages(pages: AccountPages, deps: EditorDeps): void {
       form: structOf(table({ from: words() })),
       again: (visit, faults) => showEditor(deps, visit, faults),
     },
-    async ({ account, base, form, params, person }) => {
+    async (visit) => {
+      const { account, form, params, person } = visit
       const template = await findTemplate(deps.store.read, account.id, params.slug ?? '')
       const { slug, subject, html, textBody } = template
       // The values that its page shows, also those that nobody has typed.
@@ -231,7 +233,7 @@ function testPages(pages: AccountPages, deps: EditorDeps): void {
         type: 'transactional',
         variables: filledIn(variables),
       })
-      return redirect(`${base}/templates/${slug}`, {
+      return redirect(templateAgain(visit, slug), {
         flash: `The test is on its way to ${person.email}`,
         audit: { action: 'template.test', target: slug, detail: { email: sent.id } },
       })

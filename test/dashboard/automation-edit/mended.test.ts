@@ -305,11 +305,11 @@ t.test('what a recipe tells its author is told before it is sent', async (t) => 
   t.match((await owner.get(edit)).text, says, 'at its step')
   const check = async () => (await owner.get(`${page}/enable`)).text
   const [, slug = ''] =
-    /In the way<[^>]*>[^<]*(?:<[^>]*>[^<]*)*?Its mail still tells[^<]*(?:<[^>]*>)* <a href="[^"]*\/templates\/(birthday-1[^"]*)">Write this mail</.exec(
+    /In the way<[^>]*>[^<]*(?:<[^>]*>[^<]*)*?Its mail still tells[^<]*(?:<[^>]*>)* <a href="[^"]*\/templates\/(birthday-1[^"?]*)\?for=[^"]*">Write this mail</.exec(
       await check(),
     ) ?? []
   t.match(slug, /^birthday-1/)
-  const writes = `Its mail still tells you[^<]*(?:<[^>]*>)* <a href="${base}/templates/${slug}">`
+  const writes = `Its mail still tells you[^<]*(?:<[^>]*>)* <a href="${base}/templates/${slug}\\?for=${id}">`
   t.match((await owner.get(edit)).text, new RegExp(`One thing is not right yet[\\s\\S]*${writes}`))
   t.notMatch(await check(), /<button[^>]*>Turn it on</)
   const { revision = '' } = fieldsOf((await owner.get(edit)).text)
@@ -333,7 +333,7 @@ t.test('what a recipe tells its author is told before it is sent', async (t) => 
   t.match(await check(), /<button[^>]*>Turn it on</)
   const it = await editor(edit)
   await it.press('open:0.1')
-  const link = `<p class="quiet"><a href="${base}/templates/${slug}">Write this mail</a></p><iframe`
+  const link = `<p class="quiet"><a href="${base}/templates/${slug}?for=${id}">Write this mail</a></p><iframe`
   t.ok(it.html().includes(link), 'the way to it is not in a line that is cut')
 })
 

@@ -122,6 +122,9 @@ t.test('what an event of the appliance names is said by its name', async (t) => 
   const listId = '01a2fc92-0000-7000-8000-5f0e1c2d3b4a'
   t.equal(ownFieldWords({ listId }, new Map([[listId, 'Readers']])), 'List “Readers”')
   t.equal(ownFieldWords({ listId }, new Map()), 'List that is deleted')
+  // A segment and a form are named in the event, too.
+  const named = { segmentId: listId, segment: 'As it was' }
+  t.equal(ownFieldWords(named, new Map([[listId, 'Buyers']])), 'Segment “Buyers”')
   t.equal(ownFieldWords({ listId, more: 1 }, new Map()), undefined)
   const { id: made } = await call('POST', '/v1/contacts/lists', { name: 'Readers & co' })
   const someone = await call('POST', `/v1/contacts/${made}`, { email: 'some@x.test' })

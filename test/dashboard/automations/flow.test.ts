@@ -85,3 +85,39 @@ t.test('no two steps lie upon each other', async (t) => {
     }
   }
 })
+
+t.test(
+  'a word that is longer than its box is cut, and nothing is for readers of the screen',
+  async (t) => {
+    const graph = flowGraph(anyDefinition(1))
+    const layout = layoutOf(graph, 'long')
+    const told = [
+      'W'.repeat(60),
+      'x'.repeat(90),
+      `Wait for ${'y'.repeat(50)} and more`,
+      '漢'.repeat(40),
+    ]
+    const steps = graph.steps.map((_, at) => ({
+      words: told[at] ?? 'short',
+      figures: '',
+      href: '#',
+    }))
+    const drawn = drawing(graph, layout, steps).text
+    t.match(
+      drawn,
+      new RegExp(`^<svg aria-hidden="true" width="${layout.width}" height="${layout.height}"`),
+    )
+    const lines = [...drawn.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, line]) => line ?? '')
+    t.same(
+      lines.filter((line) => /WW|xx|yy|Wait|漢/.test(line)),
+      [
+        `${'W'.repeat(16)}…`,
+        `${'x'.repeat(29)}…`,
+        'Wait for',
+        `${'y'.repeat(29)}…`,
+        `${'漢'.repeat(14)}…`,
+      ],
+    )
+    for (const words of told) t.match(drawn, `<title>${words}</title>`, 'the title has it whole')
+  },
+)
