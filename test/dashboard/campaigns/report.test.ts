@@ -114,7 +114,7 @@ t.test('a segment is made of them, once, by who may', async (t) => {
   t.notMatch((await member.get(made.to)).text, /cat@x\.test/)
   // Of a part of those behind a number too: here by link, reason and provider.
   const shown = (await member.get(at)).text
-  t.match(shown, /who=opened&amp;provider=Google">/)
+  t.match(shown, /who=delivered&amp;provider=Google">/)
   for (const [part, who] of [
     [{ link: '1' }, 'clicked'],
     [{ reason: '1' }, 'unreached'],
