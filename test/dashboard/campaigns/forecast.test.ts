@@ -37,7 +37,7 @@ t.test('each recipient’s own clock: from the first of them to the last', async
   }
   t.equal(
     await said(),
-    'By each recipient’s own clock: the first get it from 3 Dec 2026, 08:00 (UTC) on, the last by 3 Dec 2026, 14:00 (UTC).',
+    'By each recipient’s own clock: the first get it from 3 Dec 2026, 08:00 (UTC) on, the last by 3 Dec 2026, 14:00 (UTC). 2 by their own clock; 1 has no time zone that is known, and gets it at 09:00 Europe/Berlin.',
   )
   const variantTest = { share: 50, decideAfter: 4 }
   const tried = await rig.create(
@@ -46,7 +46,7 @@ t.test('each recipient’s own clock: from the first of them to the last', async
   )
   t.equal(
     await said(tried),
-    'By each recipient’s own clock. Its test, 300 mails: the first get it from 3 Dec 2026, 08:00 (UTC) on, the last by 3 Dec 2026, 14:00 (UTC); the version for the rest is chosen at about 3 Dec 2026, 18:00 (UTC). The rest get it when their clocks next show that hour, from 4 Dec 2026, 08:00 (UTC) to 4 Dec 2026, 14:00 (UTC).',
+    'By each recipient’s own clock. Its test, 300 mails: the first get it from 3 Dec 2026, 08:00 (UTC) on, the last by 3 Dec 2026, 14:00 (UTC); the version for the rest is chosen at about 3 Dec 2026, 18:00 (UTC). The rest get it when their clocks next show that hour, from 4 Dec 2026, 08:00 (UTC) to 4 Dec 2026, 14:00 (UTC). 2 by their own clock; 1 has no time zone that is known, and gets it at 09:00 Europe/Berlin.',
   )
 })
 
