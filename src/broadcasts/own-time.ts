@@ -1,6 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import { dayMs, isoTime, isZone, localTime, timeOfLocal } from '../clock/index.js'
 import { blockedAmong } from '../deliveries/index.js'
+import { jsonObjectIn } from '../json/index.js'
 import {
   cell,
   idsOf,
@@ -86,8 +87,7 @@ export function makeOwnTime({
 
 /** The zone of somebody's own clock, where they have one. */
 export function zoneOf({ metadata }: Pick<AudienceMember, 'metadata'>): string | undefined {
-  const own = metadata === null ? undefined : (JSON.parse(metadata) as { timeZone?: unknown })
-  const { timeZone } = own ?? {}
+  const { timeZone } = jsonObjectIn(metadata ?? '') ?? {}
   return typeof timeZone === 'string' && isZone(timeZone) ? timeZone : undefined
 }
 

@@ -1,3 +1,4 @@
+import { jsonObjectIn } from '../json/index.js'
 import type { Read } from '../store/index.js'
 
 // So many of the newest contacts are looked at, and of the first by address: an import brings many who are alike.
@@ -22,8 +23,8 @@ export async function fieldsInUse(read: Read, accountId: string): Promise<string
   ]
   const found = new Map<string, number>()
   for (const { metadata } of new Map(rows.map((row) => [row.id, row])).values()) {
-    const own: Record<string, unknown> = metadata === null ? {} : JSON.parse(metadata)
-    for (const [name, value] of Object.entries(own)) {
+    // A row that is broken is named when mail is made of it.
+    for (const [name, value] of Object.entries(jsonObjectIn(metadata ?? '') ?? {})) {
       if (typeof value === 'object' || name === '' || name.length > mostLetters) continue
       found.set(name, (found.get(name) ?? 0) + 1)
     }

@@ -139,7 +139,13 @@ await t.test('pages about automations', async (t) => {
   const short = await rig.create([trigger(), send('a'), delay('b', 'P3D'), send('c')], {}, 'Short')
   for (const [name, one] of Object.entries({ 'of 99 steps': long, 'of 4 steps': short })) {
     await timed(`trying it for ${people} people, an automation ${name}`, 10, () =>
-      previewCohort({ ...rig.deps, tracking: undefined }, rig.accountId, one, { listId: rig.listId }, {}),
+      previewCohort(
+        { ...rig.deps, tracking: undefined },
+        rig.accountId,
+        one,
+        { listId: rig.listId },
+        {},
+      ),
     )
   }
   t.comment(`RSA-2048 signatures/s ${Math.round(rsaSignatures())}, load average ${loadAverage()}`)

@@ -135,7 +135,7 @@ t.test('where a list of several is gone, the campaign is paused and says why', a
     status: 'paused',
     paused_by: 'account',
     recipients: 0,
-    reason: /^A list of its audience was deleted/,
+    reason: /^The list “b” of its audience was deleted/,
   })
   if (clock instanceof FakeClock) await clock.advance(120_000)
   await rig.expand()

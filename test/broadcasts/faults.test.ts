@@ -140,7 +140,7 @@ t.test('one whose list is deleted while it is dispatched is paused and says so',
   t.match(await rig.find(made.id), {
     status: 'paused',
     paused_by: 'account',
-    reason: 'A list of its audience was deleted',
+    reason: /^The list “.*” of its audience was deleted/,
   })
   await t.rejects(resumeBroadcast(rig, made, { byAccount: true }), {
     code: 'conflict',

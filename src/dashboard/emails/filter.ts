@@ -1,8 +1,9 @@
-import { dayMs, hourMs, isoTime } from '../../clock/index.js'
+import { isoTime } from '../../clock/index.js'
 import { type EmailFilter, filterFields, filterOf } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, ShapeError, structOf, type TypeOf, table } from '../../fields/index.js'
 import { parseMailbox } from '../../mime/index.js'
+import { ranges } from '../shell/time-ranges.js'
 
 const fields = table(filterFields)
 type Given = TypeOf<typeof fields>
@@ -20,15 +21,6 @@ export interface Wanted {
   /** What cannot be understood, as a sentence. */
   fault: string | undefined
 }
-
-/** The times that can be chosen; the address has their `value`. */
-export const ranges = [
-  { value: '', label: 'Any time', ms: undefined },
-  { value: '1h', label: 'Last hour', ms: hourMs },
-  { value: '24h', label: 'Last 24 hours', ms: dayMs },
-  { value: '7d', label: 'Last 7 days', ms: 7 * dayMs },
-  { value: '30d', label: 'Last 30 days', ms: 30 * dayMs },
-] as const
 
 const names = Object.keys(filterFields) as (keyof Given)[]
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -10,8 +10,9 @@ import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import { command } from '../shell/command-line.js'
 import type { SameBy, Tone } from '../shell/parts.js'
+import { ranges } from '../shell/time-ranges.js'
 import type { Visit } from '../shell/visit.js'
-import { queryWith, ranges, type Wanted, wantedOf } from './filter.js'
+import { queryWith, type Wanted, wantedOf } from './filter.js'
 import { statusChips, toneOf } from './words.js'
 
 /** What the log's page shows, as plain values. */

@@ -6,8 +6,8 @@ import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { stateChips } from '../tasks/state-chips.js'
 import type { ImportPageDeps } from './deps.js'
-import { stateChips } from './import-view.js'
 
 /** Where a file is taken in, and the last imports. */
 interface ImportsView {

@@ -18,9 +18,9 @@ import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
-import { movableFrom, unlessLate } from './came-late.js'
+import { movableFrom, unlessLate } from '../tasks/came-late.js'
+import { stateChips } from '../tasks/state-chips.js'
 import type { ImportPageDeps } from './deps.js'
-import { stateChips } from './import-view.js'
 import { columnsIn, ownFields, policies, readingIn, showMapping } from './map.js'
 
 /** How an import goes, and what came of it. */

@@ -10,12 +10,12 @@ import {
   refusedLately,
 } from '../../receiving/index.js'
 import type { Store } from '../../store/index.js'
-import { ranges } from '../emails/filter.js'
 import { type Moment, moment } from '../format.js'
 import { page } from '../shell/answer.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Tone } from '../shell/parts.js'
+import { ranges } from '../shell/time-ranges.js'
 import { refusedSentence } from './refused.js'
 
 /** What the pages of received mail need. */

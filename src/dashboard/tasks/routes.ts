@@ -11,12 +11,12 @@ import { oneOf, structOf, table } from '../../fields/index.js'
 import { type AccountTask, findTask, liveTasks } from '../../tasks/index.js'
 import type { ContactPageDeps } from '../contacts/deps.js'
 import { type Moment, moment } from '../format.js'
-import { movableFrom, unlessLate } from '../lists/came-late.js'
-import { stateChips } from '../lists/import-view.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { movableFrom, unlessLate } from './came-late.js'
+import { stateChips } from './state-chips.js'
 
 /** How long work goes, and what came of it. */
 interface TaskView {

@@ -77,7 +77,11 @@ t.test('a version has a content of its own, which is looked at as the draft’s 
     owner.post(led.to, { revision: String((await found()).revision), ...more })
   const broken = await write({ html: '<p>{{ oops </p>' })
   t.equal(broken.status, 422)
-  t.match(broken.text, /Version B: HTML, line 1: the tag \{\{ oops has no end; write \}\} after it/, 'the letter is named')
+  t.match(
+    broken.text,
+    /Version B: HTML, line 1: the tag \{\{ oops has no end; write \}\} after it/,
+    'the letter is named',
+  )
   t.match(broken.text, '{{ oops &lt;/p&gt;', 'what was typed is kept')
   const html = '<p>Only B {{ shoe }}</p><a href="#">y</a>'
   t.equal((await write({ html })).status, 303)
