@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { applianceAccountId, newestKeys } from '../../src/accounts/index.js'
-import { readChanges } from '../../src/audit/index.js'
+import { lastDeed, readChanges } from '../../src/audit/index.js'
 import {
   cancelArchived,
   findRuns,
@@ -210,6 +210,7 @@ t.test('every index is used by a statement', async (t) => {
   await identitiesOf(store.read, 'u')
   await listPasskeys(store.read, 'u')
   await readChanges(store.read, accountId, { filter: {}, before: undefined, limit: 1 })
+  await lastDeed(store.read, accountId, { action: 'broadcast.pause', target: 'x' })
 
   // What the appliance does by itself, now and then or in its threads.
   const deps = { store, clock, log: silentLog }

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
-import type { Read } from '../../store/index.js'
+import { contains, type Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
 import type { StepFault } from './graph.js'
 import { templateWarnings } from './warn.js'
@@ -133,7 +133,7 @@ export async function templatePlans(
   slug: string,
 ): Promise<TemplatePlan[]> {
   // What cannot name it is not read: a definition may have 256 KiB.
-  const naming = `%${JSON.stringify(slug)}%`
+  const naming = JSON.stringify(slug)
   const written = await read
     .selectFrom('automations')
     .innerJoin('automation_versions as versions', (join) =>
@@ -144,7 +144,7 @@ export async function templatePlans(
     .select(['automations.id', 'automations.name', 'automations.status', 'versions.definition'])
     .where('account_id', '=', accountId)
     .where('automations.status', '<>', 'archived')
-    .where('versions.definition', 'like', naming)
+    .where(contains('versions.definition', naming))
     .execute()
   const drafts = await read
     .selectFrom('automation_drafts as drafts')
@@ -152,7 +152,7 @@ export async function templatePlans(
     .select(['automations.id', 'automations.name', 'drafts.definition'])
     .where('drafts.account_id', '=', accountId)
     .where('automations.status', '<>', 'archived')
-    .where('drafts.definition', 'like', naming)
+    .where(contains('drafts.definition', naming))
     .execute()
   const sends = ({ definition }: { definition: string }) =>
     sendsOf(JSON.parse(definition) as AutomationDefinition, slug).length > 0
