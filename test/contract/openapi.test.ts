@@ -186,7 +186,7 @@ const requests: Record<string, object | undefined> = {
   'GET /v1/automations': undefined,
   [`GET /v1/automations/${nobody}`]: undefined,
   [`PATCH /v1/automations/${nobody}`]: { name: 'Other' },
-  [`POST /v1/automations/${nobody}/duplicate`]: undefined,
+  [`POST /v1/automations/${nobody}/duplicate`]: {},
   [`POST /v1/automations/${nobody}/enable`]: undefined,
   [`POST /v1/automations/${nobody}/disable`]: undefined,
   [`POST /v1/automations/${nobody}/archive`]: undefined,
