@@ -111,7 +111,6 @@ const newSimulation = field(
 const refusalsAbout =
   'such as `already_running`; `no_date`: it begins on a date, and no such day comes; `unreadable_date`: what stands in that field is no day, such as `1990-02-28`'
 
-// Counts and no addresses: a simulation over a list must not become another way to read the list.
 const unseenDeeds = () => ({
   ...manyOf({
     step: text('The key of the step that sends the mail'),
@@ -127,6 +126,7 @@ const unseenDeeds = () => ({
     'What `opens` and `clicks` say and nobody would see as things stand now: it is not heard, as when the automation runs',
 })
 
+// Counts and no addresses: a simulation over a list must not become another way to read the list.
 const cohort = () => ({
   contacts: count('How many contacts were walked through it'),
   started: count('For how many of them a run began'),

@@ -83,4 +83,4 @@ export {
   suspend,
   unsuspend,
 } from './subscription.js'
-export { dayEndsAt, monthEndsAt, readUsage, readUsages, type Usage } from './usage.js'
+export { dayEndsAt, hourEndsAt, monthEndsAt, readUsage, readUsages, type Usage } from './usage.js'

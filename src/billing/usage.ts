@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { dayMs, dayNumber, isoDay } from '../clock/index.js'
+import { dayMs, dayNumber, hourMs, isoDay } from '../clock/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
 
 /** Mails, one a recipient, in the present UTC month and day. */
@@ -107,6 +107,9 @@ function periodsAt(ms: number, isTest = false): { month: string; day: string } {
   const suffix = isTest ? ' test' : ''
   return { month: day.slice(0, 7) + suffix, day: day + suffix }
 }
+
+/** When the UTC hour ends. */
+export const hourEndsAt = (ms: number) => ms - (ms % hourMs) + hourMs
 
 /** When the UTC day ends. */
 export const dayEndsAt = (ms: number) => (dayNumber(ms) + 1) * dayMs

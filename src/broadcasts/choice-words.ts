@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { lastDeed } from '../audit/index.js'
 import type { Read } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
@@ -27,7 +28,5 @@ export function chosenWords(
 }
 
 /** `7 days`, `36 hours`. */
-export const hoursWords = (hours: number): string => {
-  if (hours % 24 === 0) return hours === 24 ? '1 day' : `${hours / 24} days`
-  return hours === 1 ? '1 hour' : `${hours} hours`
-}
+export const hoursWords = (hours: number): string =>
+  hours % 24 === 0 ? counted(hours / 24, 'day') : counted(hours, 'hour')

@@ -20,7 +20,7 @@ import {
   type Tx,
 } from '../store/index.js'
 import type { CleanPicture } from './clean.js'
-import { sentWithPicture, usesOfPicture } from './uses.js'
+import { publicWithPicture, usesOfPicture } from './uses.js'
 
 export interface PictureDeps {
   store: Store
@@ -210,9 +210,8 @@ async function refuseOnPublicPage(
   accountId: string,
   { publicId, name }: KeptPicture,
 ): Promise<void> {
-  // Those on the public page come first.
-  const [sent] = await sentWithPicture(read, accountId, publicId)
-  if (!sent?.isPublic) return
+  const sent = await publicWithPicture(read, accountId, publicId)
+  if (sent === undefined) return
   throw new ApiError(
     'conflict',
     `The campaign "${sent.name}" shows the picture "${name}" on your public page of past campaigns: remove the campaign from that page first`,

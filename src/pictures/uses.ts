@@ -75,6 +75,16 @@ export async function sentWithPicture(
   return rows.map(({ id, name, mails, archive }) => ({ id, name, mails, isPublic: archive === 1 }))
 }
 
+/** The campaign that shows it on the public page of past campaigns, if one does: only what stands there is looked at. */
+export const publicWithPicture = (read: Read, accountId: string, publicId: string) =>
+  campaignsWith(read, accountId, publicId)
+    .where('status', 'in', ['sent', 'cancelled'])
+    .where('sent_at', 'is not', null)
+    .where('broadcasts.archive', '=', 1)
+    .orderBy('broadcasts.id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
 /** The account's campaigns that show it, by any of their versions. */
 const campaignsWith = (read: Read, accountId: string, publicId: string) =>
   read

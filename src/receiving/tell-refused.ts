@@ -1,6 +1,6 @@
 import { accountById } from '../accounts/index.js'
 import { plansDay } from '../billing/index.js'
-import { type Clock, dayMs, isoTime } from '../clock/index.js'
+import { type Clock, dayMs, isoTime, isRecent } from '../clock/index.js'
 import { oneLine } from '../notices/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { type RefusedArrivals, refusedLately, refusedWords } from './refused.js'
@@ -37,7 +37,7 @@ export async function announceRefused(
   }
   const told = new Set(
     rows.flatMap(({ account_id, told_at }) =>
-      told_at !== null && told_at > now - dayMs ? [account_id] : [],
+      told_at !== null && isRecent(told_at, now, dayMs) ? [account_id] : [],
     ),
   )
   const due = new Set(

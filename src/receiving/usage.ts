@@ -1,5 +1,5 @@
-import { type Plans, plansDay, readArrived, readBilling } from '../billing/index.js'
-import { dayMs, hourMs, isoTime } from '../clock/index.js'
+import { dayEndsAt, hourEndsAt, type Plans, readArrived, readBilling } from '../billing/index.js'
+import { isoTime } from '../clock/index.js'
 import { storedBytesOf } from '../contents/index.js'
 import type { Read } from '../store/index.js'
 import { refusedLately, refusedWords } from './refused.js'
@@ -17,11 +17,11 @@ export async function usageAnswer(
   return {
     hour: {
       ...counter(arrived.hour, plan.receivedPerHour),
-      resetsAt: isoTime(now - (now % hourMs) + hourMs),
+      resetsAt: isoTime(hourEndsAt(now)),
     },
     day: {
       ...counter(arrived.day, plan.receivedPerDay),
-      resetsAt: isoTime(plansDay(now) + dayMs),
+      resetsAt: isoTime(dayEndsAt(now)),
     },
     storage: counter(bytes, plan.storedBytes),
     largestMib: plan.receivedMib,

@@ -1261,7 +1261,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|pause|resume|move|cancel|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
+    !/(simulate|duplicate|pause|resume|move|cancel|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
   const adding = [...taking.filter(adds), importing, draft, copying, enable, twin]

@@ -229,9 +229,11 @@ async function bodyOf(
   const accountId = account.id
   const zone = person.timeZone ?? 'UTC'
   const { from, to, subject, template, content, format, scheduledAt, variables } = form
-  const hasTemplates = (await listTemplates(store.read, accountId, { limit: 1 })).length > 0
+  const isEmpty = template === undefined && content === undefined
+  const hasTemplates =
+    isEmpty && (await listTemplates(store.read, accountId, { limit: 1 })).length > 0
   const refuseUnseen = () => {
-    if (template === undefined && content === undefined) {
+    if (isEmpty) {
       throw faultOf(
         'content',
         hasTemplates ? 'Write something, or choose a template' : 'Write something',

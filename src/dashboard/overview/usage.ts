@@ -2,10 +2,10 @@ import {
   type AccountBilling,
   type ArrivedMails,
   dayEndsAt,
+  hourEndsAt,
   monthEndsAt,
   type Usage,
 } from '../../billing/index.js'
-import { hourMs } from '../../clock/index.js'
 
 /** One counter of the plan. */
 export interface UsageView {
@@ -92,7 +92,7 @@ function arrivalsOf(
   },
 ): UsageView[] {
   if (arrived === undefined) return []
-  const nextHour = `${new Date(now - (now % hourMs) + hourMs).toISOString().slice(11, 16)} UTC`
+  const nextHour = `${new Date(hourEndsAt(now)).toISOString().slice(11, 16)} UTC`
   const refuses = 'mail that comes in is'
   return [
     ...(plan.receivedPerHour === null
