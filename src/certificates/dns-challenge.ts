@@ -1,7 +1,7 @@
-import { type Clock, pause } from '../clock/index.js'
+import { pause } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import type { Resolver } from '../dns/index.js'
 import { programOf } from './dns-hook.js'
+import { type DnsRecordsDeps, recordOf } from './dns-record.js'
 import { updatesOf } from './dns-update.js'
 import type { WantedName } from './names.js'
 
@@ -9,20 +9,6 @@ import type { WantedName } from './names.js'
 export interface DnsRecords {
   add(name: string, value: string): Promise<void>
   remove(name: string, value: string): Promise<void>
-}
-
-/** What publishes one: rejects with an AcmeProblem that says why it could not. */
-export type PublishRecord = (
-  change: 'add' | 'remove',
-  record: string,
-  value: string,
-) => Promise<void>
-
-export interface DnsRecordsDeps {
-  config: Pick<Config, 'tls'>
-  clock: Clock
-  resolver: Resolver
-  signal: AbortSignal
 }
 
 /** The operator's own names, where there is a way into the operator's zones; customers' zones are not written into. */
@@ -50,6 +36,3 @@ export function makeDnsRecords(deps: DnsRecordsDeps): DnsRecords {
     remove: (name, value) => publish('remove', recordOf(name), value),
   }
 }
-
-/** RFC 8555 §8.4: where the directory looks. */
-export const recordOf = (name: string) => `_acme-challenge.${name}`

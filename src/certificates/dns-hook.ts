@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { DnsRecordsDeps, PublishRecord } from './dns-challenge.js'
+import type { DnsRecordsDeps, PublishRecord } from './dns-record.js'
 import { AcmeProblem } from './problem.js'
 
 const run = promisify(execFile)

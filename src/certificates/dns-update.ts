@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
-import { tsigKeyOf, updateServerOf } from '../config/index.js'
+import { updateKeyOf, updateServerOf } from '../config/index.js'
 import { hostAddresses, type Resolver, type TxtChange, updateZone, zoneAt } from '../dns/index.js'
 import { messageOf } from '../errors/index.js'
-import { type DnsRecordsDeps, type PublishRecord, recordOf } from './dns-challenge.js'
+import { type DnsRecordsDeps, type PublishRecord, recordOf } from './dns-record.js'
 import { AcmeProblem } from './problem.js'
 
 // A record may stand elsewhere, in a zone that is made for challenges; a circle of such names ends here.
@@ -44,7 +44,7 @@ async function updateAt(
   name: string,
   changes: readonly TxtChange[],
 ): Promise<string> {
-  const key = tsigKeyOf(config.tls)
+  const key = updateKeyOf(config.tls)
   if (key === undefined) throw new Error('tls.dns_server is not set')
   const { host, port } = updateServerOf(config.tls)
   const found = isIP(host) === 0 ? await hostAddresses(resolver, host) : { addresses: [host] }

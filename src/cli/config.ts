@@ -20,7 +20,7 @@ import {
   isSetting,
   type Section,
   settings,
-  tsigKeyOf,
+  updateKeyOf,
 } from '../config/index.js'
 import { messageOf, OperatorError, systemCode } from '../errors/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
@@ -119,7 +119,7 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   }
   if (values.tls.acme) {
     warnings.push(...faultOf(() => externalAccountOf(values.tls)))
-    warnings.push(...faultOf(() => tsigKeyOf(values.tls)))
+    warnings.push(...faultOf(() => updateKeyOf(values.tls)))
   }
   const { passphraseFile } = values.backup
   if (passphraseFile !== '') warnings.push(...faultOf(() => passphraseOf(passphraseFile, {})))

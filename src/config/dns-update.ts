@@ -3,11 +3,11 @@ import { messageOf, OperatorError } from '../errors/index.js'
 import { secretOf } from './secret-file.js'
 
 /** RFC 8945 §6: by what a key signs; the MACs of older servers (MD5, SHA-1) are left out. */
-export const tsigAlgorithms = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const
-export type TsigAlgorithm = (typeof tsigAlgorithms)[number]
+const tsigAlgorithms = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const
+type TsigAlgorithm = (typeof tsigAlgorithms)[number]
 
 /** A key by which a name server knows who asks it to change a zone. */
-export interface TsigKey {
+export interface DnsUpdateKey {
   name: string
   algorithm: TsigAlgorithm
   secret: Buffer
@@ -45,10 +45,10 @@ export function checkDnsUpdate({ tls }: { tls: UpdateSettings & { dnsHook: strin
  * `keymgr -t` write it: `key "NAME" { algorithm …; secret "…"; };`, or ALGORITHM:NAME:SECRET on a line. Throws an
  * OperatorError that says nothing of the secret.
  */
-export function tsigKeyOf(
+export function updateKeyOf(
   { dnsServer, dnsKeyFile: file }: UpdateSettings,
   env: Readonly<Record<string, string | undefined>> = process.env,
-): TsigKey | undefined {
+): DnsUpdateKey | undefined {
   if (dnsServer === '') return undefined
   const what = 'the key of tls.dns_server'
   const text = secretOf(what, { file, credential: 'dns-update-key', env })
@@ -58,7 +58,7 @@ export function tsigKeyOf(
     )
   }
   try {
-    return readTsigKey(text)
+    return readUpdateKey(text)
   } catch (error) {
     throw new OperatorError(`${what}: ${messageOf(error)}`)
   }
@@ -66,7 +66,7 @@ export function tsigKeyOf(
 
 const nameForm = /^(?=.{1,254}$)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/i
 
-function readTsigKey(text: string): TsigKey {
+function readUpdateKey(text: string): DnsUpdateKey {
   // keymgr writes its short form as a comment above the long one of Knot.
   const line = /^(?:# )?(hmac-[a-z0-9]+):([^\s:]+):(\S+)\s*$/im.exec(text)
   const block = /\bkey\s+"?([^\s"{;]+)"?\s*\{([^}]*)\}/.exec(text)

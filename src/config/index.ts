@@ -19,7 +19,7 @@ export {
   makeApplianceKey,
   openApplianceKey,
 } from './appliance-key.js'
-export { type TsigKey, tsigKeyOf, updateServerOf } from './dns-update.js'
+export { updateKeyOf, updateServerOf } from './dns-update.js'
 export {
   type JobDefinition,
   type JobLane,

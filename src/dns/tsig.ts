@@ -1,11 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { encode } from 'dns-packet'
-import type { TsigKey } from '../config/index.js'
 
 /*
  * Transaction signatures (RFC 8945), as far as one question and its one answer need them: dns-packet knows the type TSIG
  * and not what is in it.
  */
+
+/** A key by which a name server knows who asks. */
+export interface TsigKey {
+  name: string
+  /** hmac-sha256 and the like (RFC 8945 §6). */
+  algorithm: string
+  secret: Buffer
+}
 
 // RFC 8945 §10: what clocks may differ by.
 const fudgeS = 300

@@ -1,10 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { type Answer, encode } from 'dns-packet'
 import type { Clock } from '../clock/index.js'
-import type { TsigKey } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { type NameServer, overTcp, overUdp, queryServer, repeat } from './query.js'
-import { readTsig, signTsig, tsigErrors } from './tsig.js'
+import { readTsig, signTsig, type TsigKey, tsigErrors } from './tsig.js'
 
 /** A TXT record that a zone is to have, or to have no more. */
 export interface TxtChange {

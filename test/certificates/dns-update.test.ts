@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { makeDnsRecords } from '../../src/certificates/dns-challenge.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
-import { loadConfig, makeApplianceKey, tsigKeyOf } from '../../src/config/index.js'
+import { loadConfig, makeApplianceKey, updateKeyOf } from '../../src/config/index.js'
 import { type Resolver, systemResolver } from '../../src/dns/index.js'
 import { checkDnsUpdates } from '../../src/doctor/dns-updates.js'
 import { acmeRig } from '../support/acme-rig.js'
@@ -116,7 +116,7 @@ t.test('what a server refuses is told, and nobody else is believed', async (t) =
 t.test('a key is read as the tools of name servers write it', async (t) => {
   const base64 = secret.toString('base64')
   const read = (text: string) =>
-    tsigKeyOf({ dnsServer: 'ns.test', dnsKeyFile: keyFile(t, text) }, {})
+    updateKeyOf({ dnsServer: 'ns.test', dnsKeyFile: keyFile(t, text) }, {})
   const whole = { name: 'posthorn', algorithm: 'hmac-sha256', secret }
   t.same(read(key), whole)
   t.same(read(`hmac-sha256:posthorn:${base64}\n`), whole)
@@ -130,8 +130,8 @@ t.test('a key is read as the tools of name servers write it', async (t) => {
   ] as const) {
     t.throws(() => read(text), { message: told })
   }
-  t.equal(tsigKeyOf({ dnsServer: '', dnsKeyFile: '' }, {}), undefined)
-  t.throws(() => tsigKeyOf({ dnsServer: 'ns.test', dnsKeyFile: '' }, {}), /names no file/)
+  t.equal(updateKeyOf({ dnsServer: '', dnsKeyFile: '' }, {}), undefined)
+  t.throws(() => updateKeyOf({ dnsServer: 'ns.test', dnsKeyFile: '' }, {}), /names no file/)
   const both = { ...settings(53, '/x'), POSTHORN_TLS_DNS_HOOK: '/bin/true' }
   t.throws(() => loadConfig({ env: both }), /two ways to publish one record/)
   for (const server of ['ns1.example.com', '192.0.2.53:5353', '[2001:db8::53]:53']) {
