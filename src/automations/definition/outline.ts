@@ -28,7 +28,9 @@ export type Outline = OutlineItem[][]
 export const isOutlineStep = (item: OutlineItem | undefined): item is OutlineStep =>
   item !== undefined && 'step' in item
 
-/** All steps of an outline, from above to below: those of a way after the step that it leaves, one way after the other. */
+/**
+ * All steps of an outline, from above to below: those of a way after the step that it leaves, one way after the other.
+ */
 export const stepsInOrder = (outline: Outline): StepDefinition[] =>
   outline.flatMap((items) =>
     items.flatMap((item) =>
