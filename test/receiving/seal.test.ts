@@ -13,7 +13,7 @@ t.test('a seal has one time, that of the clock, and holds', async (t) => {
   }
   const read = {
     arc: { instance: 1, cv: 'none' as const, results: 'mx.test; spf=pass smtp.mailfrom=a@x.test' },
-    verdicts: { arc: 'none' as const },
+    verdicts: { arc: { result: 'none', instances: 0, info: '' } },
   }
   const raw = Buffer.from(
     'From: a@x.test\r\nTo: b@y.test\r\nSubject: m\r\nMessage-ID: <1@x.test>\r\n\r\nHello\r\n',
