@@ -63,7 +63,7 @@ export const EventName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
   (name) => eventNameForm.test(name) || ownEvents.some((own) => own === name),
 )
-/** The same of what begins runs, which may be a date. */
+/** The name of an event that begins runs; a date may be in its place. */
 const TriggerName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}, ${dateEvent}`,
   (name) => name === dateEvent || EventName.is(name),
@@ -141,8 +141,8 @@ const Name = define<string | null | Variable>('name', (value) => {
 })
 
 /**
- * Whether a contact may go through again: after the last run has ended (the default), never, or so
- * long after the last beginning.
+ * Whether a contact may go through again: after the last run has ended (the default), never, or once so much time has
+ * passed since the last beginning.
  */
 const Reentry = rule<'after_end' | 'once' | { after: string }>(
   '"after_end", "once" or { "after": an ISO 8601 duration of at most 3650 days }',
@@ -151,7 +151,8 @@ const Reentry = rule<'after_end' | 'once' | { after: string }>(
 const Again = noOthers(type({ after: duration(maxReentryMs, '3650 days') }))
 
 /**
- * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two branches.
+ * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two
+ * branches.
  */
 const Branches = refine(
   listOf(
