@@ -249,10 +249,10 @@ t.test('columns of MailerLite and listmonk are what they are there', async (t) =
   await site.order(imports, monk)
   t.match(await site.until(monk, isOver), { state: 'done', result: { imported: 2 } })
   const people = await site.people()
-  t.same(
-    people.find(([email]) => email === 'lia@x.test')?.slice(1),
-    ['Lia', { city: 'Oslo', age: 33 }],
-  )
+  t.same(people.find(([email]) => email === 'lia@x.test')?.slice(1), [
+    'Lia',
+    { city: 'Oslo', age: 33 },
+  ])
   t.same(people.find(([email]) => email === 'lou@x.test')?.[2], { attributes: 'none' })
   await imports.close()
 })

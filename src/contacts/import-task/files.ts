@@ -229,9 +229,7 @@ function guessed(
   const email = first.findIndex((_, at) => rows.some((cells) => isAddress(cells[at] ?? '')))
   const columns = hasHeader ? headerIn(first, email) : 'none'
   const isOnlyFirst =
-    typeof columns !== 'string' &&
-    columns.firstName === undefined &&
-    columns.lastName !== undefined
+    typeof columns !== 'string' && columns.firstName === undefined && columns.lastName !== undefined
   const keys = new Set(hasHeader ? first.map(columnKey) : [])
   // 'State' stands among the parts of an address, or for whether somebody wants mail.
   const isRegion = (cell: string) =>
