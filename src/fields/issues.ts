@@ -1,6 +1,6 @@
 import { type Failure, Struct } from 'superstruct'
 import type { Misfit } from './expectation.js'
-import { expectationOf, type Reason, reasonOf } from './rule.js'
+import { expectationOf, type FaultCode, faultCodeOf } from './rule.js'
 import { isSound } from './sound.js'
 import { chosenStruct } from './variants.js'
 
@@ -24,7 +24,7 @@ const secret = /\b(ph|whsec)_[\w-]{4,}/g
 /** An issue with its parts, which no answer of the API has: its shape is the contract's. */
 export interface PartedIssue extends Issue {
   misfit?: Misfit | undefined
-  reason?: Reason | undefined
+  reason?: FaultCode | undefined
 }
 
 /** A body or query that does not have the shape that its route asks for; `message` tells all of it. */
@@ -156,7 +156,7 @@ function toIssue(failure: Failure): PartedIssue {
     path,
     message: shapeMessage(expectation, failure.value, path.at(-1)),
     misfit: misfitOf(failure),
-    reason: reasonOf(failure),
+    reason: faultCodeOf(failure),
   }
 }
 
