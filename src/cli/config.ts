@@ -20,6 +20,7 @@ import {
   isSetting,
   type Section,
   settings,
+  updateKeyOf,
 } from '../config/index.js'
 import { messageOf, OperatorError, systemCode } from '../errors/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
@@ -116,7 +117,10 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
       `outbound.seen_as has ${address}, which no mail leaves from; name it in outbound.source_addresses or a pool`,
     )
   }
-  if (values.tls.acme) warnings.push(...faultOf(() => externalAccountOf(values.tls)))
+  if (values.tls.acme) {
+    warnings.push(...faultOf(() => externalAccountOf(values.tls)))
+    warnings.push(...faultOf(() => updateKeyOf(values.tls)))
+  }
   const { passphraseFile } = values.backup
   if (passphraseFile !== '') warnings.push(...faultOf(() => passphraseOf(passphraseFile, {})))
   for (const [name, [program]] of [

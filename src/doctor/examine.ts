@@ -6,6 +6,7 @@ import { checkAcme, checkListenerCertificates, checkPublicCertificate } from './
 import { checkDatabase } from './database.js'
 import { checkDmarcReports, checkTlsReports } from './dmarc-reports.js'
 import { judgeDns } from './dns.js'
+import { checkDnsUpdates } from './dns-updates.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
@@ -38,6 +39,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     'public-certificate': () => checkPublicCertificate(deps),
     certificate: () => checkListenerCertificates(deps),
     acme: () => checkAcme(deps),
+    'dns-server': () => checkDnsUpdates(deps),
     clock: () => checkTime(deps),
     jobs: () => checkJobs(deps),
     runtime: () => checkRuntime(deps),

@@ -4,14 +4,14 @@ import { idsIn, type Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
 import { coded, type StepFault } from './fault.js'
 
-// By which field the filter of such a beginning, or of such a wait, names the one that is meant.
+// The field by which the filter of such a trigger, or of such a wait, names its list or segment.
 const named: Readonly<Record<string, { field: RegExp; what: 'list' | 'segment' }>> = {
   '$list.joined': { field: /^(event|trigger)\.listId$/, what: 'list' },
   '$segment.joined': { field: /^(event|trigger)\.segmentId$/, what: 'segment' },
   '$segment.left': { field: /^(event|trigger)\.segmentId$/, what: 'segment' },
 }
 
-/** The lists and segments for whose joining steps are, and that the account has not: nobody joins them. */
+/** The lists and segments that steps wait for people to join and that the account does not have: nobody joins them. */
 export async function joinedFaults(
   read: Read,
   accountId: string,

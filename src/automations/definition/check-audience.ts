@@ -3,7 +3,7 @@ import type { Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
 import { coded, type StepFault } from './fault.js'
 
-/** The segments that rules of a definition name and the account has not, each with its place. */
+/** The segments that rules of a definition name and the account does not have, each with its place. */
 export async function checkAudience(
   read: Read,
   accountId: string,

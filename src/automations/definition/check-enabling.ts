@@ -27,8 +27,8 @@ export async function checkEnabling(
 }
 
 /**
- * What a definition names and the account has not: a template, a verified sender, a topic, a list, a segment,
- * a form, a webhook endpoint. It may be a draft: what is not said yet is told by `validate`.
+ * What a definition names and the account does not have: a template, a verified sender, a topic, a list, a segment, a
+ * form, a webhook endpoint. The definition may be a draft: `validate` tells what it does not say yet.
  */
 export async function lackingIn(
   read: Read,
@@ -60,8 +60,8 @@ export async function lackingIn(
 }
 
 /**
- * Only the want of a plan stops the enabling. A pause or a suspension ends by itself or by an
- * operator, and runs wait for that.
+ * Only a missing plan stops the enabling. A pause or a suspension ends by itself or by an operator, and runs wait for
+ * that.
  */
 function checkPlan(billing: AccountBilling, marketing: readonly string[]): void {
   try {

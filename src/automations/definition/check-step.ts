@@ -161,8 +161,8 @@ const Name = define<string | null | Variable>('name', (value) => {
 })
 
 /**
- * Whether a contact may go through again: after the last run has ended (the default), never, or so
- * long after the last beginning.
+ * Whether a contact may go through again: after the last run has ended (the default), never, or once so much time has
+ * passed since the last beginning.
  */
 const Reentry = rule<'after_end' | 'once' | { after: string }>(
   '"after_end", "once" or { "after": an ISO 8601 duration of at most 3650 days }',
@@ -171,7 +171,8 @@ const Reentry = rule<'after_end' | 'once' | { after: string }>(
 const Again = noOthers(type({ after: duration(maxReentryMs, '3650 days') }))
 
 /**
- * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two branches.
+ * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two
+ * branches.
  */
 const Branches = refine(
   listOf(

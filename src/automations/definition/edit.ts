@@ -103,9 +103,9 @@ export function invalidAutomation(errors: readonly StepFault[]): ApiError {
 export type AutomationChanges = Partial<NewAutomation>
 
 /**
- * Changes what is given; steps and connections wholly. Of a version that was ever enabled the change
- * makes a new one, so that runs go on as they began. Throws a 422 while it is enabled, a 409 for an
- * archived one.
+ * Changes what is given; steps and connections are replaced whole. A change to a version that was ever enabled makes a
+ * new version, so that runs go on as they began. Throws a 422 while the automation is enabled, a 409 where it is
+ * archived.
  */
 export async function editAutomation(
   { store, clock }: AutomationDeps,
@@ -127,7 +127,7 @@ export async function editAutomation(
     if (hasChanges) {
       const { definition, frozenAt } = await readDefinition(tx, automation.id, version)
       const next = definitionIn({
-        // Fields that are none too, which are refused by their names.
+        // Unknown fields too: they are refused by their names.
         ...changes,
         steps: changes.steps ?? definition.steps,
         connections: changes.connections ?? definition.connections,
@@ -146,8 +146,8 @@ export async function editAutomation(
 }
 
 /**
- * A version that was never enabled is replaced; one that was is frozen, and the caller has made the
- * number of the next (interface.md: enabling freezes the current version).
+ * Replaces a version that was never enabled. A version that was enabled is frozen, and the caller has made the number
+ * of the next (interface.md: enabling freezes the current version).
  */
 export async function putVersion(
   tx: Tx,

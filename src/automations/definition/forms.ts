@@ -6,7 +6,7 @@ import { coded, type StepFault } from './fault.js'
 
 const confirmed = '$form.confirmed'
 
-/** The forms that rules for a confirmation name and the account has not, each with its place. */
+/** The forms that rules for a confirmation name and the account does not have, each with its place. */
 export async function formFaults(
   read: Read,
   accountId: string,

@@ -36,7 +36,7 @@ export const edgesOf: Record<StepDefinition['type'], readonly EdgeType[]> = {
 export function checkGraph(definition: AutomationDefinition): StepFault[] {
   const { steps, connections } = definition
   const faults = [...edgeFaults(steps, connections), ...triggerFaults(steps, connections)]
-  // What follows is about a graph; as long as its edges are wrong, it would repeat them.
+  // The checks below read the whole graph; while its edges are wrong, they would repeat the same faults.
   if (faults.length > 0) return faults
   return [...unreachable(definition), ...spinning(steps, connections)]
 }
@@ -84,7 +84,7 @@ function edgeFaults(steps: StepDefinition[], connections: Connection[]): StepFau
   return faults
 }
 
-/** Exactly one, and nothing leads to it: a run begins once. */
+/** There is exactly one trigger, and nothing leads to it: a run begins once. */
 function triggerFaults(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const [first, ...others] = steps.filter((step) => step.type === 'trigger')
   if (first === undefined)
@@ -118,8 +118,8 @@ function unreachable({ steps, connections, settings }: AutomationDefinition): St
 }
 
 /**
- * Loops that a run could go round without time passing, or an event being used up. A wait is left at
- * once only by an event, of which each is heard once.
+ * Loops that a run could go round while no time passes and no event is used up. Only an event takes a run out of a wait
+ * at once, and each event is heard once.
  */
 function spinning(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const byKey = new Map(steps.map((step) => [step.key, step]))

@@ -15,11 +15,11 @@ import {
 import type { StepFault } from './fault.js'
 
 /*
- * A draft is kept whatever is wrong with it, but its parts have the types that pages count on: a step is one, and a text in it
- * is a text. What they say is judged by `validate`.
+ * A draft is kept whatever is wrong with it, but its parts have the types that pages count on: each step is a step, and
+ * each text in it is a text. `validate` judges what they say.
  */
 
-/** A step whose fields have such types, others made fit; undefined for what is none. */
+/** A step whose fields have these types, with the wrong ones made fit; undefined for what is no step. */
 export function soundStep(given: unknown): StepDefinition | undefined {
   if (!isJsonObject(given)) return undefined
   const { key, name, type } = given

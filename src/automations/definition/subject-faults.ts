@@ -11,8 +11,8 @@ export interface LiquidDeps {
 }
 
 /**
- * What is wrong with the Liquid of the subjects that steps have of their own: that of a template is read when that is saved.
- * Steps that are none are passed over, for `validate` to tell. Throws 503 when the renderer has no room.
+ * What is wrong with the Liquid of the subjects that steps have of their own; a template's subject is read when the
+ * template is saved. What is no step is passed over, for `validate` to tell. Throws 503 when the renderer has no room.
  */
 export async function subjectFaults(
   { renderer }: LiquidDeps,
@@ -25,7 +25,7 @@ export async function subjectFaults(
     const step = soundStep(one)
     if (step?.type !== 'send_email') continue
     const { subject } = step.config
-    // What is only text and names needs no engine.
+    // A subject of plain text and names needs no engine.
     if (subject === undefined || mergePieces(subject) !== undefined) continue
     const { fault } = await readDraft(renderer, accountId, { subject, html: '' })
     if (fault === undefined) continue

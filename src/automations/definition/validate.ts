@@ -68,15 +68,15 @@ export function validate(given: unknown): ValidatedDefinition {
 }
 
 /**
- * The value as it is meant, its optional nulls left out. Of one that does not fit `faults` is told what is wrong, a
- * sentence a field, and it is undefined; `name` is what it is itself called there.
+ * The value as it is meant, without its optional nulls. Undefined for a value that does not fit: `faults` then gets a
+ * sentence for each wrong field, and `name` is what the value itself is called there.
  */
 function held<T>(
   value: unknown,
   struct: Struct<T, unknown>,
   { name, key, faults }: { name: string; key: string | null; faults: StepFault[] },
 ): T | undefined {
-  // Of what nobody is told the reason is not looked for: it takes a hundred times as long.
+  // Beyond the faults that are told, the reason is not looked for: that takes a hundred times as long.
   if (faults.length >= limits.faultsTold && !isSound(value, struct)) {
     faults.push({ key, error: `${name} is wrong` })
     return undefined
@@ -85,7 +85,7 @@ function held<T>(
     return check(value, struct)
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    // What is outermost has no name in what clients send: its fields are named as they stand there.
+    // Clients have no name for the outermost value: its fields are named as they stand there.
     const outer = name === 'config' || name === 'definition' ? '' : name
     for (const { path, message, reason } of error.parted) {
       const within = path.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('')
@@ -125,7 +125,7 @@ function stepsIn(given: unknown[], faults: StepFault[]): StepDefinition[] {
     if (key !== null && keys.has(key)) faults.push({ key, error: 'Another step has the same key' })
     if (step === undefined) return []
     keys.add(step.key)
-    // Of a step of this type, which TypeScript does not follow.
+    // The struct of this type of step, which TypeScript does not follow.
     const struct = configs[step.type] as Struct<StepDefinition['config'], unknown>
     const config = held(step.config ?? {}, struct, about)
     return config === undefined ? [] : [{ ...step, config } as StepDefinition]
@@ -144,7 +144,7 @@ const Edge = noOthers(
   }),
 )
 
-/** Told at the step that the connection comes from. */
+/** Faults are told at the step that the connection comes from. */
 const connectionsIn = (given: unknown[], faults: StepFault[]): Connection[] =>
   given.flatMap((one, index) => {
     const key = isJsonObject(one) ? keyIn(one.from) : null
@@ -157,7 +157,7 @@ const exitRule = { eventName: EventName, filter: optional(RuleTree) }
 // Few, since each live run listens to every one of them.
 const maxExitRules = 20
 
-/** Every setting is optional; what is not given is the usual. */
+/** Every setting is optional and has a usual value. */
 const Settings = noOthers(
   type({
     exitOn: optional(listOf(noOthers(type(exitRule)), maxExitRules)),

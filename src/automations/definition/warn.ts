@@ -7,7 +7,7 @@ import { stepsBefore } from './graph.js'
 import { makeMailTemplates } from './mail-template.js'
 import { pathFault } from './rule-tree.js'
 
-/** All that an author should know of a definition and that is not wrong. */
+/** All that is not wrong with a definition but that its author should know. */
 export const automationWarnings = async (
   read: Read,
   accountId: string,
@@ -30,9 +30,8 @@ function bounceWarnings({ steps }: AutomationDefinition): StepFault[] {
 }
 
 /**
- * What need not be wrong, but will fail when the step runs if it is: variables that the templates of
- * send steps need and that those steps cannot know. Templates that are more than merging tell only
- * when they are rendered.
+ * What will fail when the step runs, though nothing is wrong yet: variables that the templates of send steps need and
+ * that those steps cannot know. Templates that are more than merging tell only when they are rendered.
  */
 export async function templateWarnings(
   read: Read,
@@ -53,7 +52,7 @@ export async function templateWarnings(
   return warningsOf(definition, (send) => needs.get(send) ?? [])
 }
 
-/** What is to be warned of, where `requiredBy` says which paths the template of a send cannot be rendered without. */
+/** The warnings, where `requiredBy` says without which paths the template of a send cannot be rendered. */
 export function warningsOf(
   definition: AutomationDefinition,
   requiredBy: (send: SendConfig) => readonly string[],
@@ -76,7 +75,7 @@ export function warningsOf(
   })
 }
 
-// What is merged of any contact, as into a campaign.
+// What is merged of any contact, as in a campaign.
 const ofContacts = mergeValues(stranger)
 
 /**
