@@ -110,7 +110,9 @@ export async function resumeFor(
 const heldWords = ({ held, isAll }: Pick<ResumePlan, 'held' | 'isAll'>) =>
   `${isAll ? '' : 'More than '}${counted(held, 'run')} ${held === 1 ? 'is' : 'are'}`
 
-/** Moves some of the runs that are to move, or says which are. Throws a 409 or 422 for a version that was never enabled. */
+/**
+ * Moves some of the runs that are to move, or says which are. Throws a 409 or 422 for a version that was never enabled.
+ */
 export async function moveFor(
   deps: Pick<CourseDeps, 'store' | 'clock'> & { automate: () => void },
   automation: Pick<Automation, 'id' | 'name'>,

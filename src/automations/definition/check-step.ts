@@ -64,7 +64,7 @@ export const EventName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
   (name) => eventNameForm.test(name) || ownEvents.some((own) => own === name),
 )
-/** The same of what begins runs, which may be a date. */
+/** The name of an event that begins runs; a date may be in its place. */
 const TriggerName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}, ${dateEvent}`,
   (name) => name === dateEvent || EventName.is(name),

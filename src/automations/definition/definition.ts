@@ -124,7 +124,10 @@ export const stepTypes = [
   'exit',
 ] as const satisfies readonly (keyof StepConfigs)[]
 export type StepType = (typeof stepTypes)[number]
-/** The step of a type, with the config that belongs to it. `name`: what people call it; runs, rules and moves know it by its key. */
+/**
+ * The step of a type, with the config that belongs to it. `name`: what people call it; runs, rules and moves know it by
+ * its key.
+ */
 export type StepOf<T extends StepType> = T extends StepType
   ? { key: string; type: T; config: StepConfigs[T]; name?: string }
   : never
@@ -146,7 +149,7 @@ export interface Connection {
   from: string
   to: string
   type: EdgeType
-  /** Of a connection of type `branch` the key of the split's branch. */
+  /** The key of the split's branch, for a connection of type `branch`. */
   branch?: string
 }
 

@@ -2,8 +2,8 @@ import type { AutomationDefinition, Connection, EdgeType, StepDefinition } from 
 import { edgesOf } from './graph.js'
 
 /*
- * A definition as people read and write it: lists of steps, one below the other. A step with several ways out has a list
- * a way; a way that comes to the end of its list goes on with what stands below the step.
+ * A definition as people read and write it: lists of steps, one below the other. A step with several ways out has one
+ * list for each way; a way that comes to the end of its list goes on with the step below.
  */
 
 /** A step in its list, with a list for each of its ways where it has several. */
@@ -28,7 +28,9 @@ export type Outline = OutlineItem[][]
 export const isOutlineStep = (item: OutlineItem | undefined): item is OutlineStep =>
   item !== undefined && 'step' in item
 
-/** All steps of an outline, from above to below: those of a way after the step that it leaves, one way after the other. */
+/**
+ * All steps of an outline, from above to below: those of a way after the step that it leaves, one way after the other.
+ */
 export const stepsInOrder = (outline: Outline): StepDefinition[] =>
   outline.flatMap((items) =>
     items.flatMap((item) =>

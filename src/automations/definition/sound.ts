@@ -103,7 +103,7 @@ const Settings = type({
 })
 const Edge = type({ from: string(), to: string(), type: enums(edgeTypes) })
 
-/** What is given as a draft, or why it is none: a fault of types, not of what is said. */
+/** The draft that is given, or why it is none: only types are judged, not what it says. */
 export function draftIn({
   steps,
   connections,

@@ -82,7 +82,10 @@ export function makeTakeOuts(deps: TakeOutDeps): TakeOuts {
   }
 }
 
-/** Writes the task, which the running appliance takes up within seconds. Throws a 409 where enough of them are under way. */
+/**
+ * Writes the task, which the running appliance takes up within seconds. Throws a 409 where enough of them are under
+ * way.
+ */
 export async function orderTakeOut(
   { store, clock }: Pick<TakeOutDeps, 'store' | 'clock'>,
   ...[automation, { filter, says, startedBy }, alongside]: Parameters<TakeOuts['begin']>
