@@ -5,6 +5,7 @@
 export { type RuleBounds, ruleTree } from './check-rule.js'
 export { afterMs, durationMs } from './duration.js'
 export { hasText } from './equality.js'
+export { type RuleFault, type RuleFaultCode, ruleFaultCodes, ruleFaultOf } from './fault.js'
 export { type FieldKind, senseless } from './field-kind.js'
 export { instantOf, type Judged, judgeRule, type RuleFacts, ruleHolds } from './judge.js'
 export {

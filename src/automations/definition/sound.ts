@@ -12,7 +12,7 @@ import {
   stepKey,
   stepTypes,
 } from './definition.js'
-import type { StepFault } from './graph.js'
+import type { StepFault } from './fault.js'
 
 /*
  * A draft is kept whatever is wrong with it, but its parts have the types that pages count on: each step is a step, and
