@@ -49,8 +49,8 @@ export function requireNodes({ config, dataDir }: Omit<InvitePlace, 'configFile'
 }
 
 /**
- * Reads what a further machine needs, and resolves with a function that keeps it for the machine that has the code. The
- * two are apart because a command reads before it becomes the data directory's owner.
+ * Reads what a further machine needs, and returns a function that keeps it for the machine that has the code. The two
+ * are apart because a command reads before it becomes the data directory's owner.
  */
 export function prepareInvitation(place: InvitePlace, at: string) {
   const { config, dataDir, configFile: file } = place

@@ -45,7 +45,7 @@ export function startsOnDemand(
   }: { store: Store; clock: Clock; log: Log; tell: (news: { jobs: RungJob[] }) => void },
 ): Jobs {
   let expandAgain = false
-  // A job that broke is begun anew when its chore looks, and not at once for ever.
+  // A job that broke is begun anew when its chore looks, and not at once, over and over.
   const start = async (name: 'expand' | 'automate' | 'segments', again: () => void) => {
     const { error, told } = await threads.run(name)
     if (error !== undefined) log.error({ error, job: name }, 'A job failed')

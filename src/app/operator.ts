@@ -53,8 +53,8 @@ export function refuseUnknownKinds({ operator }: Config): void {
 }
 
 /**
- * Gives `work` a `tell` for the operator, by the queue. `tell` may write mails; the outbound threads hear of them
- * afterwards.
+ * Calls `tell` with a `post` that reaches the operator by the queue. `tell` may write mails; the outbound threads hear
+ * of them afterwards.
  */
 export async function withOperatorPost<T>(
   { store, clock, log, config, backlog, ring }: OperatorMailDeps,

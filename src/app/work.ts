@@ -125,7 +125,7 @@ export function openTools(
   back.add(() => importer.close())
   const { maxLiveRuns } = config.automations
   const isLimited = makeLiveLimit(maxLiveRuns)
-  /** Whether the most runs of automations are live that may be. */
+  /** Whether as many runs of automations are live as are allowed. */
   const isFull = () => isLimited(store.read, clock.now())
   const checkRoom = async () => {
     if (await isFull()) throw tooManyRuns()

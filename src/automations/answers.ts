@@ -5,6 +5,7 @@ import {
   automationWarnings,
   listAutomations,
   readDefinition,
+  toldFaults,
   type Versions,
 } from './definition/index.js'
 import {
@@ -72,7 +73,7 @@ export const detailAnswer = async (read: Read, automation: Automation) => ({
 
 async function warningsIn(read: Read, { id, account_id, version }: Automation) {
   const { definition } = await readDefinition(read, id, version)
-  return await automationWarnings(read, account_id, definition)
+  return toldFaults(await automationWarnings(read, account_id, definition))
 }
 
 // What a change of state means, for people.

@@ -14,6 +14,7 @@ import {
   putInForce,
   readWritten,
   refuseArchived,
+  toldFaults,
   type WrittenAutomation,
 } from './definition/index.js'
 
@@ -24,7 +25,7 @@ export async function shownDraft(
   { name, definition, revision, isDraft }: WrittenAutomation,
 ) {
   const { steps, connections, settings = {} } = definition
-  const errors = await faultsOf(deps, accountId, definition)
+  const errors = toldFaults(await faultsOf(deps, accountId, definition))
   return { revision, isDraft, name, steps, connections, settings, errors }
 }
 

@@ -92,7 +92,7 @@ export async function removeOwnFile(file: string, signal?: AbortSignal): Promise
   await removeSlowly(file, signal)
 }
 
-/** What is wrong with a directory of backups, and for whoever may mend it. */
+/** What is wrong with a directory of backups, and how to mend it. */
 export interface DirectoryProblem {
   found: string
   fix: string

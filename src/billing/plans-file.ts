@@ -165,7 +165,7 @@ function refuseTwins(plans: readonly Placed<{ id: string; name: string }>[]): vo
   }
 }
 
-/** The plans that new accounts get, by name. A bad file is refused by whoever uses the result. */
+/** The plans that new accounts get, by name. The caller refuses a bad file before it uses them. */
 function readDefaults(file: OperatorFile, email: readonly EmailPlan[]) {
   const place = { file, path: ['defaults'], says: 'defaults' }
   const given = tableAt(place, file.content.defaults)

@@ -3,7 +3,7 @@ import type { Read, SubscriptionRow, Tx } from '../store/index.js'
 import type { BillingState, PauseReason } from './billing.js'
 import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
 
-/** Belongs into the transaction that makes an account; the first account has a default of its own. */
+/** Called in the transaction that makes an account; the first account has a default of its own. */
 export async function openSubscription(tx: Tx, accountId: string): Promise<void> {
   const other = await tx
     .selectFrom('accounts')

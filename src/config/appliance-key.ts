@@ -5,8 +5,8 @@ import { keyLine, readKeyFile } from './key-file.js'
 
 /**
  * The one secret outside the database: it seals private keys and webhook secrets at rest and signs the links that
- * recipients get. Whoever has only the database can do neither. After a rotation it is a ring: the newest key seals and
- * signs, and what older keys have sealed or signed is still understood.
+ * recipients get. Whoever has only the database can neither read the secrets nor sign. After a rotation it is a
+ * ring: the newest key seals and signs, and what older keys have sealed or signed is still understood.
  */
 export interface ApplianceKey {
   /** AES-256-GCM: nonce (12) ‖ tag (16) ‖ ciphertext. `purpose` is authenticated, not stored. */

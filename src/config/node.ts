@@ -16,7 +16,7 @@ export const nodeSettings = {
 }
 
 /**
- * The name by which mail counts that leaves from no address of its own (`outbound.source_addresses`). It belongs to one
+ * The name under which mail is counted that leaves from no address of `outbound.source_addresses`. It belongs to one
  * machine, since the address that the system takes differs from machine to machine.
  */
 export const usualSourceOf = (config: Parameters<typeof nameBesideOthers>[0]): string => {

@@ -2,7 +2,9 @@ import { OperatorError } from '../errors/index.js'
 import { secretFileOf, secretOf } from './secret-file.js'
 import { flag, type Setting, text, type Values } from './settings.js'
 
-/** `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`. */
+/**
+ * `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`.
+ */
 const shape = /^postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*\/[^/?#\s]+(?:\?[^#\s]*)?$/
 
 /** The parameters that the address may have. Any other would be ignored, and a misspelt `sslmode` must not be. */

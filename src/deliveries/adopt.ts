@@ -215,7 +215,7 @@ const streamOf = (
   dueAt: number,
 ): StreamDue => ({ lane: row.lane, class: row.class, accountId: row.account_id, dueAt })
 
-/** Shown in the mail's timeline, and in place of its last answer. */
+/** Shown in the mail's timeline, and where its last answer stands. */
 export const saysLost = ({ name }: Pick<GoneNode, 'name'>) =>
   `Node lost: ${name} was gone while it had this mail in hand, so that it may have arrived; another node tries it`
 

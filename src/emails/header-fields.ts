@@ -55,30 +55,42 @@ const ofIds = /^(?:in-reply-to|references)$/
 
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
+/** What is wrong with header fields: in a sentence, and for pages which it is, of the header of that name. */
+export interface HeaderFault {
+  message: string
+  code?: 'headerName' | 'header'
+  name?: string
+}
+
 /** Throws a 422 that names the first field that a mail may not bring, and why. */
 export function checkHeaders(headers: Readonly<Record<string, string>> | undefined): void {
   const fault = headers && headersFault(headers)
-  if (fault !== undefined) throw new ApiError('validation_error', fault, { status: 422 })
+  if (fault !== undefined) throw new ApiError('validation_error', fault.message, { status: 422 })
 }
 
-/** A sentence about what is wrong with the fields; undefined if nothing is. */
-export function headersFault(headers: Readonly<Record<string, string>>): string | undefined {
+/** What is wrong with the fields; undefined if nothing is. */
+export function headersFault(headers: Readonly<Record<string, string>>): HeaderFault | undefined {
   const entries = Object.entries(headers)
   if (entries.length > maxHeaders) {
-    return `headers: ${entries.length} are given, at most ${maxHeaders} are allowed`
+    return { message: `headers: ${entries.length} are given, at most ${maxHeaders} are allowed` }
   }
   const seen = new Set<string>()
   let bytes = 0
   for (const [name, value] of entries) {
     const why = nameFault(name) ?? valueFault(name, value)
-    if (why !== undefined) return `The header ${shown(name)} cannot be set: ${why}`
+    if (why !== undefined) {
+      const code = isHeaderName(name) ? 'header' : 'headerName'
+      return { message: `The header ${shown(name)} cannot be set: ${why}`, code, name }
+    }
     // RFC 5322 §1.2.2: names are the same in any case.
-    if (seen.has(name.toLowerCase())) return `The header ${shown(name)} is given twice`
+    if (seen.has(name.toLowerCase())) {
+      return { message: `The header ${shown(name)} is given twice`, code: 'header', name }
+    }
     seen.add(name.toLowerCase())
     bytes += name.length + Buffer.byteLength(value)
   }
   if (bytes > maxHeadersBytes) {
-    return `headers: ${bytes} bytes are given, at most ${maxHeadersBytes} are allowed`
+    return { message: `headers: ${bytes} bytes are given, at most ${maxHeadersBytes} are allowed` }
   }
   return undefined
 }

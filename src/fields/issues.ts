@@ -1,6 +1,6 @@
 import { type Failure, Struct } from 'superstruct'
 import type { Misfit } from './expectation.js'
-import { expectationOf } from './rule.js'
+import { expectationOf, type FaultCode, faultCodeOf } from './rule.js'
 import { isSound } from './sound.js'
 import { chosenStruct } from './variants.js'
 
@@ -24,6 +24,7 @@ const secret = /\b(ph|whsec)_[\w-]{4,}/g
 /** An issue with its parts. No answer of the API has the parts, as the contract fixes its shape. */
 export interface PartedIssue extends Issue {
   misfit?: Misfit | undefined
+  reason?: FaultCode | undefined
 }
 
 /** A body or query that does not have the shape that its route asks for; `message` tells all of it. */
@@ -35,7 +36,7 @@ export class ShapeError extends Error {
   constructor(found: readonly PartedIssue[]) {
     super(found.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
     this.name = 'ShapeError'
-    this.issues = found.map(({ misfit: _, ...issue }) => issue)
+    this.issues = found.map(({ misfit: _, reason: __, ...issue }) => issue)
     this.parted = found
   }
 }
@@ -156,6 +157,7 @@ function toIssue(failure: Failure): PartedIssue {
     path,
     message: shapeMessage(expectation, failure.value, path.at(-1)),
     misfit: misfitOf(failure),
+    reason: faultCodeOf(failure),
   }
 }
 

@@ -21,6 +21,19 @@ export const failing = (expected: string, wanted: Expectation | undefined): Fail
     ? { message: `Expected ${expected}` }
     : { message: `Expected ${expected}`, wanted }
 
+/** Which fault it is, where its checker has said so: pages have words of their own for it, with what these name. */
+export interface FaultCode {
+  code?: string | undefined
+  name?: string | undefined
+  most?: number | undefined
+}
+
+/** What a checker has said of a failure beside its sentence. */
+export function faultCodeOf(failure: object): FaultCode | undefined {
+  const { code, name, most } = failure as FaultCode
+  return code === undefined ? undefined : { code, name, most }
+}
+
 interface Failing {
   message: string
   wanted?: Expectation

@@ -2,7 +2,7 @@ import { comparisonsOf, type Rule } from '../../rules/index.js'
 import { segmentsThere } from '../../segments/index.js'
 import { idsIn, type Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
-import type { StepFault } from './graph.js'
+import { coded, type StepFault } from './fault.js'
 
 // The field by which the filter of such a trigger, or of such a wait, names its list or segment.
 const named: Readonly<Record<string, { field: RegExp; what: 'list' | 'segment' }>> = {
@@ -30,7 +30,13 @@ export async function joinedFaults(
   ])
   return asked
     .filter(({ id }) => !there.has(id))
-    .map(({ key, what, id }) => ({ key, error: `filter: the account has no ${what} ${id}` }))
+    .map(({ key, what, id }) =>
+      coded(
+        key,
+        what === 'list' ? 'noList' : 'noSegment',
+        `filter: the account has no ${what} ${id}`,
+      ),
+    )
 }
 
 function idsOf({ eventName, filter }: { eventName: string; filter?: Rule | undefined }) {

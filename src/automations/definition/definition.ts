@@ -149,7 +149,7 @@ export interface Connection {
   from: string
   to: string
   type: EdgeType
-  /** Of a connection of type `branch` the key of the split's branch. */
+  /** The key of the split's branch, for a connection of type `branch`. */
   branch?: string
 }
 

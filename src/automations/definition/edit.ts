@@ -16,7 +16,7 @@ import {
   type WrittenAlongside,
 } from './automation.js'
 import { type AutomationDefinition, limits } from './definition.js'
-import type { StepFault } from './graph.js'
+import { type StepFault, toldFaults } from './fault.js'
 import { validate } from './validate.js'
 
 /** An automation as a client gives it: what is unknown is judged by `validate`. */
@@ -79,14 +79,24 @@ export function definitionIn(given: object): AutomationDefinition {
   return definition
 }
 
+/** A 422 that has what is wrong with a definition, for pages too. */
+export class InvalidAutomation extends ApiError {
+  readonly faults: readonly StepFault[]
+
+  constructor(message: string, faults: readonly StepFault[]) {
+    const fields = { errors: toldFaults(faults.slice(0, limits.faultsTold)) }
+    super('validation_error', message, { status: 422, fields })
+    this.faults = faults.slice(0, limits.faultsTold)
+  }
+}
+
 /** A 422 that names what is wrong with a definition. */
 export function invalidAutomation(errors: readonly StepFault[]): ApiError {
   const [first] = errors
   const where = first?.key == null ? '' : `step "${first.key}": `
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   const message = `The automation is not valid: ${where}${first?.error}${more}`
-  const fields = { errors: errors.slice(0, limits.faultsTold) }
-  return new ApiError('validation_error', message, { status: 422, fields })
+  return new InvalidAutomation(message, errors)
 }
 
 /** What is to be changed; the rest stays. */

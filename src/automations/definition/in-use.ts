@@ -2,7 +2,7 @@ import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { contains, type Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
-import type { StepFault } from './graph.js'
+import type { StepFault } from './fault.js'
 import { templateWarnings } from './warn.js'
 
 /** The versions of an account's automations that events start, and those of live runs. */
@@ -113,7 +113,7 @@ export async function templateUses(
       const concerns = sends.some(({ key }) => key === warning.key)
       const { key, error } = warning
       const isSaid = use.warnings.some((said) => said.key === key && said.error === error)
-      if (concerns && !isSaid) use.warnings.push(warning)
+      if (concerns && !isSaid) use.warnings.push({ key, error })
     }
   }
   return [...uses.values()]

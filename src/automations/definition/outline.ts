@@ -2,8 +2,8 @@ import type { AutomationDefinition, Connection, EdgeType, StepDefinition } from 
 import { edgesOf } from './graph.js'
 
 /*
- * A definition as people read and write it: lists of steps, one below the other. A step with several ways out has a list
- * a way; a way that comes to the end of its list goes on with what stands below the step.
+ * A definition as people read and write it: lists of steps, one below the other. A step with several ways out has one
+ * list for each way; a way that comes to the end of its list goes on with the step below.
  */
 
 /** A step in its list, with a list for each of its ways where it has several. */

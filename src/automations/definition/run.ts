@@ -25,7 +25,7 @@ export interface RunContact {
   phone: string | null
   metadata: JsonObject
   createdAt: number
-  /** What they are to the segments and campaigns that rules ask for, by the field; undefined: no rule asks. */
+  /** What rules ask about segments and campaigns, answered for this contact by the field; undefined: no rule asks. */
   audience?: Readonly<Record<string, Json>>
 }
 

@@ -12,7 +12,7 @@ import {
   stepKey,
   stepTypes,
 } from './definition.js'
-import type { StepFault } from './graph.js'
+import type { StepFault } from './fault.js'
 
 /*
  * A draft is kept whatever is wrong with it, but its parts have the types that pages count on: each step is a step, and
@@ -103,7 +103,7 @@ const Settings = type({
 })
 const Edge = type({ from: string(), to: string(), type: enums(edgeTypes) })
 
-/** What is given as a draft, or why it is none: a fault of types, not of what is said. */
+/** The draft that is given, or why it is none: only types are judged, not what it says. */
 export function draftIn({
   steps,
   connections,

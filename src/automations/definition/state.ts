@@ -340,7 +340,7 @@ export async function cancelRun(
   })
 }
 
-/** By account as well: a run of another account must look like none (404). */
+/** Looked up by account as well: another account's run must look as if it did not exist (404). */
 async function liveRow(read: Read, accountId: string, id: string): Promise<EndingRow | undefined> {
   return await read
     .selectFrom('automation_live')

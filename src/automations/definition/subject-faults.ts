@@ -1,7 +1,7 @@
 import { mergePieces, type Renderer, readDraft } from '../../templates/index.js'
 import { type AutomationDefinition, limits } from './definition.js'
 import { invalidAutomation } from './edit.js'
-import type { StepFault } from './graph.js'
+import type { StepFault } from './fault.js'
 import { soundStep } from './sound.js'
 import { validate } from './validate.js'
 
@@ -30,10 +30,10 @@ export async function subjectFaults(
     const { fault } = await readDraft(renderer, accountId, { subject, html: '' })
     if (fault === undefined) continue
     const at = fault.column === undefined ? '' : ` at column ${fault.column}`
-    faults.push({
-      key: step.key,
-      error: `subject: Expected Liquid, but it cannot be read${at}: ${fault.message}`,
-    })
+    const says = `Expected Liquid, but it cannot be read${at}: ${fault.message}`
+    const names = fault.column === undefined ? [] : [String(fault.column)]
+    const is = { code: 'brokenSubject', place: ['subject'], says, names }
+    faults.push({ key: step.key, error: `subject: ${says}`, is })
   }
   return faults
 }

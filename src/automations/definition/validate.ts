@@ -22,7 +22,8 @@ import {
   stepKey,
   stepTypes,
 } from './definition.js'
-import { checkGraph, type StepFault, shown } from './graph.js'
+import { coded, type StepFault } from './fault.js'
+import { checkGraph, shown } from './graph.js'
 import { checkPaths } from './paths.js'
 import { RuleTree } from './rule-tree.js'
 import { stepName } from './step-name.js'
@@ -42,7 +43,8 @@ export function validate(given: unknown): ValidatedDefinition {
   const say = (error: string) => faults.push({ key: null, error })
   const wrong = () => ({ definition: undefined, faults })
   if (jsonBytes(given) > limits.definitionBytes) {
-    say(`The definition may have at most ${limits.definitionBytes} bytes as JSON`)
+    const error = `The definition may have at most ${limits.definitionBytes} bytes as JSON`
+    faults.push(coded(null, 'tooLarge', error))
     return wrong()
   }
   const whole = held(given, Whole, { name: 'definition', key: null, faults })
@@ -85,10 +87,13 @@ function held<T>(
     if (!(error instanceof ShapeError)) throw error
     // Clients have no name for the outermost value: its fields are named as they stand there.
     const outer = name === 'config' || name === 'definition' ? '' : name
-    for (const { path, message } of error.issues) {
+    for (const { path, message, reason } of error.parted) {
       const within = path.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('')
       const place = `${outer}${within}`.replace(/^\./, '') || name
-      faults.push({ key, error: `${place}: ${message}` })
+      const { code, name: of, most } = reason ?? {}
+      const names = of === undefined ? [] : [of]
+      const is = { code, place: path, says: message, names, most }
+      faults.push({ key, error: `${place}: ${message}`, is })
     }
     return undefined
   }
@@ -190,20 +195,21 @@ function settingFaults({ steps, settings = {} }: AutomationDefinition): StepFaul
     const target = steps.find(({ key }) => key === goal.to)
     if (target === undefined || target.type === 'trigger') {
       const what = target === undefined ? 'no step' : 'the trigger'
-      faults.push({ key: null, error: `settings.goal.to: "${shown(goal.to)}" is ${what}` })
+      const says = `"${shown(goal.to)}" is ${what}`
+      const is = { place: ['settings', 'goal', 'to'], says }
+      faults.push({ key: null, error: `settings.goal.to: ${says}`, is })
     }
   }
   if (sendWindow !== undefined && sendWindow.from === sendWindow.to) {
-    faults.push({
-      key: null,
-      error: 'settings.sendWindow: from and to are the same time; expected two different ones',
-    })
+    const says = 'from and to are the same time; expected two different ones'
+    const is = { code: 'sameTimes', place: ['settings', 'sendWindow'], says }
+    faults.push({ key: null, error: `settings.sendWindow: ${says}`, is })
   }
   if (onUnsubscribe !== 'continue') return faults
   for (const step of steps) {
     if (step.type !== 'send_email' || step.config.type === 'transactional') continue
     const error = 'settings.onUnsubscribe is "continue", but this mail is not transactional'
-    faults.push({ key: step.key, error })
+    faults.push(coded(step.key, 'notTransactional', error))
   }
   return faults
 }

@@ -1,8 +1,9 @@
 import type { Read } from '../../store/index.js'
 import { isCopyTag, mergeValues, stranger } from '../../templates/index.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
+import { coded, type StepFault } from './fault.js'
 import { formWarnings } from './forms.js'
-import { type StepFault, stepsBefore } from './graph.js'
+import { stepsBefore } from './graph.js'
 import { makeMailTemplates } from './mail-template.js'
 import { pathFault } from './rule-tree.js'
 
@@ -24,7 +25,7 @@ function bounceWarnings({ steps }: AutomationDefinition): StepFault[] {
     if (config.eventName !== '$email.bounced') return []
     const effect = type === 'trigger' ? 'starts no run' : "ends the contact's runs"
     const error = `A bounce that suppresses its address ${effect}; "$email.bounced" tells of the others`
-    return [{ key, error: `${error}, such as a full mailbox` }]
+    return [coded(key, 'bounceHears', `${error}, such as a full mailbox`)]
   })
 }
 
@@ -68,7 +69,8 @@ export function warningsOf(
     )
     return [...lacking].map((path) => {
       const error = `Template "${template}" needs "${path}", which this step does not know`
-      return { key: step.key, error: `${error}: give it in "variables"` }
+      const whole = `${error}: give it in "variables"`
+      return coded(step.key, 'needsVariable', whole, template, path)
     })
   })
 }

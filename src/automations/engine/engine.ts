@@ -31,8 +31,8 @@ export type Rest = (atMostMs: number) => Promise<void>
 
 // Runs that are read and planned together.
 const perBatch = 200
-// These take some two milliseconds, after which waiting clients have their turn. Where nobody waits, the store takes
-// several slices in one transaction.
+// Runs in a write. It takes some two milliseconds, after which waiting clients have their turn. Where nobody waits, the
+// store takes several slices in one transaction.
 const perWrite = 20
 // A job's thread takes 0.2 s to start (notes/stack.md §5), so that it stays for what comes soon.
 const idleMs = 60_000
@@ -42,7 +42,7 @@ const faultPauseMs = 1_000
 const restMs = 60_000
 
 /**
- * Runs what is due of all automations, accounts in turn, until nothing has been due for a minute nor
+ * Runs what is due in all automations, accounts in turn, until nothing has been due for a minute nor
  * will be within another, or `signal` is aborted. A step is one transaction, so that a kill at any
  * point leaves each run before or behind it. An account that meets a fault of its own rests for a minute,
  * and the others go on.

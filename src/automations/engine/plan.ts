@@ -45,7 +45,7 @@ export interface PlannedMail extends Prepared {
 /** What becomes of a run that is due. */
 export type RunPlan =
   | { kind: 'go'; run: DueRun; state: RunState; walked: Walked; mails: PlannedMail[] }
-  /** The automation has been paused at `since`. */
+  /** The automation was paused at `since`. */
   | { kind: 'hold'; run: DueRun; since: number }
   | { kind: 'cancel'; run: DueRun }
   /** The run's account takes no step at all: the run stays as it is, with this reason. */

@@ -25,7 +25,7 @@ export interface AcceptDeps {
   plans: Plans
   versions: Versions
   meter: Meter
-  /** Whether the most runs are live that may be: then no event starts another. */
+  /** Whether as many runs are live as are allowed: then no event starts another. */
   isFull: () => Promise<boolean>
   /** What follows when an unknown address becomes a contact. */
   follow?: ContactEffect
@@ -133,7 +133,7 @@ function answerOf(
   }
 }
 
-/** A 503 for events that would start runs when the most are live that may be. */
+/** A 503 for events that would start runs when as many are live as are allowed. */
 export const tooManyRuns = () =>
   new ApiError('service_unavailable', 'Too many runs of automations are live; try again later', {
     headers: { 'retry-after': '60' },

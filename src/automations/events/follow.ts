@@ -10,8 +10,7 @@ import type { NewEvent } from './store-events.js'
 
 // What ends a delivery: from then on nothing is merged into its mail.
 const ends: readonly EventType[] = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed']
-// What readers do with a mail; an unsubscription is counted, but is none of the appliance's own
-// events.
+// What readers do with a mail; an unsubscription is counted too, but the appliance has no event of its own for it.
 const visits: readonly EventType[] = ['opened', 'clicked']
 const told: readonly EventType[] = [...ends, ...visits, 'unsubscribed']
 

@@ -51,7 +51,7 @@ const liveOf = prepared<{ contactIds: string }, LiveRun>((db, { contactIds }) =>
     .where('contact_id', 'in', idsOf(contactIds, 'text')),
 )
 
-/** Whether the most runs of all accounts are live that may be. */
+/** Whether as many runs of all accounts are live as are allowed. */
 export type LiveLimit = (read: Read, now: number) => Promise<boolean>
 
 // The number need not be exact, and counting takes longer than an event.
@@ -71,7 +71,7 @@ export function makeLiveLimit(maxLive: number): LiveLimit {
   }
 }
 
-/** What news of a contact has happened, each event by its name with what it says. */
+/** The events that news of a contact brings, each by its name with what it says. */
 const happenedIn = ({ added, listId, form }: ContactNews): [name: string, JsonObject][] => {
   const ofList: JsonObject = listId === undefined ? {} : { listId }
   return [

@@ -151,11 +151,11 @@ function entered(before: Entry | undefined, now: number): Entry {
   }
 }
 
-/** In whose name and when runs are started. */
+/** For which account and when runs are started. */
 interface Starting {
   accountId: string
   now: number
-  /** The most runs are live that may be. */
+  /** As many runs are live as are allowed. */
   full?: boolean
   tally: RunTally
 }

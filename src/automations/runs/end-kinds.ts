@@ -11,7 +11,7 @@ import { prepared, type Read } from '../../store/index.js'
  */
 export type EndKind = 'step' | 'event' | 'goal' | 'left'
 
-/** Reasons that are as meant as drawn ends are, by the kind of end. */
+/** Reasons by which runs end on purpose without a drawn end, with their kind of end. */
 export const meantReasons = { timed_out: 'step', exit_rule: 'event', goal: 'goal' } as const
 
 /**

@@ -276,7 +276,7 @@ const mostVersions = 20
 // As many as a version has.
 const mostSteps = 100
 
-/** The same that `findRunIds` asks of indexes. */
+/** Whether a run fits the filter: the same question that `findRunIds` asks of indexes. */
 function isAsked(row: ContactRun, filter: RunsFilter): boolean {
   const { statuses, reason, wait } = filter
   if (!placeFits(filter)(row)) return false

@@ -67,7 +67,7 @@ export const latelyWaitsOf = (
 ): Promise<LatelyCounted<Waits[]>> =>
   waitsLately(automation.id, { now, nothing: [] }, (soFar) => waitsOf(read, automation, soFar))
 
-/** Why live runs of an automation wait although their time has come, and how many. */
+/** Why live runs of an automation do not go on by themselves, and how many for each reason. */
 export async function waitsOf(
   read: Read,
   { id, account_id: accountId }: Pick<Automation, 'id' | 'account_id'>,

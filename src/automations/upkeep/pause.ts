@@ -43,7 +43,7 @@ export async function pauseAutomation(
 }
 
 interface ResumeOptions {
-  /** How long (ms since 1970) the caller waits; the appliance does the rest. */
+  /** Until when (ms since 1970) the caller waits; the appliance does the rest. */
   until?: number
   alongside?: WrittenAlongside
 }

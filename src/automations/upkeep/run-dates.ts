@@ -98,7 +98,7 @@ export function makeDateKeeper(deps: DateDeps) {
   }
 }
 
-/** The automation and account of the earliest time that has come: a search of the index of times. */
+/** The automation for which a date came first, and its contacts for whom it has come: a search of the index of times. */
 async function nextDue(
   read: Read,
   now: number,
