@@ -144,7 +144,7 @@ export async function forgetGone(
 
 // Whoever has not published the records by then asks for a look, or the daily job finds them.
 const watchedForMs = 7 * dayMs
-const atOnce = 4
+const atOnce = 8
 
 /**
  * Looks whether the records of new keys are there, so that nobody has to ask: for domains whose keys are replaced,
@@ -173,14 +173,16 @@ export async function checkRotations(deps: {
     const domain = await domainById(store.read, accountId, id).catch(unlessGone)
     if (domain === undefined) return
     const wanted = [...domain.next, ...domain.keys.filter(({ verified }) => !verified)]
-    const hosts: string[] = []
-    for (const { selector, algorithm, publicKey } of wanted) {
-      const host = `${selector}._domainkey.${domain.name}`
-      const answer = await resolver.txt(host)
-      const found = answer.kind === 'records' ? answer.records : []
-      const own = { algorithm, publicKeyBase64: publicKey }
-      if (found.some((text) => publishesDkimKey(text, own))) hosts.push(host)
-    }
+    const seen = await Promise.all(
+      wanted.map(async ({ selector, algorithm, publicKey }) => {
+        const host = `${selector}._domainkey.${domain.name}`
+        const answer = await resolver.txt(host)
+        const found = answer.kind === 'records' ? answer.records : []
+        const own = { algorithm, publicKeyBase64: publicKey }
+        return found.some((text) => publishesDkimKey(text, own)) ? [host] : []
+      }),
+    )
+    const hosts = seen.flat()
     if (hosts.length === 0) return
     await store.write(async (tx) => {
       const now = await domainById(tx, accountId, id).catch(unlessGone)

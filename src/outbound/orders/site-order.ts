@@ -1,4 +1,4 @@
-import { isoTime } from '../../clock/index.js'
+import { utcTime } from '../../clock/index.js'
 import { OperatorError } from '../../errors/index.js'
 import type { QueueClass, Read, SiteOrderRow, Tx } from '../../store/index.js'
 
@@ -129,5 +129,5 @@ function siteNamed(given: string): string {
 /** The order in the words of `queue show` and of lists. */
 export const orderInWords = ({ kind, site, pool, until, why, given_by: by }: SiteOrder): string =>
   kind === 'hold'
-    ? `Mail to ${site} is held until ${isoTime(until)} by ${by}: ${why}`
-    : `Mail to ${site} leaves from the pool ${pool} until ${isoTime(until)} by ${by}: ${why}`
+    ? `Mail to ${site} is held until ${utcTime(until)} by ${by}: ${why}`
+    : `Mail to ${site} leaves from the pool ${pool} until ${utcTime(until)} by ${by}: ${why}`
