@@ -6,21 +6,21 @@ import { type FieldKind, senseless } from './field-kind.js'
 import { instantOf } from './judge.js'
 import { isVariable, type Operator, operators, type Rule } from './rule.js'
 
-/** What a rule may have where it stands. */
+/** What a rule may have in its place. */
 export interface RuleBounds {
-  /** How deep it is nested. */
+  /** How deep it may be nested. */
   depth: number
-  /** How many parts it has. */
+  /** How many parts it may have. */
   parts: number
-  /** How long the texts are that it compares with. */
+  /** How long the texts to compare with may be. */
   text?: number
-  /** How many values an `in` may have; with it, values are otherwise neither objects nor arrays. */
+  /** How many values an `in` may have. If given, other values may be neither objects nor arrays. */
   values?: number
-  /** How long its JSON is (bytes). */
+  /** How long its JSON may be (bytes). */
   bytes?: number
-  /** What is wrong with the path of a field; undefined: nothing is. */
+  /** What is wrong with the path of a field; undefined: nothing. */
   pathFault(path: string): string | undefined
-  /** What a field holds, where it is known: comparisons that can decide nothing are refused, then. */
+  /** What a field holds, where it is known: comparisons that can decide nothing are then refused. */
   kindOf?(path: string): FieldKind | undefined
   /** Whether a field counts what has happened, and so may have `since`. */
   counts?(path: string): boolean
@@ -44,7 +44,7 @@ export const ruleTree = (bounds: RuleBounds) =>
     return { message, code: 'tooLong' } satisfies RuleFault
   })
 
-/** The bounds, and how many parts there may still be. */
+/** The bounds, and how many more parts are allowed. */
 interface Checking {
   bounds: RuleBounds
   parts: { left: number }
@@ -78,7 +78,7 @@ function* faultsIn(value: unknown, path: unknown[], depth: number, checking: Che
     yield { path, value, message: `Expected "${kind}" to stand alone` }
   }
   if (kind === 'not') {
-    // What is not so is one condition, which stands no deeper than the same without its "not".
+    // A single comparison inside "not" is one condition, no deeper than without the "not".
     const isOne = isJsonObject(inner) && Object.hasOwn(inner, 'field')
     yield* faultsIn(inner, within, isOne ? depth : depth - 1, checking)
   } else if (!Array.isArray(inner) || inner.length === 0) {
@@ -185,7 +185,7 @@ function valueFault(
   return undefined
 }
 
-/** Nothing is more than a text that is no date, or less. */
+/** No value is greater or less than a text that is no date. */
 const orderFault = (operator: Operator, value: unknown): RuleFault | undefined =>
   ['gt', 'gte', 'lt', 'lte'].includes(operator) &&
   typeof value === 'string' &&
@@ -205,6 +205,6 @@ function sinceFault(since: unknown, isCount: boolean): RuleFault | undefined {
     : { message: 'Expected a duration such as P30D', code: 'duration' }
 }
 
-/** The texts that a value is or has. */
+/** The texts in a value: itself, or its items. */
 const textsIn = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')

@@ -4,8 +4,8 @@ import { instantOf } from './judge.js'
 import { isVariable, type Operator, type Variable } from './rule.js'
 
 /**
- * What a field holds, where that is known: whether something is so, how often it was, when, or a text. `number` and `day` are of
- * an account's own fields, whose values may have come as texts.
+ * What a field holds, where that is known: a yes or no, a number of times, a moment, or a text. `number` and `day` are
+ * for an account's own fields, whose values may be stored as texts.
  */
 export type FieldKind = 'truth' | 'count' | 'time' | 'text' | 'number' | 'day'
 
@@ -15,7 +15,7 @@ const spans: readonly Operator[] = ['within', 'not_within']
 const equal: readonly Operator[] = ['eq', 'neq', 'in']
 const presence: readonly Operator[] = ['exists', 'is_empty']
 
-// What decides something of each kind: a count is always there, and hardly any time is the same as another.
+// The operators that can decide something for each kind: a count always exists, and two times are hardly ever equal.
 const fitting: Readonly<Record<FieldKind, readonly Operator[]>> = {
   truth: equal,
   count: [...equal, ...orders],
@@ -34,8 +34,8 @@ const kindWords = {
 } as const
 
 /**
- * Why a comparison that is well formed can decide nothing: its field never has what it asks for, or everybody's has it. What
- * a variable holds is known when somebody gets there.
+ * Why a well-formed comparison can decide nothing: its field never has what it asks for, or always has it. What a
+ * variable holds is known only when the rule is judged.
  */
 export function senseless(
   kind: FieldKind | undefined,

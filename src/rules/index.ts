@@ -1,6 +1,6 @@
 /**
  * Rules about people and what happened to them: one language for automations and segments, with one judge and one
- * checker. Pure: which fields there are, and what they hold, is said by who judges.
+ * checker. It is pure: the caller says which fields there are, and what they hold.
  */
 export { type RuleBounds, ruleTree } from './check-rule.js'
 export { afterMs, durationMs } from './duration.js'
