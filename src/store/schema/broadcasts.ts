@@ -36,7 +36,7 @@ const broadcasts = table(
     cursor: text(),
     /** 1 once all of the list was looked at. */
     expanded: integer(),
-    /** When it was last worked on. */
+    /** When contacts of the list were last looked at. */
     expanded_at: integer().orNull(),
     /** How many mails the campaign has; each is counted in one of the next seven. */
     recipients: integer(),
