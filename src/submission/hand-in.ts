@@ -160,7 +160,7 @@ async function rawMessageOf(
     body: { ...makeContent(body), sizeBytes: body.sizeBytes },
     bodyHash: await hashBody(eachLater(body)),
     eightBit: ![...asciiOf(body)].every(Boolean),
-    // RFC 6531 §3.4: the client announced it, or sends UTF-8 anyway, as older servers do.
+    // RFC 6531 §3.4: UTF-8 that the client did not announce is sent on without, as older servers pass it on.
     smtpUtf8:
       envelope.smtpUtf8 && !(isAscii(header) && names.every((name) => isAscii(Buffer.from(name)))),
     parts: parts instanceof Error ? null : parts,
