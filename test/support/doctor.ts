@@ -107,7 +107,7 @@ export async function doctorRig(
 
 const published = new WeakMap<FakeResolver, Map<string, { mx: string[]; txt: string[] }>>()
 
-/** Adds a record to what stands at the host. */
+/** Adds a record to those of the host. */
 function publish(resolver: FakeResolver, host: string, type: 'MX' | 'TXT', value: string): void {
   const hosts = published.get(resolver) ?? new Map()
   published.set(resolver, hosts)

@@ -35,7 +35,7 @@ interface Told {
   onPartly?: () => void
 }
 
-/** Kysely over one connection, or over a pool for queries that are no transaction. */
+/** Kysely over one connection, or over a pool for queries outside of transactions. */
 export function kyselyOver<T>(queries: Queries, told: Told = {}): Kysely<T> {
   const connection = new NamingConnection(queries, told)
   const dialect: Dialect = {

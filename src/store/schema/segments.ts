@@ -19,11 +19,11 @@ const segments = table(
      * `filling`: all contacts are being looked at; `deleted`: its rows are deleted in slices, and then the segment.
      */
     state: text<'filling' | 'current' | 'deleted'>(),
-    /** The contact up to whom they were, by id. */
+    /** The id of the contact up to whom contacts were looked at. */
     cursor: text(),
-    /** Goes up when the rule changes, so that nothing is written that an older one has said. */
+    /** Goes up when the rule changes, so that nothing is written by an older one. */
     revision: integer(),
-    /** How deep the segments are that it asks for: those that ask for none come first. */
+    /** How deeply its rule refers to other segments: segments that refer to none come first. */
     depth: integer(),
     /** When it was last brought up to date. */
     as_of: integer(),
@@ -33,7 +33,7 @@ const segments = table(
     indexes: {
       segments_account: ['account_id', 'created_at', 'id'],
       segments_state: ['state', 'depth', 'id'],
-      // A clock that was set back is seen by it.
+      // Shows that the clock was set back.
       segments_as_of: ['as_of'],
     },
   },
@@ -41,7 +41,7 @@ const segments = table(
 
 export interface SegmentRow extends RowOf<typeof segments> {}
 
-/** Whom a segment's rule holds for. */
+/** The members of a segment. */
 const segmentMembers = table(
   'segment_members',
   {
