@@ -67,11 +67,13 @@ export async function previewPeople(
       'audience: these people are counted together with others, or by a topic, once they are a segment: make a draft with this audience, then ask again'
     throw new ApiError('validation_error', message)
   }
-  const { count, mailable, sample, erased: _, ...notMailed } = await countPeople(
-    { read, clock },
-    accountId,
-    rule,
-  )
+  const {
+    count,
+    mailable,
+    sample,
+    erased: _,
+    ...notMailed
+  } = await countPeople({ read, clock }, accountId, rule)
   return {
     recipientCount: mailable,
     fit: count,
