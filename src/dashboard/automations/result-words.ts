@@ -154,7 +154,7 @@ export function endWords(
 export const endLine = (status: string, reason: string | null | undefined): string =>
   words[kindOfEnd(status, reason)]?.line ?? status
 
-/** `skipped:left_topic`, `ended:goal`: a result and what it adds, as a `line` of a history, for `one` person or for `some`. */
+/** A result with its detail (`skipped:left_topic`, `ended:goal`), as a `line` of a history, for `one` person or `some`. */
 export function resultWords(result: string, who: keyof Words): string {
   const [kind = '', ...more] = result.split(':')
   const rest = more.join(':')
