@@ -3,7 +3,7 @@ import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { likeAnyCase, type Read, type Store, type Tx } from '../store/index.js'
 
-/** Who sends by this appliance: everything else belongs to one. */
+/** An account that sends by this appliance: everything else belongs to one. */
 export interface Account {
   id: string
   name: string
@@ -19,8 +19,8 @@ export interface AccountDeps {
 const maxNameLength = 100
 
 /**
- * The appliance's own mail is of this account: no customer's pause, plan or quota holds it. It has
- * no key, so no client can be it, and no command finds it.
+ * The appliance's own mail belongs to this account: no customer's pause, plan or quota holds it.
+ * The account has no key, so no client can act for it, and no command finds it.
  */
 export const applianceAccountId = '00000000-0000-7000-8000-000000000000'
 
@@ -33,13 +33,13 @@ export async function openApplianceAccount(tx: Tx): Promise<void> {
     .execute()
 }
 
-/** Makes an account; names are for people, but two alike would confuse them. */
+/** Makes an account. Names are for people, so two accounts may not have the same one. */
 export async function createAccount({ store, clock }: AccountDeps, name: string): Promise<Account> {
   const given = { id: store.ids.uuid(), name, createdAt: clock.now() }
   return await store.write((tx) => insertAccount(tx, given))
 }
 
-/** Makes an account within a larger change. Throws an `OperatorError` for its name. */
+/** Makes an account within a larger change. Throws an `OperatorError` for a bad name. */
 export async function insertAccount(tx: Tx, given: Account): Promise<Account> {
   const account = { ...given, name: checkedName(given.name) }
   const { id, name, createdAt } = account
@@ -49,7 +49,7 @@ export async function insertAccount(tx: Tx, given: Account): Promise<Account> {
   return account
 }
 
-/** Gives an account another name, which no other has; throws an OperatorError. */
+/** Gives an account a name that no other account has; throws an OperatorError otherwise. */
 export async function renameAccount(
   { store }: Pick<AccountDeps, 'store'>,
   accountId: string,
@@ -58,7 +58,7 @@ export async function renameAccount(
   return await store.write((tx) => renameWithin(tx, accountId, name))
 }
 
-/** The same within a larger change. */
+/** Renames an account within a larger change. */
 export async function renameWithin(
   tx: Tx,
   accountId: string,
@@ -70,7 +70,7 @@ export async function renameWithin(
   return { id: accountId, name: given }
 }
 
-/** Two accounts of one name could not be told apart in commands, which take names. */
+/** Commands take names: two accounts of one name could not be told apart. */
 async function refuseTwin(tx: Tx, name: string, accountId: string): Promise<void> {
   const twin = await tx
     .selectFrom('accounts')
@@ -78,7 +78,7 @@ async function refuseTwin(tx: Tx, name: string, accountId: string): Promise<void
     .where('name', '=', name)
     .where('id', '<>', accountId)
     .executeTakeFirst()
-  // Accounts are apart: who renames theirs is not told which other one it is.
+  // Accounts may not learn of each other: the message does not say which other account has the name.
   if (twin !== undefined) throw new OperatorError(`There is an account named "${name}" already`)
 }
 
@@ -114,7 +114,7 @@ export async function pageOfAccounts(
   return rows.map(toAccount)
 }
 
-/** By id or by name, as an operator types it; throws OperatorError when there is none. */
+/** Finds an account by id or by name, as an operator types it; throws OperatorError when there is none. */
 export async function findAccount(read: Read, idOrName: string): Promise<Account> {
   const row = await read
     .selectFrom('accounts')
@@ -128,7 +128,7 @@ export async function findAccount(read: Read, idOrName: string): Promise<Account
   return toAccount(row)
 }
 
-/** By its whole id; undefined: there is none. */
+/** Finds an account by its whole id; undefined: there is none. */
 export async function accountById(read: Read, id: string): Promise<Account | undefined> {
   const row = await read
     .selectFrom('accounts')
@@ -140,8 +140,8 @@ export async function accountById(read: Read, id: string): Promise<Account | und
 }
 
 /**
- * The name without spaces around it; OperatorError for one that would play with a terminal or a
- * page.
+ * The name without spaces around it. Throws an OperatorError for a name that could disturb a
+ * terminal or a page.
  */
 function checkedName(name: string): string {
   const trimmed = name.trim()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Read, Tx } from '../store/index.js'
 
-/** Where an account's past campaigns are shown to everybody, below the address of the public listener; null: nowhere yet. */
+/** The path, on the public listener, of the account's public archive of past campaigns; null: there is none yet. */
 export async function archivePathOf(read: Read, accountId: string): Promise<string | null> {
   const row = await read
     .selectFrom('archives')
@@ -13,7 +13,10 @@ export async function archivePathOf(read: Read, accountId: string): Promise<stri
 
 export const archivePath = (publicId: string) => `/a/${publicId}`
 
-/** Gives an account the address of its archive, if it has none. It keeps it: people have it in their feeds. */
+/**
+ * Gives an account the address of its archive, if it has none. The address never changes: people have it in their
+ * feeds.
+ */
 export async function openArchive(tx: Tx, accountId: string): Promise<void> {
   await tx
     .insertInto('archives')

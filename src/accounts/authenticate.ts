@@ -10,18 +10,18 @@ import { type KeyLimits, limitsOf, refuseElsewhere } from './limits.js'
 export interface Principal extends KeyLimits {
   accountId: string
   keyId: string
-  /** Where the request comes from; empty where that cannot be told any more. Asking takes its time. */
+  /** Where the request comes from; empty where that is no longer known. It is a function because asking takes time. */
   address: () => string
   /** Its scope is `test`: its mail goes to the test inbox. */
   isTest: boolean
 }
 
-/** As it is remembered: each request comes from elsewhere. */
+/** What is remembered of a key: without the address, as each request comes from elsewhere. */
 type KnownKey = Omit<Principal, 'address'>
 
-// How old a key's `last used` may be: often enough for a person, seldom enough to cost nothing.
+// How old a key's `last used` may be: fresh enough for people, and rarely written.
 const usedEveryMs = 60_000
-// Keys that were used lately; beyond it the oldest are noted once more than needed.
+// How many used keys are remembered. Beyond that the oldest are forgotten, and written once more than needed.
 const maxRemembered = 10_000
 
 /** What a request needs to know of its key. */
@@ -30,7 +30,7 @@ type KeyRow = Omit<
   'name' | 'hash' | 'last4' | 'created_at' | 'last_used_at' | 'deleted_at'
 >
 
-/** By the index of hashes: time tells nothing about which keys exist. */
+/** Found by the index of hashes: the time that it takes tells nothing about which keys exist. */
 const liveKey = prepared<{ hash: Buffer }, KeyRow>((db, { hash }) =>
   db
     .selectFrom('api_keys')
@@ -44,14 +44,14 @@ const liveKey = prepared<{ hash: Buffer }, KeyRow>((db, { hash }) =>
 export type CheckKey = (key: string, address: () => string) => Promise<Principal>
 
 /**
- * A key that is deleted or changed fails on the next request, or within a second where a command of the operator's
- * has done it. Throws `invalid_api_key` for what is no key (any more), with a message that does not tell which keys
- * exist, and `forbidden` for one that is used outside its networks.
+ * A key that is deleted or changed fails on the next request, or within a second where an operator's command has done
+ * it. Throws `invalid_api_key` for what is not a key (any more), with a message that does not tell which keys exist,
+ * and `forbidden` for a key that is used outside its networks.
  */
 export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   const noteUse = makeNoteUse({ store, clock }, 'api_keys')
   const remembered = rememberRows<KnownKey | undefined>({ store, clock }, (of) => of !== undefined)
-  // By its hash: no key is kept.
+  // Found by its hash: the key itself is not stored.
   const findKey = (hash: Buffer) =>
     remembered(hash.toString('latin1'), async () => {
       const [row] = await liveKey(store.read, { hash })
@@ -71,7 +71,8 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
     }
     if (principal.networks !== null) refuseElsewhere(principal, address())
     noteUse(principal.keyId)
-    // First: behind the spread it would make a hidden class of its own at each request (journeys/hidden-classes).
+    // `address` comes first: after the spread it would make a new hidden class at each request
+    // (journeys/hidden-classes).
     return { address, ...principal }
   }
 }
@@ -87,7 +88,7 @@ export function makeNoteUse({ store, clock }: AccountDeps, table: 'api_keys' | '
       .write((tx) =>
         tx.updateTable(table).set({ last_used_at: now }).where('id', '=', keyId).execute(),
       )
-      // Only a convenience for the operator: it must not fail a request, and is written next time.
+      // Only a convenience for the operator: a failure must not fail the request, and the next use writes it again.
       .catch(() => noted.delete(keyId))
   }
 }
@@ -100,8 +101,8 @@ export function bearerKey(authorization: string | undefined): string {
 }
 
 /**
- * Checks the key in `Authorization: Bearer ph_…`; throws `missing_api_key` without the header and
- * `invalid_api_key` for all else that is no key.
+ * Checks the key in `Authorization: Bearer ph_…`. Throws `missing_api_key` without the header and
+ * `invalid_api_key` for anything else that is not a key.
  */
 export function makeAuthenticate(deps: AccountDeps) {
   const checkKey = makeCheckKey(deps)

@@ -22,9 +22,9 @@ export interface Brand {
   colours: BrandColours
   /** For the footer of marketing mail, which many laws want there; may be empty, and may have lines. */
   postalAddress: string
-  /** Those in which recipients may be addressed. */
+  /** The languages in which recipients may be addressed. */
   languages: AccountLanguage[]
-  /** Who mail is from where nothing else says it; may be empty. */
+  /** The sender name of mail that gives no other; may be empty. */
   senderName: string
   /** An address of one of the account's domains; may be empty. */
   defaultFrom: string
@@ -51,7 +51,7 @@ const plain = (): Brand => ({
   archivePath: null,
 })
 
-/** The account's brand; what nobody has chosen is as it is for everybody. */
+/** The account's brand; what nobody has chosen has the default. */
 export async function brandOf(read: Read, accountId: string): Promise<Brand> {
   const row = await read
     .selectFrom('brands')
@@ -73,7 +73,7 @@ function toBrand(row: Selectable<BrandRow>): Brand {
   }
 }
 
-/** Colours and languages as they are stored; nulls are those of an account that has no brand. */
+/** Colours and languages from the stored columns; null columns are those of an account without a brand. */
 export function lookOf(row: {
   colours: string | null
   languages: string | null
@@ -86,7 +86,7 @@ export function lookOf(row: {
   }
 }
 
-/** Changes what is given. Throws a 422 for colours that cannot be read and for an address that is none. */
+/** Changes what is given. Throws a 422 for unreadable colours and for a bad address. */
 export async function changeBrand(
   { store, clock }: { store: Store; clock: Clock },
   accountId: string,
@@ -122,7 +122,7 @@ export async function changeBrand(
   })
 }
 
-/** Throws a 422 that has all that is wrong with it. */
+/** Throws one 422 that names everything that is wrong. */
 export function checkBrand({ colours, defaultFrom }: Pick<Brand, 'colours' | 'defaultFrom'>): void {
   const isSender = defaultFrom === '' || parseMailbox(defaultFrom) !== undefined
   const noSender = {
@@ -133,7 +133,7 @@ export function checkBrand({ colours, defaultFrom }: Pick<Brand, 'colours' | 'de
   refuseWrong([...unreadable(colours), ...(isSender ? [] : [noSender])])
 }
 
-/** WCAG 2.2 §1.4.3: words that are too like their ground cannot be read by everybody. */
+/** WCAG 2.2 §1.4.3: words with too little contrast cannot be read by everybody. */
 function unreadable({ background, text, button, buttonText }: BrandColours): WrongField[] {
   const pairs = [
     ['colours.text', text, background, 'The text on its background'],
@@ -141,14 +141,14 @@ function unreadable({ background, text, button, buttonText }: BrandColours): Wro
   ] as const
   return pairs.flatMap(([field, front, ground, what]) => {
     const contrast = contrastOf(front, ground)
-    // What is no colour has no contrast, and is told as that.
+    // A value that is not a colour has no contrast; another message tells that.
     if (Number.isNaN(contrast) || contrast >= leastContrast) return []
     const message = `${what} has a contrast of ${contrast.toFixed(1)}, and needs ${leastContrast}: choose a darker or a lighter colour`
     return [{ field, message }]
   })
 }
 
-/** From whom mail is where nothing else says it; undefined: nobody has said. */
+/** The sender of mail that gives no other; undefined: nobody has set one. */
 export function senderOf({
   senderName,
   defaultFrom,

@@ -51,7 +51,7 @@ const networks = some(
   '10.0.0.0/24',
 )
 
-// Null means absent in every body, so a limit is taken away by a word of its own.
+// In every body null means absent, so a word of its own removes a limit.
 const orAny = (limit: Field<string[]>) =>
   orWord('any', { expected: '"any" or 1 to 50 strings', meaning: 'no limit' }, limit)
 const mostMails = 1e9
@@ -77,7 +77,7 @@ const limits = {
 const mailsOrNone = (span: string) =>
   orNull(count(`How many mails it may hand in within a clock ${span}; null: any number`))
 const orNone = ({ schema }: Field<string[]>) => orNull(saying(schema, '; null: no limit'))
-// The key itself is in none of these: it is shown once, and kept as a hash.
+// None of these fields has the key itself: it is shown once, and kept as a hash.
 const known = {
   id: uuid('The id of the key, which never changes'),
   name,
@@ -105,21 +105,21 @@ const example = {
   createdAt: '2026-11-21T10:00:00.000Z',
   lastUsedAt: null,
 }
-// A key that is thought to be narrow and is not would be worse than none.
+// A key that people believe to be narrow and is not would be worse than none.
 const badLimit = () =>
   invalidField(
     'A limit cannot be read, or limits nothing',
     'The account has no domain "example.com"',
     'domains',
   )
-// A stolen key could otherwise make itself one that is not bound to a network or a time.
+// Otherwise a stolen key could make itself a key that is not bound to a network or a time.
 const mightier = () =>
   refusal(
     'forbidden',
     'It could do more than the key that asks',
     'A key cannot give another key rights that it lacks itself: the networks of the other key must be 10.0.0.0/8 or ranges of them',
   )
-// A key that is bound to a network or a time could otherwise take away those that are not.
+// Otherwise a key that is bound to a network or a time could delete keys that are not.
 const isMightier = () =>
   refusal(
     'forbidden',

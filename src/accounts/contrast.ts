@@ -1,4 +1,4 @@
-/** WCAG 2.2 §1.4.3, of text of the usual size. */
+/** WCAG 2.2 §1.4.3: the least contrast of text of the usual size. */
 export const leastContrast = 4.5
 
 /** How much two colours (`#rrggbb`) differ, from 1 to 21 (WCAG 2.2, 'contrast ratio'). */

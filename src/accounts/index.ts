@@ -1,7 +1,7 @@
 /**
- * Accounts and the keys by which their applications identify themselves. What must hold: a key is
- * known only by its hash, shown once, and a deleted one fails on the very next request, or within a second where a
- * command has deleted it; what a key may do is asked in one place for every route, and no key makes a mightier one.
+ * Accounts and the keys by which their applications identify themselves. What must hold: a key is known only by its
+ * hash, and shown once. A deleted key fails on the very next request, or within a second where a command has deleted
+ * it. One place decides for every route what a key may do, and no key makes a mightier one.
  */
 export {
   type Account,

@@ -4,7 +4,7 @@ import type { updateKey } from './contract.js'
 import type { ApiKey } from './key.js'
 import type { KeyLimits } from './limits.js'
 
-/** What a body says about limits, and nothing about what it does not name. */
+/** The limits that a body names; what it does not name is absent. */
 export function limitsIn({
   scope,
   domains,
@@ -25,7 +25,7 @@ export function limitsIn({
   }
 }
 
-/** A key as the API shows it, without itself. */
+/** What the API shows of a key: all but the key itself. */
 export const shownKey = (key: ApiKey) => ({
   id: key.id,
   name: key.name,
@@ -40,7 +40,7 @@ export const shownKey = (key: ApiKey) => ({
   lastUsedAt: isoTime(key.lastUsedAt),
 })
 
-/** What is answered when it was deleted. */
+/** The answer when a key was deleted. */
 export const deletedKey = (id: string) => ({
   id: id.toLowerCase(),
   deleted: true,

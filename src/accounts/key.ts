@@ -25,18 +25,18 @@ export interface ApiKey extends KeyLimits {
 // The prefix tells secret scanners, and people, what was leaked.
 const prefix = 'ph_'
 
-/** How a key is made; `alongside` is written with it. */
+/** How a key is made; `alongside` is written in the same transaction. */
 interface CreateKeyOptions {
   /** Default: none. */
   limits?: Partial<KeyLimits>
-  /** Throws an `ApiError` where the account may add nothing, or no more keys. Default: it is not asked. */
+  /** Throws an `ApiError` where the account may add nothing, or no more keys. Default: this is not checked. */
   plans?: Plans | undefined
-  /** The limits of the key that asks: the new key may do no more than it. */
+  /** The limits of the key that asks: the new key may do no more than that one. */
   by?: KeyLimits
   alongside?: (tx: Tx, made: ApiKey) => Promise<void>
 }
 
-/** Makes a key; `key` is seen here and never again. Throws a 422 for a limit that is not valid. */
+/** Makes a key; `key` is shown here and never again. Throws a 422 for a limit that is not valid. */
 export async function createKey(
   { store, clock }: AccountDeps,
   accountId: string,
@@ -46,7 +46,7 @@ export async function createKey(
   const now = clock.now()
   const checked = await checkLimits(store.read, accountId, { ...noLimits, ...limits }, now)
   refuseMightier(by, checked)
-  // 256 bits: so much chance needs no slow hash, as a password would.
+  // 256 random bits need no slow hash, as a password would.
   const key = prefix + randomBytes(32).toString('base64url')
   const row = {
     id: store.ids.uuid(),
@@ -75,7 +75,7 @@ export async function listKeys(read: Read, accountId: string): Promise<ApiKey[]>
   return (await liveKeys(read, accountId).orderBy('id').execute()).map(toKey)
 }
 
-/** The newest first, from before the key `before` on. */
+/** The newest keys first, those before the key `before`. */
 export async function newestKeys(
   read: Read,
   accountId: string,
@@ -99,8 +99,9 @@ export async function findKey(read: Read, accountId: string, keyId: string): Pro
 }
 
 /**
- * Changes a key's name and limits from the next request on; what is not given stays. Throws a 404, a
- * 422, a 403 for what `by` may not do itself and for a key that may do more, and a 409 for the last full key, which stays one.
+ * Changes a key's name and limits from the next request on; what is not given stays. Throws a 404; a 422; a 403 for a
+ * limit that `by` may not give and for a key that may do more than `by`; and a 409 where the last full key would lose
+ * its scope.
  */
 export async function updateKey(
   { store, clock }: AccountDeps,
@@ -129,7 +130,7 @@ export async function updateKey(
   })
 }
 
-/** Programs know a test key as one: what it had sent would leave, or what is meant to leave would not. */
+/** A change between test and other scopes is refused: a program's test mail would leave, or its real mail would not. */
 const otherKind = (scope: string) =>
   new ApiError(
     'validation_error',
@@ -140,8 +141,8 @@ const otherKind = (scope: string) =>
   )
 
 /**
- * Deactivates a key at once; throws a 404, a 403 where it may do more than the key `by` that asks, and with `keepFull`
- * a 409 for the last full key, without which nobody could make another by the API.
+ * Deactivates a key at once. Throws a 404; a 403 where the key may do more than `by`, the key that asks; and with
+ * `keepFull` a 409 for the last full key, without which nobody could make another by the API.
  */
 export async function deleteKey(
   { store, clock }: AccountDeps,
@@ -162,7 +163,7 @@ export async function deleteKey(
   })
 }
 
-/** Whether the account has a full key that lasts, other than this one. */
+/** Whether the account has another full key that does not expire. */
 export async function hasOtherFullKey(
   read: Read,
   accountId: string,
@@ -178,14 +179,14 @@ export async function hasOtherFullKey(
   return other !== undefined
 }
 
-/** Inside the write: two requests could each delete one of the last two. */
+/** Checked inside the write: two requests could each delete one of the last two. */
 async function refuseLastFull(tx: Tx, accountId: string, key: ApiKey, now: number): Promise<void> {
   if (key.scope !== 'full' || (await hasOtherFullKey(tx, accountId, key.id, now))) return
   const message = "This is the account's last key with the scope full; make another full key first"
   throw new ApiError('conflict', message)
 }
 
-/** A deleted key stays as a row, as logs and the audit log name it. */
+/** A deleted key's row stays, as logs and the audit log name it. */
 const liveKeys = (read: Read, accountId: string) =>
   read
     .selectFrom('api_keys')
@@ -203,7 +204,7 @@ const toKey = (row: ApiKeyRow): ApiKey => ({
   lastUsedAt: row.last_used_at,
 })
 
-/** By this a key is stored and found. SHA-256 is enough for 256 bits of chance. */
+/** The hash by which a key is stored and found. SHA-256 is enough for 256 random bits. */
 export const hashKey = (key: string) => hash('sha256', key, 'buffer')
 
 /** Whether a text could be a key at all: anything else is refused without a look-up. */

@@ -17,23 +17,23 @@ export const isLanguage = (code: string): code is AccountLanguage =>
 
 export const languageCodes = Object.keys(accountLanguages).filter(isLanguage)
 
-/** A stored language; English where nothing was chosen. */
+/** A stored language; English where none was chosen. */
 export const languageOf = (stored: string | null): AccountLanguage =>
   stored !== null && isLanguage(stored) ? stored : 'en'
 
-/** What says in which language somebody wants to be addressed. */
+/** What tells the language in which somebody wants to be addressed. */
 interface Wishes {
-  /** What the account knows of the contact. */
+  /** The language that the account's contact has in its metadata. */
   contact?: unknown
   /** The browser's `Accept-Language`. */
   browser?: string | undefined
-  /** The account's own, as stored. */
+  /** The account's own language, as stored. */
   account: string | null
-  /** Those that the account offers. */
+  /** The languages that the account offers. */
   offered: readonly AccountLanguage[]
 }
 
-/** The contact's language, else the browser's, as far as they are offered; else the account's. */
+/** The contact's language, else the browser's, if the account offers it; else the account's. */
 export function languageFor({ contact, browser, account, offered }: Wishes): AccountLanguage {
   const said = typeof contact === 'string' ? [contact] : []
   for (const wish of [...said, ...wishesIn(browser)]) {
@@ -44,10 +44,10 @@ export function languageFor({ contact, browser, account, offered }: Wishes): Acc
   return languageOf(account)
 }
 
-// A browser names a few; whoever names more is none.
+// A browser names a few languages; a client that names more than this is no browser.
 const maxWishes = 20
 
-/** RFC 9110 §12.5.4: the languages of an `Accept-Language`, the dearest first; none of weight 0. */
+/** RFC 9110 §12.5.4: the languages of an `Accept-Language`, the preferred first, without those of weight 0. */
 function wishesIn(header = ''): string[] {
   const wishes = header
     .slice(0, 500)
@@ -63,7 +63,7 @@ function wishesIn(header = ''): string[] {
     .map(({ range }) => range)
 }
 
-/** Sets what language footers and pages of an account's recipients are in; throws an OperatorError for another one. */
+/** Sets the language of an account's footers and recipients' pages; throws an OperatorError for an unknown one. */
 export async function setLanguage(
   { store }: { store: Store },
   accountId: string,

@@ -5,7 +5,6 @@ import type { ApiKeyRow, Read } from '../store/index.js'
 
 /** `full` does everything, `sending` sends, `read` changes nothing, `test` sends to the test inbox (`permission.ts`). */
 export const keyScopes = ['full', 'sending', 'read', 'test'] as const
-/** One of them. */
 export type KeyScope = (typeof keyScopes)[number]
 
 /** What a key may do. */
@@ -15,9 +14,9 @@ export interface KeyLimits {
   domains: readonly string[] | null
   /** CIDR ranges that its requests come from; null: any. */
   networks: readonly string[] | null
-  /** From when on it is no key any more, in ms; null: never. */
+  /** The moment (ms) from which the key no longer works; null: never. */
   expiresAt: number | null
-  /** How many mails it may hand in within a clock hour, and within a clock minute; null: any number. */
+  /** How many mails the key may hand in within a clock hour, and within a clock minute; null: any number. */
   perHour: number | null
   perMinute: number | null
 }
@@ -32,13 +31,13 @@ export const noLimits: KeyLimits = {
   perMinute: null,
 }
 
-// More would be a list that nobody reads; then the key need not be limited.
+// Nobody reads a longer list; such a key need not be limited.
 const maxDomains = 50
 const maxNetworks = 50
 
 /**
- * The limits as they are kept; throws a 422 that names the field for what limits nothing or cannot be
- * meant: a domain that the account does not have, a text that is not a network, a time that has passed.
+ * The limits as they are stored. Throws a 422 that names the field for a limit that is empty or cannot be meant: a
+ * domain that the account does not have, a text that is not a network, a time that has passed.
  */
 export async function checkLimits(
   read: Read,
@@ -104,7 +103,9 @@ export function checkedNetworks(given: readonly string[]): string[] {
   return networks
 }
 
-/** Throws a 403 for a request from outside the key's networks; their list is not for a thief to read. */
+/**
+ * Throws a 403 for a request from outside the key's networks. The message does not list them: a thief could read it.
+ */
 export function refuseElsewhere({ networks }: Pick<KeyLimits, 'networks'>, address: string): void {
   if (networks === null || (address !== '' && liesWithin(address, networks))) return
   const from = address === '' ? 'an unknown address' : address
@@ -123,18 +124,18 @@ export function refuseOtherDomain({ domains }: KeyLimits, domain: string): void 
   )
 }
 
-/** Throws a 403 where `wanted` would allow what the key that asks for it may not do itself. */
+/** Throws a 403 where `wanted` would allow something that the key that asks may not do itself. */
 export function refuseMightier(own: KeyLimits, wanted: KeyLimits): void {
   if (exceedsNetworks(own, wanted)) {
     throw mightier('networks', `${own.networks?.join(', ')} or ranges of them`)
   }
-  // Or a key that was given for a day could make one that lasts.
+  // Otherwise a key that was given for a day could make one that lasts.
   if (exceedsExpiry(own, wanted)) throw mightier('expiry', `a time up to ${isoTime(own.expiresAt)}`)
   const rate = rates.find((one) => exceedsRate(own, wanted, one))
   if (rate !== undefined) throw mightier(rate, `a number up to ${own[rate]}`)
 }
 
-/** Throws a 403 where the key that is to be changed or deleted may do what the key that asks may not do itself. */
+/** Throws a 403 where the key to be changed or deleted may do something that the key that asks may not. */
 export function refuseChanging(own: KeyLimits, other: KeyLimits): void {
   const isNetwork = exceedsNetworks(own, other)
   const isLonger = exceedsExpiry(own, other)
@@ -183,13 +184,12 @@ const mightier = (what: string, within: string) =>
 const wrong = (field: string, message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field } })
 
-/** The columns that limits are kept in. */
 type LimitColumns = Pick<
   ApiKeyRow,
   'scope' | 'domains' | 'networks' | 'expires_at' | 'per_hour' | 'per_minute'
 >
 
-/** As the row has them. */
+/** The limits from a row's columns. */
 export const limitsOf = (row: LimitColumns): KeyLimits => ({
   scope: row.scope,
   domains: row.domains === null ? null : (JSON.parse(row.domains) as string[]),
@@ -199,7 +199,7 @@ export const limitsOf = (row: LimitColumns): KeyLimits => ({
   perMinute: row.per_minute,
 })
 
-/** For the row. */
+/** The columns of a row from the limits. */
 export const limitColumns = ({
   scope,
   domains,

@@ -16,19 +16,20 @@ export interface AccountFace {
   name: string
   /** The id in the logo's URL; null without a logo. */
   logoId: string | null
-  /** As stored, of what they read (`languageOf`). */
+  /** The account's language as stored (`languageOf` reads it). */
   language: string | null
   colours: BrandColours
-  /** Those in which recipients may be addressed. */
+  /** The languages in which recipients may be addressed. */
   languages: AccountLanguage[]
 }
 
 /**
- * It lies in the database and is sent with every page: 64 KiB are plenty for 64 pixels of height.
+ * A logo lies in the database and is sent with every page: 64 KiB are plenty for 64 pixels of
+ * height.
  */
 export const maxLogoBytes = 64 * 1024
 
-/** What kind of picture it is, by its first bytes; throws OperatorError for what recipients should not get. */
+/** Finds the kind of picture by its first bytes; throws OperatorError for any other kind. */
 export function readLogo(bytes: Buffer): Logo {
   if (bytes.length > maxLogoBytes) {
     throw new OperatorError(
@@ -42,7 +43,7 @@ export function readLogo(bytes: Buffer): Logo {
   return { contentType, bytes }
 }
 
-/** Puts a logo in the place of the one before, at an address that nobody has seen. */
+/** Replaces the logo; the new one gets a new address, so that no browser shows the old one. */
 export async function setLogo(tx: Tx, accountId: string, logo: Logo): Promise<void> {
   await removeLogo(tx, accountId)
   await tx
@@ -70,7 +71,7 @@ export async function logoOf(read: Read, accountId: string): Promise<Logo | unde
   return toLogo(await logos(read).where('account_id', '=', accountId).executeTakeFirst())
 }
 
-/** By the id that a page of the account names. */
+/** The logo that has this id, which a page of the account names. */
 export async function logoById(read: Read, publicId: string): Promise<Logo | undefined> {
   return toLogo(await logos(read).where('public_id', '=', publicId).executeTakeFirst())
 }
@@ -95,20 +96,19 @@ export async function accountFace(read: Read, accountId: string): Promise<Accoun
   )
 }
 
-/** What mails of the account that are made of blocks have where they say nothing else: its colours and language. */
+/** The account's colours and language, for mails made of blocks that choose none themselves. */
 export async function mailLookOf(read: Read, accountId: string) {
   const face = await accountFace(read, accountId)
   return { brand: face?.colours ?? plainColours, language: languageOf(face?.language ?? null) }
 }
 
-/** The picture without what finds it. */
 const logos = (read: Read) => read.selectFrom('account_logos').select(['content_type', 'bytes'])
 
 /** Undefined for no row. */
 const toLogo = (row: { content_type: string; bytes: Buffer } | undefined) =>
   row && { contentType: row.content_type, bytes: row.bytes }
 
-/** By its signature, as neither a name nor a client's word is to be trusted. */
+/** Found by the signature, as neither a file's name nor a client's word can be trusted. */
 function pictureType(bytes: Buffer): string | undefined {
   const starts = (hex: string, at = 0) => bytes.toString('hex', at, at + hex.length / 2) === hex
   if (starts('89504e470d0a1a0a')) return 'image/png'

@@ -7,8 +7,8 @@ import { hashKey } from './key.js'
 import { checkedNetworks, refuseElsewhere } from './limits.js'
 
 /*
- * Keys of the operator's own programs. They stand in a table of their own and begin otherwise, so that no place that
- * takes an account's key can take one of these, and the other way round. Only a command makes them.
+ * Keys of the operator's own programs. They have a table and a prefix of their own, so that no place that takes an
+ * account's key accepts one of these, nor the reverse. Only a command makes them.
  */
 
 /** What can be shown of such a key after its creation. */
@@ -33,7 +33,7 @@ export interface OperatorPrincipal {
 
 const prefix = 'pho_'
 
-/** Makes a key; `key` is seen here and never again. Throws an `OperatorError` for its name, a 422 for a limit. */
+/** Makes a key; `key` is shown here and never again. Throws an `OperatorError` for its name, a 422 for a limit. */
 export async function createOperatorKey(
   { store, clock }: AccountDeps,
   given: { name: string; networks: readonly string[] | null; expiresAt: number | null },
@@ -62,7 +62,7 @@ export async function createOperatorKey(
 const liveKeys = (read: Read) =>
   read.selectFrom('operator_keys').selectAll().where('deleted_at', 'is', null)
 
-/** Those that are not deleted, the oldest first. */
+/** The keys that are not deleted, the oldest first. */
 export const listOperatorKeys = async (read: Read): Promise<OperatorKey[]> =>
   (await liveKeys(read).orderBy('id').execute()).map(toOperatorKey)
 
@@ -73,7 +73,7 @@ export async function findOperatorKey(read: Read, id: string): Promise<OperatorK
   return toOperatorKey(row)
 }
 
-/** Requests with it fail from then on; its row stays, as the audit log names it. Throws a 404. */
+/** Deletes a key: requests with it fail from then on. Its row stays, as the audit log names it. Throws a 404. */
 export async function deleteOperatorKey({ store, clock }: AccountDeps, id: string): Promise<void> {
   const now = clock.now()
   await store.write(async (tx) => {
@@ -96,7 +96,7 @@ const toOperatorKey = (row: OperatorKeyRow): OperatorKey => ({
   lastUsedAt: row.last_used_at,
 })
 
-/** By the index of hashes, as for accounts' keys. */
+/** Found by the index of hashes, as accounts' keys are. */
 const liveKey = prepared<{ hash: Buffer }, OperatorKeyRow>((db, { hash }) =>
   db
     .selectFrom('operator_keys')
@@ -106,8 +106,8 @@ const liveKey = prepared<{ hash: Buffer }, OperatorKeyRow>((db, { hash }) =>
 )
 
 /**
- * Checks the key in `Authorization: Bearer pho_…`; throws `missing_api_key` without the header, `forbidden` for one that
- * is used outside its networks, and `invalid_api_key` for all else, a good key of an account too.
+ * Checks the key in `Authorization: Bearer pho_…`. Throws `missing_api_key` without the header, `forbidden` for a key
+ * that is used outside its networks, and `invalid_api_key` for all else, also for a good key of an account.
  */
 export function makeAuthenticateOperator({ store, clock }: AccountDeps) {
   const noteUse = makeNoteUse({ store, clock }, 'operator_keys')

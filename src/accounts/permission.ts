@@ -12,7 +12,7 @@ const allowing: Record<Permission, readonly KeyScope[]> = {
   clear: ['full', 'test'],
   read: ['full', 'read'],
   full: ['full'],
-  // Keys of another kind, which no account has.
+  // For operator keys only, which belong to no account.
   operator: [],
 }
 

@@ -11,7 +11,7 @@ import { deletedKey, limitsIn, shownKey } from './key-answer.js'
 /** What the routes need. */
 export type KeyRouteDeps = AccountDeps & { plans: Plans }
 
-/** API keys by the API: for full keys, which make none that may do more than themselves. */
+/** The routes of API keys, for full keys. No key makes one that may do more than itself. */
 export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {
   const { read } = deps.store
 
@@ -25,7 +25,7 @@ export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {
       plans,
       by: account,
       limits: limitsIn(body),
-      // The key itself is kept nowhere: a repeat is told of it without it.
+      // The key itself is not stored: a repeated request gets the answer without it.
       alongside: (tx, key) => remember(tx, { ...shownKey(key), key: null }, 201),
     })
     return reply(201, { ...shownKey(made), key: made.key })

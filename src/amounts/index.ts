@@ -9,13 +9,13 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** `12.3 GiB`, `103 MiB`: rounded down, as most of it is about what is left. */
+/** `12.3 GiB`, `103 MiB`: rounded down, as it mostly tells what is left. */
 export function shownBytes(bytes: number): string {
   if (bytes > 0 && bytes < 1_024) return `${bytes} bytes`
   let value = bytes / 1_024
   let unit = 0
   for (; value >= 1_024 && unit < units.length - 1; unit++) value /= 1_024
-  // A tenth of a MiB says nothing, and one of a GiB is a hundred of them.
+  // A tenth of a MiB says nothing; a tenth of a GiB is about a hundred MiB.
   const shown = unit < 2 ? Math.floor(value) : (Math.floor(value * 10) / 10).toFixed(1)
   return `${shown} ${units[unit]}`
 }

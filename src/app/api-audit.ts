@@ -9,8 +9,8 @@ import { operations } from './operations.js'
 type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
 
 /**
- * A row of the audit log for each request that changed something; mails that are sent have their own log. The row
- * is written behind the change and before the answer: what was answered is in the log.
+ * A row of the audit log for each request that changed something; mails that are sent have their own log. The row is
+ * written behind the change and before the answer: a change that was answered is in the log.
  */
 export function makeApiAudit({
   store,
@@ -30,7 +30,7 @@ export function makeApiAudit({
       // The thing itself comes first in a path: the version of a template is below the template.
       const [[, named] = [], ...below] = Object.entries(params)
       const target = noted.target ?? named ?? idIn(answer)
-      // What is gone is known by an id to nobody: its handler says its name.
+      // Nobody knows a thing that is gone by its id: its handler says its name.
       const detail = { key: keyId, ...Object.fromEntries(below), ...noted.detail }
       try {
         await store.write(async (tx) => {
@@ -52,7 +52,7 @@ const keyNamed = prepared<{ keyId: string }, { name: string; last4: string }>((d
   db.selectFrom('api_keys').select(['name', 'last4']).where('id', '=', keyId),
 )
 
-/** It was asked what would happen, and nothing was changed. */
+/** The request only asked what would happen, and nothing was changed. */
 const isTrial = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && Reflect.get(answer, 'dryRun') === true
 

@@ -24,7 +24,7 @@ const wakeMs = 2_000
 // Between writes others have their turn.
 const restMs = 20
 
-/** What starts the engine when a step falls due, and ends what an archiving has left half done. */
+/** Starts the engine when a step falls due, and finishes what an archiving has left half done. */
 export function automationChores({
   store,
   clock,
@@ -44,7 +44,7 @@ export function automationChores({
   isFull: () => Promise<boolean>
   meter: Meter
   automate: () => void
-  /** The same of this node's part alone. */
+  /** The same for this node's part alone. */
   automateHere: () => void
 }): Chore[] {
   const isOurs = (accountId: string) => holdsPart(store.node, 'automate', accountId)
@@ -58,7 +58,7 @@ export function automationChores({
         const dueAt = await nextDue()
         const inMs = dueAt === undefined ? lookMs : dueAt - clock.now()
         if (inMs <= 0) automateHere()
-        // The look's own pace would make a delay of an hour up to five seconds longer.
+        // By the looks alone a delay of an hour would be up to five seconds longer.
         else if (inMs < lookMs) {
           const cancel = clock.after(inMs, () => {
             signal.removeEventListener('abort', cancel)
@@ -69,7 +69,7 @@ export function automationChores({
       },
     },
     {
-      // Looked at after commits alone: only a write can have ended what blocks a run.
+      // Looked at only after commits: only a write can have ended what blocks a run.
       name: 'runs whose account may go on',
       of: 'chores',
       everyMs: wakeMs,
@@ -109,7 +109,7 @@ export function automationChores({
       of: 'chores',
       everyMs: 5_000,
       run: sinceCommit(store, async (signal) => {
-        // Asked first: where there is nothing, as nearly always, nobody's turn is taken.
+        // Asked first: nearly always there is nothing, and then nobody loses their turn to write.
         while (!signal.aborted && (await hasForgotten(store.read))) {
           await store.write((tx) => forgetMore(tx))
           await pause(clock, restMs, signal)
@@ -119,7 +119,7 @@ export function automationChores({
   ]
 }
 
-/** Counted by queries, and so only now and then. Resolves with from when on something is late. */
+/** Counts by queries, and so only now and then. Resolves with from when on something is late. */
 export async function showFigures({
   store: { read },
   clock,
@@ -132,7 +132,7 @@ export async function showFigures({
   const { running, waiting, blocked } = await liveFigures(read)
   meter.gauge('posthorn_automation_live', { status: 'running' }, running)
   meter.gauge('posthorn_automation_live', { status: 'waiting' }, waiting)
-  // A reason that blocks no run any more is set to 0, or it would stay as it was.
+  // A reason that blocks no run any more is set to 0, or its gauge would stay as it was.
   for (const reason of [...blockedReasons, 'held'] as const) {
     meter.gauge('posthorn_automation_blocked', { reason }, blocked.get(reason) ?? 0)
   }

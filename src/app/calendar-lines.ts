@@ -3,7 +3,7 @@ import { type JobDefinition, type JobLane, lanes, type Schedule } from '../confi
 
 export interface CalendarJob extends Pick<JobDefinition, 'limitMs' | 'lane'> {
   name: string
-  /** A cron expression, or 'off': then it runs by hand alone. */
+  /** A cron expression, or 'off': then it runs only by hand. */
   cron: string
 }
 
@@ -21,7 +21,7 @@ export interface JobTurn {
   dueAt: number | null
   notBefore: number
   beganAt: number | undefined
-  /** Of a run that was asked for by hand: tells everybody who has. */
+  /** For a run that was asked for by hand: tells everybody who has asked. */
   ended: Asked | undefined
 }
 
@@ -38,7 +38,7 @@ export type StartedByHand =
 
 // How late the calendar may notice that a clock jumped or a machine slept.
 export const lookMs = 60_000
-// Runs that were missed come one after another, and when a start has settled.
+// Missed runs come one after another, and not before a start has settled.
 const isLateMs = 2 * lookMs
 const settleMs = 60_000
 const apartMs = 10_000
@@ -61,7 +61,7 @@ export function makeLines(entries: readonly CalendarEntry[], startedAt: number) 
 
   return {
     leave,
-    /** Those that have fallen due join; what was missed begins one after another, and not at once. */
+    /** Jobs that have fallen due join; missed ones begin one after another, and not at once. */
     join(now: number) {
       for (const entry of entries) {
         const dueAt = dueAtOf(entry)
@@ -72,14 +72,14 @@ export function makeLines(entries: readonly CalendarEntry[], startedAt: number) 
         places.push({ entry, dueAt, notBefore, beganAt: undefined, ended: undefined })
       }
     },
-    /** An operator asks for it: it comes before all that wait, in place of its own that waits. */
+    /** An operator asks for it: the run comes before all that wait, and replaces the job's own that waits. */
     joinByHand(entry: CalendarEntry, now: number): StartedByHand {
       const waiting = placeOf(entry)
       if (waiting?.beganAt !== undefined) return { kind: 'under way', since: waiting.beganAt }
       if (waiting !== undefined) leave(waiting)
       const behind = underWay(entry.lane)?.entry.name
       const dueAt = waiting?.dueAt ?? null
-      // Who has asked before hears of the same run.
+      // Whoever has asked before hears of the same run.
       const ended = waiting?.ended ?? makeAsked()
       places.unshift({ entry, dueAt, notBefore: now, beganAt: undefined, ended })
       return { kind: 'started', behind, ended: ended.run }
@@ -119,12 +119,12 @@ function makeAsked(): Asked {
     resolve = done
     reject = failed
   })
-  // Who asks may be gone by then.
+  // Whoever asked may be gone by then.
   run.catch(() => {})
   return { run, resolve, reject }
 }
 
-/** When a run that was cut off was due, which is in the past by whatever clock it began. */
+/** When a run that was cut off was due: in the past, whatever clock it began by. */
 export const lostBefore = (dueAt: number | undefined, now: number): number | undefined =>
   dueAt === undefined ? undefined : Math.min(dueAt, now)
 

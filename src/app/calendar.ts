@@ -27,16 +27,18 @@ import type { JobThread, JobThreads } from './job-threads.js'
 import { writeSlots } from './thread-roster.js'
 
 /**
- * Keeps the calendar: looks every minute, and when a job falls due, and starts what is due.
- *
- * Bree starts the threads, but by this calendar's word: its own timers read the system's time and no `Clock`, know
- * no run that was missed while the machine slept or was off, and 'later', which reads its cron expressions, runs a
- * job of 02:30 not at all on the day on which clocks skip that time.
+ * Keeps the calendar: looks every minute, and when a job falls due, and starts what is due. Bree starts the threads,
+ * but this calendar tells it when. Bree's own timers read the system's time and no `Clock`, and do not know of runs
+ * that were missed while the machine slept or was off. Its parser of cron expressions, 'later', leaves a job of 02:30
+ * out on the day on which clocks skip that time.
  */
 export interface Calendar {
   /** Starts a job by hand, at once or as the next one; undefined when there is no such job. */
   runNow(name: string): StartedByHand | undefined
-  /** Starts no more; resolves when the rows of the runs under way are written, which the end of the threads brings. */
+  /**
+   * Starts no more; resolves when the rows of the runs under way are written. The end of their threads brings that
+   * about.
+   */
   close(): Promise<void>
 }
 
@@ -94,7 +96,7 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
       await setBack(store, entries, { backMs, now })
       lines.setBack(now)
     }
-    // Only now: where that could not be written, the next look does it.
+    // Only now: if it could not be written, the next look writes it.
     lastLookAt = now
   }
   const look = async () => {
@@ -132,7 +134,7 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
   }
 }
 
-/** Runs a job, whose row tells how that went, and takes what fell due meanwhile for dealt with. */
+/** Runs a job, whose row tells how it went; what fell due meanwhile counts as done. */
 async function runOnce(
   deps: CalendarOptions & { signal: AbortSignal },
   { entry, dueAt }: JobTurn,
@@ -143,7 +145,7 @@ async function runOnce(
     name,
     dueAt,
     limitMs,
-    // A job that takes longer than its schedule leaves time does not run without an end.
+    // A job that takes longer than the time between two runs does not run without an end.
     async alongside(tx, now) {
       handledUntil = entry.handledUntil
       if (schedule === undefined || schedule.next(handledUntil) > now) return
@@ -152,7 +154,7 @@ async function runOnce(
     },
   })
   entry.lostDueAt = undefined
-  // As it was written with the end: what falls due before the calendar is back here is run.
+  // As it was written with the end: what falls due before the calendar is back here still runs.
   entry.handledUntil = handledUntil
   return run
 }
@@ -172,7 +174,7 @@ export const jobsOfCalendar: readonly JobThread[] = jobNames.map((name) => ({
 export const calendarJobs = (settings: Config['jobs']): CalendarJob[] =>
   jobNames.map((name) => ({ name, ...jobCatalogue[name], cron: settings[name] }))
 
-/** As the last start has left them: what it had under way was cut off. */
+/** The jobs as the last start left them: runs that it had under way were cut off. */
 async function readEntries({
   store,
   clock,
@@ -200,7 +202,7 @@ async function readEntries({
   return entries
 }
 
-/** What a job is through with, by a clock that has gone back by `backMs` and shows `now`. */
+/** Up to when a job's runs are done with, by a clock that has gone back by `backMs` and shows `now`. */
 async function setBack(
   { write }: Store,
   entries: readonly CalendarEntry[],
@@ -223,7 +225,7 @@ async function setBack(
  * of the last one.
  */
 function showRun(meter: Meter, { name, beganAt, endedAt, result }: JobRun): void {
-  // What is not set up has not failed; posthorn_backup_newest_timestamp_seconds tells that there is no backup.
+  // A job that is not set up has not failed; posthorn_backup_newest_timestamp_seconds tells that there is no backup.
   const isOk = result === 'done' || result === 'not set up'
   meter.gauge('posthorn_job_last_ok', { name }, isOk ? 1 : 0)
   if (endedAt === null) return

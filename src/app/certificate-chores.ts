@@ -14,7 +14,7 @@ import { readCertificate } from '../smtpd/index.js'
 import { certificateFiles } from './certificates.js'
 import type { Chore } from './housekeeping.js'
 
-// Names and challenges come with a commit, what falls due does not.
+// Names and challenges come with a commit, but nothing commits when a certificate falls due.
 const dueEveryMs = 60_000
 
 type Deps = Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir' | 'key'> & {
@@ -27,7 +27,7 @@ type Deps = Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir' | 'key'> & 
   reload(): void
 }
 
-/** What keeps the certificates that listeners offer the newest ones there are. */
+/** Keeps the listeners' certificates the newest ones there are. */
 export const certificateChores = (deps: Deps): Chore[] => [
   ...renewedCertificates(deps.config, deps.log, () => {
     deps.certificates.reload()
@@ -37,8 +37,8 @@ export const certificateChores = (deps: Deps): Chore[] => [
 ]
 
 /**
- * Has certificates got and renewed as they fall due, and offered as they come: a new name waits some seconds, not
- * for the night. The job's thread does the work.
+ * Has certificates obtained and renewed as they fall due, and offered as they come: a new name waits some seconds, and
+ * not until the night. The job's thread does the work.
  */
 function acmeChores(deps: Deps): Chore[] {
   const { config, log, certificates, renew, reload } = deps
@@ -55,20 +55,20 @@ function acmeChores(deps: Deps): Chore[] {
       everyMs: 10_000,
       rests: true,
       async run() {
-        // The calendar's node gets them, and knows which names are wanted no more.
+        // The calendar's node obtains them, and knows which names are not wanted any more.
         const isOthers = !holds(deps.store.node, 'calendar')
         await bringCertificates(deps, known, { removes: isOthers })
         certificates.reload()
         if (!isOthers && (await areCertificatesDue(deps))) renew()
         await show(deps)
-        // Files and dates have no commit.
+        // Files and dates come without a commit.
         return deps.clock.now() + dueEveryMs
       },
     },
   ]
 }
 
-/** Also with no certificates: a zero is what an alert compares with. */
+/** Also without certificates: an alert needs a zero to compare with. */
 async function show({ store, config, certificates, meter }: Deps): Promise<void> {
   const held = certificates.all().filter(({ source }) => source === 'acme')
   const counts = await countCertificates(store.read, config, held)
@@ -81,8 +81,8 @@ async function show({ store, config, certificates, meter }: Deps): Promise<void>
 }
 
 /**
- * Has the listeners read their certificates again when the files have changed, as the program that renews
- * them may not send SIGHUP. Half a pair (the new certificate with the old key) is waited for.
+ * Has the listeners read their certificates again when the files have changed, as the program that renews them may not
+ * send SIGHUP. It waits while there is half a pair (the new certificate with the old key).
  */
 export function renewedCertificates(config: Config, log: Log, reload: () => void): Chore[] {
   const pairs = certificateFiles(config)
@@ -100,7 +100,7 @@ export function renewedCertificates(config: Config, log: Log, reload: () => void
         try {
           for (const files of pairs) readCertificate(files)
         } catch {
-          // They are being written, or wrong for good, which the job `certificates` tells.
+          // The files are being written, or wrong for good, which the job `certificates` tells.
           return
         }
         known = now

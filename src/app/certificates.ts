@@ -11,7 +11,7 @@ import { readCertificate } from '../smtpd/index.js'
 /** A listener that offers a certificate. */
 export type TlsListenerName = 'public' | 'private' | 'inbound' | 'submission'
 
-/** The certificates of a listener: its own files, beside what ACME has brought. Throws an `OperatorError`. */
+/** The certificates of a listener: its own files, and those that ACME has brought. Throws an `OperatorError`. */
 export function certificatesOf(
   listener: TlsListenerName,
   { config, dataDir, log }: { config: Config; dataDir: string; log: Log },
@@ -36,7 +36,7 @@ export function certificateFiles(config: Config): (CertificateFiles & { of: TlsL
     .filter(({ certificate }) => certificate !== '')
 }
 
-/** Submission takes inbound's files where it has none, as both have the same host name. */
+/** Submission takes the files of inbound where it has none, as both have the same host name. */
 function filesOf(
   listener: TlsListenerName,
   { http, inbound, submission }: Config,
@@ -50,14 +50,14 @@ function filesOf(
 export const publicHost = ({ http }: Pick<Config, 'http'>) =>
   http.public.url === '' ? '' : new URL(http.public.url).hostname
 
-/** When the certificates in the listeners' files end, as these are now; 0 where they are no use. */
+/** When the certificates in the listeners' files end, as the files are now; 0 for a file of no use. */
 export function listenerCertificates(config: Config): { name: TlsListenerName; endsAt: number }[] {
   return certificateFiles(config).map(({ of: name, ...files }) => {
     try {
       const pair = readCertificate(files)
       return { name, endsAt: Date.parse(new X509Certificate(pair?.cert ?? '').validTo) }
     } catch {
-      // 'posthorn doctor' tells what is wrong; to an alert it is one that has ended.
+      // 'posthorn doctor' tells what is wrong; for an alert the certificate has ended.
       return { name, endsAt: 0 }
     }
   })

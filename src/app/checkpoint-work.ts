@@ -7,13 +7,13 @@ import type { Store } from '../store/index.js'
 
 // A thread costs 12 MB while it is there, and 0.2 s of a processor to start.
 const quietMs = 30_000
-// A census that was under way may have counted what was there before the last write; the next has all of it.
+// A census that was under way may have counted before the last write; the next one counts after it.
 const censuses = 2
 
 /**
- * Whether the checkpoint thread has anything to do: somebody has written within half a minute, or what it does behind the
- * writers is not done yet. To be asked every second by the main thread. An appliance that says only that it is alive, with
- * mail for tomorrow or without, needs no such thread but for once an hour: those signs lengthen the log too, and a write
+ * Whether the checkpoint thread has anything to do: somebody has written within half a minute, or its work behind the
+ * writers is not done yet. The main thread is to ask every second. An appliance that only says that it is alive, with
+ * mail for tomorrow or without, needs the thread just once an hour: the signs of life lengthen the log too, and a write
  * of another process may have been missed (`Store.deeds`).
  */
 export function lookForCheckpointWork({

@@ -40,7 +40,7 @@ interface Deps {
   duties: DutyHooks
 }
 
-/** Everything small that recurs on the main thread: what has ended is swept, what is due is started, figures are shown. */
+/** Everything small that recurs on the main thread: it sweeps what has ended, starts what is due, shows figures. */
 export function choresOf({ ground, work, tools, certificates, runNow, duties }: Deps): Chore[] {
   const { config, dataDir, plans, log, clock, store, metrics } = ground
   const { backlog, crew, loop, health, overview, ring, jobs } = work
@@ -102,7 +102,7 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       ways: operatorWays({ config, clock, env: process.env }),
       nodeName: ground.ownNode.joins ? ground.ownNode.held.name : undefined,
     }),
-    // A trial may lie in memory, and nothing of it is worth keeping; a server's disk is not ours.
+    // A trial may lie in memory, and nothing of it is worth a reserve; a server's disk is not ours.
     ...(config.outbound.route === 'sandbox' || config.store.url !== ''
       ? []
       : [reserveChore({ dataDir, clock, log, backlog, runNow })]),
@@ -121,7 +121,7 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
       },
     }),
     { name: 'own event loop', of: 'node', everyMs: tellEveryMs, run: async () => loop.read() },
-    // As soon as somebody may expect the first webhook of an appliance.
+    // At once, since somebody may be waiting for the first webhook of an appliance.
     { name: 'first endpoint', of: 'node', everyMs: 1_000, run: crew.startWhatIsMissing },
     { name: 'checkpoint thread', of: 'node', everyMs: 1_000, run: crew.restOrWake },
     ...health.chores,
@@ -162,10 +162,10 @@ export function choresOf({ ground, work, tools, certificates, runNow, duties }: 
 
 const never = Number.POSITIVE_INFINITY
 
-/** What is under way may be broken off without a commit: a chore that rests runs at its next turn. */
+/** Work under way may be broken off without a commit: a chore that rests runs at its next turn. */
 const again = (isUnderWay: boolean) => (isUnderWay ? 0 : undefined)
 
-/** What is over and would pile up. */
+/** Sweeps what is over and would pile up. */
 function sweeps(
   { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
@@ -230,11 +230,11 @@ function sweeps(
   ]
 }
 
-// Time servers set a clock back by less all the time; no mail waits for much longer because of it.
+// Time servers set a clock back by less than this all the time; no mail waits much longer because of it.
 const setBackMs = 60_000
 
 /**
- * What was put off by a clock that was ahead does not wait until then, whether the clock is set back while the
+ * What a clock that was ahead has put off does not wait until that time, whether the clock is set back while the
  * appliance runs or while it is down.
  */
 function afterSetBack(
@@ -250,34 +250,35 @@ function afterSetBack(
   let latest = Math.max(clock.now(), lastAliveAt)
   let noted = lastAliveAt
   const waits = Object.values(config.outbound.retry).flatMap(({ schedule }) => schedule)
-  // Twice: jitter comes to it.
+  // Twice, because jitter is added.
   const longestMs = 2 * Math.max(...waits)
-  // A kill soon after the clock went ahead has written nothing of it down: only the mail tells.
+  // A kill soon after the clock went ahead left no note of that: only the mail tells.
   let isStart = true
   return {
     name: 'what was put off by a clock that was ahead',
     of: 'node',
-    // A clock that was ahead between two looks is not noticed, and what it has put off waits.
+    // If a clock goes ahead and back between two looks, nobody notices, and what it has put off waits.
     everyMs: 1_000,
     async run(stop) {
       const backMs = latest - clock.now()
       if (backMs < setBackMs && !isStart) {
         latest = Math.max(latest, clock.now())
         if (latest - noted < setBackMs) return
-        // Soon after a jump forward, for a start that finds the clock set back: health is asked more seldom.
+        // Noted soon after a jump forward, for a start that finds the clock set back: the checks of health write more
+        // seldom.
         noted = latest
-        // Over a server the signs of life say so.
+        // Over a server the signs of life note it.
         if (config.store.url === '') await store.write((tx) => setAlive(tx, latest))
         return
       }
       const deliveries = await dueAfterSetBack({ store, clock, longestMs }, stop)
-      // Of no domain more than of others: the threads look through the queue.
+      // No domain is named: the threads look through the queue.
       if (deliveries > 0) crew.retry([])
       const isBack = backMs >= setBackMs || deliveries > 0
       const runs = isBack ? await runsAfterSetBack({ store, clock }, stop) : 0
       if (isBack) await certificatesAfterSetBack({ store, clock })
       if (stop.aborted) return
-      // Only now: a walk that failed, or that a stop has cut off, comes again, after the next start too.
+      // Only now: a walk that failed, or that a stop cut off, is done again, even after the next start.
       const now = clock.now()
       await store.write((tx) => tx.updateTable('appliance').set({ alive_at: now }).execute())
       latest = now

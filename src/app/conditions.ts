@@ -33,8 +33,8 @@ export interface Observed {
 }
 
 /**
- * Looks at what can be seen at any moment: disk, threads, queue, failover, jobs, held mail, plans. What it finds
- * is so until a look does not find it. Never rejects.
+ * Looks at what can be seen at any moment: disk, threads, queue, failover, jobs, held mail, plans. A finding stands
+ * until a look does not find it any more. Never rejects.
  */
 export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
   const { store } = deps
@@ -72,9 +72,7 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
 
 const GiB = 1024 ** 3
 
-/**
- * Told in two stages: once a day when room becomes scarce, and at once when little of it is left.
- */
+/** Told in two stages: once a day when room becomes scarce, and at once when little room is left. */
 async function disk({
   dataDir,
   config,
@@ -83,7 +81,7 @@ async function disk({
 }: ConditionDeps): Promise<Raised[]> {
   const { freeBytes, totalBytes } = await roomOf(dataDir)
   const share = config.operator.diskFree / 1e6
-  // A large disk has enough left where the share is far from used up.
+  // A large disk still has enough room where this share is far from used up.
   const wanted = Math.min(totalBytes * share, 10 * GiB)
   const isOut = backlog.outOfRoom === true
   if (freeBytes >= wanted && !isOut) return []
@@ -109,12 +107,10 @@ function saysOfMail(isOut: boolean, isShort: boolean): string {
     : 'Posthorn takes mail as long as there is room.'
 }
 
-// What dies is back within half a minute, and none holds its event loop for so long by intent.
+// A thread that dies is back within half a minute, and none holds its event loop for so long on purpose.
 const unwellMs = 60_000
 
-/**
- * A thread that dies and starts again looks well most of the time; so dying is a state of its own.
- */
+/** A thread that dies and starts again looks well most of the time; so dying is a state of its own. */
 function threads({ crew }: ConditionDeps): Raised[] {
   const unwell = crew.unwell(unwellMs).map(({ thread, state }) => ({
     thread,
@@ -133,11 +129,11 @@ function threads({ crew }: ConditionDeps): Raised[] {
   }))
 }
 
-/** Streams a look at the queue takes: it is the main thread that looks. */
+/** Streams that one look at the queue takes: the main thread looks. */
 const streamsAtOnce = 300
 const asked = 3
 
-/** Goes round the whole queue, some streams a look; what it says is of the last whole round. */
+/** Goes round the whole queue, some streams a look; the findings are those of the last whole round. */
 function makeQueueLook({ store, clock, config, crew, backlog }: ConditionDeps) {
   let after: StreamDue | undefined
   let overdue: StreamDue[] = []
@@ -168,17 +164,14 @@ function makeQueueLook({ store, clock, config, crew, backlog }: ConditionDeps) {
   }
 }
 
-/**
- * Two different troubles: mail that nobody sends, and mail that a gate holds for longer than it
- * should.
- */
+/** Two different troubles: mail that nobody sends, and mail that a gate holds for longer than it should. */
 function queueStuck(
   worst: readonly StreamDue[],
   gates: readonly (LiveGate | undefined)[],
   now: number,
 ): Raised {
   const minutes = Math.round((now - (worst[0]?.dueAt ?? now)) / 60_000)
-  // Behind a gate it waits for a reason that passes; nobody's gate is nobody's work.
+  // Mail behind a gate waits for a reason that passes; mail behind no gate is not being worked on.
   const isStuck = gates.some((gate) => gate === undefined)
   const where = worst.map(({ lane }) => lane).slice(0, asked)
   const many = worst.length >= 100 ? '100 or more' : String(worst.length)
@@ -203,7 +196,7 @@ function queueStuck(
 // One or two domains may be dead, or unreachable for everybody.
 const manyUnreached = 3
 
-/** All that is tried gets no connection: mail is put off each time, so none of it is ever due for long. */
+/** Nothing that is tried gets a connection: mail is put off each time, so none of it is ever due for long. */
 async function cutOff({ clock, config, crew, backlog }: ConditionDeps): Promise<Raised[]> {
   if (backlog.size === 0) return []
   const now = clock.now()
@@ -239,7 +232,7 @@ async function failover({
   store: { read },
   config: { node },
 }: Pick<ConditionDeps, 'store' | 'config'>): Promise<Raised[]> {
-  // A node's way out is its own: where there are several, each of them may be cut off alone.
+  // Each node has its own way out: where there are several nodes, each may be cut off alone.
   const names = node.join ? await nodeNames(read) : new Map<number, string>()
   const rows = await read
     .selectFrom('egress')
@@ -285,7 +278,10 @@ async function held(read: Read): Promise<Raised[]> {
   ]
 }
 
-/** Given to an account after the start had read them, as by a command that found no appliance to ask. */
+/**
+ * Such a plan was given to an account after the start had read the plans, as by a command that found no appliance to
+ * ask.
+ */
 async function unknownPlans({ store, plans }: ConditionDeps): Promise<Raised[]> {
   const unknown = await findUnknownPlans(store.read, plans)
   return unknown.map(({ accountId, missing }) => ({

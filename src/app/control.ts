@@ -17,8 +17,8 @@ const maxQuestion = 300 * maxRetried
 const idleMs = 10_000
 
 /**
- * Answers the CLI over a socket in the data directory, which only its owner may enter: what is known
- * in memory alone. Without it (a path too long for a socket) commands say what the database knows.
+ * Answers the CLI over a socket in the data directory, which only its owner may enter. It tells what only memory knows.
+ * Without it (its path is too long for a socket) commands say what the database knows.
  */
 export async function openControl(
   dataDir: string,
@@ -50,7 +50,7 @@ export async function openControl(
       )
     })
   })
-  // Left over from a process that was killed; the lock says that no other one runs.
+  // A process that was killed has left it; the lock says that no other one runs.
   rmSync(path, { force: true })
   const listens = await new Promise<boolean>((resolve) => {
     const fail = (cause: string) => {

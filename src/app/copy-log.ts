@@ -4,21 +4,21 @@ import { messageOf } from '../errors/index.js'
 import { type Log, makeSeldom } from '../log/index.js'
 import type { Store } from '../store/index.js'
 
-// Often enough that little is left at a time, seldom enough that a busy page is copied for many writes.
+// Often enough that each copy is small, seldom enough that a busy page is copied once for many writes.
 const everyMs = 250
 // Where a copy took longer than `muchMs` there was much to copy, and the next comes sooner: a commit may have to wait
-// for its sync. Beside an import of 800,000 rows the slowest hundredth of 100 sends/s took 52 and 33 ms with
-// 250 ms between all copies, 30 and 26 so; with 80 between all of them a mail cost as much CPU (25 Nov 2026).
+// for the copy's sync. Beside an import of 800,000 rows the slowest hundredth of 100 sends/s took 52 and 33 ms with 250
+// ms between all copies, and 30 and 26 this way; with 80 between all of them a mail cost as much CPU (25 Nov 2026).
 const muchMs = 20
 const soonMs = 80
-// How often it looks while nobody writes: what is written first then waits for as long.
+// How often it looks while nobody writes: the first write then waits for so long.
 const stillMs = 1_000
-// How many looks after the last commit's copy once more: a reader may have kept some pages from being copied.
+// How many looks after the last commit's copy it copies once more: a reader may have kept some pages from being copied.
 const looksAfter = 4
-// A reader may have kept them for longer than that: so many looks lie between two copies while nobody writes.
+// A reader may have kept them for longer: so many looks lie between two copies while nobody writes.
 const looksBetween = 60
-// SQLite writes the log from its beginning again and leaves the file as large as a backup or a burst has made it. Where
-// the disk has no room for mail, that room is wanted; else it would only have to be taken anew.
+// SQLite writes the log from its beginning again and leaves the file as large as a backup or a burst has made it. Only
+// a disk that has no room for mail needs that room back; otherwise the log would soon take it again.
 const shrinkEveryMs = 10_000
 
 /** Copies the write-ahead log into the database while somebody writes; for a thread that nobody waits for. */

@@ -10,28 +10,31 @@ import { setFlagsOfThreads } from './thread-heap.js'
 import { type ThreadWatch, watchThreads } from './thread-watch.js'
 
 /**
- * The worker threads together: what is asked of them (`outbound-threads.ts`), who of them does not work
- * (`thread-watch.ts`), where they listen, and here when which of them starts.
+ * The worker threads together. Questions to them are in `outbound-threads.ts`, which of them does not work in
+ * `thread-watch.ts`. Here is where they listen, and when which of them starts.
  */
 export interface Crew extends OutboundThreads, ThreadWatch {
-  /** The files that operators edit are to be read again. */
+  /** Has the threads read again the files that operators edit. */
   reload(): void
   /** Starts what `isLate` has left for later; resolves when all of it works, or rejects. */
   complete(): Promise<void>
-  /** Starts the courier, once there is an endpoint that webhooks go to; ends it where all of that is others' duty. */
+  /** Starts the courier once webhooks have an endpoint to go to; ends it where all of that is another node's duty. */
   startWhatIsMissing(): Promise<void>
-  /** Resolves when no webhook is under way any more whose endpoint is another node's by now, after two seconds at most. */
+  /**
+   * Resolves when no webhook is under way any more whose endpoint belongs to another node by now, after two seconds at
+   * most.
+   */
   letGoOfWebhooks(): Promise<void>
   /** Ends the checkpoint thread when nobody writes and its work is done, and starts it again when somebody does. */
   restOrWake(): Promise<void>
   readonly sandboxPort: number | undefined
-  /** Where bounces and complaints come to. */
+  /** Where bounces and complaints arrive. */
   readonly inboundPort: number | undefined
-  /** Where programs hand mail in, by the listener's name. */
+  /** Where programs hand in mail, by the listener's name. */
   readonly submissionPorts: Readonly<Record<string, number>>
   /** Where HTTP is spoken over TLS, by the listener's name: `public`, `private`. */
   readonly httpsPorts: Readonly<Record<string, number>>
-  /** Has the inbound thread look for what was taken over of others. */
+  /** Has the inbound thread look for files that were taken over from other nodes. */
   readSpoolAnew(): void
   /** Gives opens and clicks to the thread that records them; resolves with false while there is none. */
   recordHits(hits: string): Promise<boolean>
@@ -47,11 +50,11 @@ export interface CrewOptions extends StartedThreadsOptions {
   hasCheckpointWork: () => Promise<boolean>
   /** Only the sandbox inbox is started at first; mail that is accepted waits for `complete`. */
   isLate?: boolean | undefined
-  /** Nothing is started before `complete`, the sandbox inbox neither; what can be tried is. */
+  /** Nothing is started before `complete`, not even the sandbox inbox; what can be tried is tried. */
   isHeld?: boolean
 }
 
-/** Resolves when the threads work that these options want at first, and rejects when one of them cannot start. */
+/** Resolves when the threads work that these options want at first; rejects when one of them cannot start. */
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   setFlagsOfThreads()
   const threads = makeStartedThreads(options)
@@ -100,8 +103,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
 }
 
 /**
- * What starts when: some at once, the others at `complete`, the courier when there is something for it; and the
- * checkpoint thread is there while there is.
+ * What starts when: some threads at once, the others at `complete`, the courier and the checkpoint thread while there
+ * is work for them.
  */
 function planStarts(
   threads: StartedThreads,
@@ -135,7 +138,7 @@ function planStarts(
       else await threads.end('checkpoint')
     },
     async close() {
-      // What has begun to start is stopped too.
+      // A thread that has begun to start is stopped too.
       await others?.catch(() => {})
       await threads.stop()
     },
@@ -143,8 +146,8 @@ function planStarts(
 }
 
 /**
- * The order of starts is that of need: the sandbox inbox before who delivers to it, the listener
- * for bounces before the first mail leaves, as what it brings about may come back at once.
+ * A thread starts before those that need it: the sandbox inbox before the threads that deliver to it, the listener for
+ * bounces before the first mail leaves, as a bounce may come back at once.
  */
 async function startOthers(
   threads: StartedThreads,

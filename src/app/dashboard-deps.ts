@@ -63,14 +63,14 @@ export function dashboardDeps(
       store,
       clock,
       key: core.key,
-      // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
+      // Somebody may guess or see a password. On a loopback address only people on this machine could use it.
       asksFactorOfOperators: othersReachPages(config),
       counts: core.counts,
     }),
   }
 }
 
-/** Whether others than this machine reach the pages. Behind a proxy all come from the loopback interface. */
+/** Whether others than this machine reach the pages. Behind a proxy all requests come from the loopback interface. */
 function othersReachPages({ http }: Config): boolean {
   const isLoopback = /^(localhost|127\.|::1$)/.test(http.private.host)
   const proxies = http.trustedProxies.length + http.proxyProtocolFrom.length
@@ -86,7 +86,7 @@ export const aboutMail = ({ config, dataDir }: ListenerOptions, core: Core) => (
   sentCopy: makeSentCopyLater(config, core),
 })
 
-/** Today's files and answers: what is rehearsed is the campaign of now. */
+/** Reads today's files and answers: a rehearsal is of the campaign as it is now. */
 export const rehearsingBy = (
   { config, dataDir }: Pick<ListenerOptions, 'config' | 'dataDir'>,
   clock: Clock,

@@ -13,17 +13,17 @@ export function openFilesLimit(): number | undefined {
   }
 }
 
-// Measured 2026-11-21: idle with one outbound thread it has 81 open, each further one is 9 more. The
-// rest is for jobs, name servers, webhooks and files that are open for a moment.
+// Measured 2026-11-21: an idle process with one outbound thread has 81 open, and each further thread 9 more. The rest
+// is for jobs, name servers, webhooks and files that are open for a moment.
 const idle = { process: 160, thread: 10 }
-// API clients and readers of public pages: without it, connections that hang would shut them out.
+// For API clients and readers of public pages: without these, connections that hang would shut them out.
 const keptForHttp = 200
-// Threads load their modules all at once, as many files: with one it failed at 400, with 8 at 900.
+// Threads all load their modules at once, each as many files: one thread failed at 400, 8 threads at 900.
 const toStart = { process: 256, thread: 256 }
 
 /**
- * The settings with as many SMTP connections as `limit` descriptors allow, those kept for HTTP left
- * out, and a warning when that is fewer; refuses where they do not even suffice for a start.
+ * The settings with as many SMTP connections as `limit` descriptors allow, without those kept for HTTP, and a warning
+ * when that is fewer; refuses where the descriptors do not even suffice for a start.
  */
 export function fitDescriptors(
   config: Config,

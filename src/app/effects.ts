@@ -19,8 +19,8 @@ export function makeEffects(config: Config, plans: Plans): LandEvents {
 }
 
 /**
- * What a test key's mail meets is told to its own program, and to nobody else: nothing is suppressed by it, no rate
- * counts it, and nothing is set off.
+ * Only a test key's own program hears what happens to its mail: nothing is suppressed, counted in a rate, or set off by
+ * it.
  */
 const ofRealMail =
   (effect: Effect): Effect =>

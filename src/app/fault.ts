@@ -5,9 +5,9 @@ import type { Log } from '../log/index.js'
 import type { OnFault, StoreFault } from '../store/index.js'
 
 /*
- * The end of the process where its database can no longer be trusted (`StoreFault`), whichever thread
- * finds that. Nobody is told that a write was kept, nothing is sent on its strength, and the next start
- * works with what is on the disk.
+ * The end of the process where its database can no longer be trusted (`StoreFault`), whichever thread finds that.
+ * Nobody is told that a write was kept, nothing is sent on the strength of it, and the next start works with what is on
+ * the disk.
  */
 
 interface Notice {
@@ -19,7 +19,7 @@ const channelName = 'posthorn store fault'
 // The main thread writes the log and ends the process, within milliseconds unless it hangs itself.
 const mainWithinMs = 5_000
 
-/** Ends the process for the main thread and, when they tell, for the others. */
+/** Ends the process for the main thread, and for the other threads when they tell of a fault. */
 export function openEnd(log: Log, dataDir: string): { now: OnFault; close(): void } {
   const end = ({ fault, thread }: Notice): never => {
     const { what, todo, status } = words(fault, dataDir)
@@ -40,7 +40,7 @@ export function openEnd(log: Log, dataDir: string): { now: OnFault; close(): voi
 export function endFromThread(thread: string): OnFault {
   return (fault) => {
     new BroadcastChannel(channelName).postMessage({ fault, thread } satisfies Notice)
-    // Whatever ran on here would answer for, or act upon, what is not there.
+    // Code that ran on from here would answer for data, or act on data, that is not there.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, mainWithinMs)
     tell(`error: The database failed in the thread ${thread}: ${fault.message}\n`)
     process.kill(process.pid, 'SIGKILL')
@@ -71,6 +71,6 @@ function tell(text: string): void {
   try {
     writeSync(2, text)
   } catch {
-    // Nobody reads stderr any more; the exit status says it too.
+    // Nobody reads stderr any more; the exit status tells the same.
   }
 }

@@ -9,17 +9,17 @@ export const applianceKeyFile = (dataDir: string) => join(dataDir, 'appliance.ke
 export const configFile = (dataDir: string) => join(dataDir, 'posthorn.toml')
 export const lockFile = (dataDir: string) => join(dataDir, 'posthorn.lock')
 
-/** Names the PostgreSQL that a copy was begun to, or all was copied to: then nothing starts on the file any more. */
+/** Names the PostgreSQL to which a copy was begun, or all was copied: then nothing starts on the file any more. */
 export const copyingNote = (dataDir: string) => join(dataDir, 'database.copying')
 export const copiedNote = (dataDir: string) => join(dataDir, 'database.copied')
 
 /** Where the running appliance answers the commands of this data directory's owner. */
 export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 
-/** Whether a socket can have this name (unix(7): `sun_path`). Node 20 cuts a longer one, and listens elsewhere. */
+/** Whether a socket can have this name (unix(7): `sun_path`). Node 20 cuts a longer name, and listens elsewhere. */
 export const isSocketPath = (path: string): boolean => Buffer.byteLength(path) <= 107
 
-/** Where an HTTP server takes what came over TLS, from the thread in which TLS ends. */
+/** Where an HTTP server takes requests that came over TLS, from the thread in which TLS ends. */
 export const httpsSocket = (dataDir: string, listener: 'public' | 'private') =>
   join(dataDir, `${listener}.sock`)
 
@@ -39,7 +39,7 @@ export const feedbackLoopFiles = (dataDir: string) => layered('feedback-loops.to
 /** Who opens and clicks without reading: what comes with Posthorn and, over it, the operator's. */
 export const trackingAgentFiles = (dataDir: string) => layered('tracking-agents.toml', dataDir)
 
-/** The operator's plans where there are some, else those that come with Posthorn. */
+/** The operator's plans where there are some, otherwise those that come with Posthorn. */
 export function plansFile(dataDir: string): string {
   const own = [join(dataDir, 'plans.toml'), '/etc/posthorn/plans.toml']
   return own.find((file) => existsSync(file)) ?? packageFile('config/plans.toml')
@@ -57,11 +57,13 @@ export const ruleFiles = [
   'tracking-agents.toml',
 ] as const
 
-/** The operator's own of these that there are, of each all that are read. */
+/** The operator's own files of this name that exist, all of which are read. */
 export const ownRuleFiles = (dataDir: string, name: (typeof ruleFiles)[number]): string[] =>
   ['/etc/posthorn', dataDir].map((dir) => join(dir, name)).filter((file) => existsSync(file))
 
-/** Of each of them all that this machine reads, but of the plans, which nodes have to have alike. */
+/**
+ * All rule files of each name that this machine reads. The plans are left out: nodes must have the same plans anyway.
+ */
 export const comparedFiles = (dataDir: string): Record<string, string[]> =>
   Object.fromEntries(
     ruleFiles
@@ -69,13 +71,13 @@ export const comparedFiles = (dataDir: string): Record<string, string[]> =>
       .map((name) => [name, ownRuleFiles(dataDir, name)]),
   )
 
-/** The file that comes with Posthorn, then the operator's that there are: the later ones win. */
+/** The file that comes with Posthorn, then the operator's own files that exist: the later ones win. */
 function layered(name: string, dataDir: string): string[] {
   const own = [join('/etc/posthorn', name), join(dataDir, name)]
   return [packageFile(join('config', name)), ...own.filter((file) => existsSync(file))]
 }
 
-/** Reads a file that an operator has edited; a bad one changes nothing and is told. */
+/** Reads a file that an operator has edited; a bad file changes nothing, and the log tells of it. */
 export function readAgain<T>(log: Log, read: () => T, use: (value: T) => void): void {
   try {
     use(read())

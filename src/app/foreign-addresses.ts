@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { canonicalAddress, liesWithin } from '../dns/index.js'
 
-/** Those that no interface of this machine has. */
+/** The addresses that no interface of this machine has. */
 export function foreignAddresses(addresses: readonly string[]): string[] {
   const own = new Set(
     Object.values(networkInterfaces()).flatMap((all = []) =>

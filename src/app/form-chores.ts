@@ -3,7 +3,7 @@ import type { Front } from './front.js'
 import type { Ground } from './ground.js'
 import type { Chore } from './housekeeping.js'
 
-/** What forms have to do now and then: write their figures, ask once more, forget who has not confirmed. */
+/** What forms have to do now and then: write their figures, ask once more, forget people who have not confirmed. */
 export const formChores = (
   { store, clock }: Pick<Ground, 'store' | 'clock'>,
   { forms, desk }: Pick<Front, 'forms' | 'desk'>,

@@ -21,7 +21,7 @@ export type Front = Awaited<ReturnType<typeof openFront>>
 /** The public listener, which is there before the threads: its port is in the links of the mail that they send. */
 export async function openFront(ground: Ground, back: WayBack) {
   const { config, dataDir, log, clock } = ground
-  // Those that other nodes have got: a listener of TLS opens with them.
+  // Certificates that other nodes have got: a listener of TLS opens with them.
   if (config.tls.acme) await bringCertificates(ground, new Map(), { removes: false })
   const certificates = certificatesOf('public', { config, dataDir, log })
   const httpsPeers = makeHttpsPeers(config)
@@ -30,7 +30,7 @@ export async function openFront(ground: Ground, back: WayBack) {
   let agents = readAgents()
   const own = openRecorder({ ...ground, agents, machineWithinMs: config.tracking.machineWithin })
   const recorder = openHandOver({ clock, log, give: (hits) => recordElsewhere(hits), own })
-  // Closed after the listener, whose last hits it writes.
+  // Closed after the listener, since it writes the listener's last hits.
   back.add(() => recorder.close())
   const tokens = makeSignupTokens(ground.key, clock)
   const tallies = makeFormTallies()

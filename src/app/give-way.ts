@@ -8,14 +8,14 @@ import { getPriority, setPriority } from 'node:os'
  */
 const steps = 5
 
-/** For a thread that nobody waits for at the other end of a connection; those that it starts are like it. */
+/** For a thread for which nobody waits at the other end of a connection; threads that it starts are like it. */
 export function giveWay(): void {
-  // On Linux a niceness is a thread's, elsewhere it would be the whole process'.
+  // On Linux a niceness belongs to a thread, elsewhere to the whole process.
   if (process.platform !== 'linux') return
   try {
-    // From where the process was started, as by `nice` or systemd's `Nice=`; 19 is the last.
+    // Counted from the niceness of the process, as by `nice` or systemd's `Nice=`; 19 is the last.
     setPriority(0, Math.min(getPriority(0) + steps, 19))
   } catch {
-    // A sandbox forbids it (seccomp): all threads are equal then.
+    // A sandbox (seccomp) forbids it: then all threads are equal.
   }
 }

@@ -64,7 +64,7 @@ export interface ApplianceOptions {
   isLate?: boolean
 }
 
-/** What every other part of the appliance stands on: its options, and the data directory that is its own. */
+/** What every other part of the appliance stands on: its options, and the data directory that it has taken. */
 export interface Ground extends ApplianceOptions {
   clock: Clock
   hold: Hold
@@ -79,9 +79,9 @@ export interface Ground extends ApplianceOptions {
   counts: SharedCounts | undefined
   /** What the other nodes want in the DNS; brought up to date now and then. */
   others: NodeRecords[]
-  /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
+  /** When the last run of the appliance wrote last, by its clock; 0: never. */
   lastAliveAt: number
-  /** This appliance as one of those that may be over the database; renewed by its signs of life. */
+  /** This appliance as one of those that may share the database; its signs of life renew it. */
   ownNode: {
     held: Holding
     joins: boolean
@@ -92,8 +92,8 @@ export interface Ground extends ApplianceOptions {
 }
 
 /**
- * Takes the data directory and opens its database, brought up to date. Throws an `OperatorError` for settings that
- * are of no use, a directory that another appliance serves, and a key that is not this database's.
+ * Takes the data directory, and opens its database and brings it up to date. Throws an `OperatorError` for settings of
+ * no use, a directory that another appliance serves, and a key that does not belong to this database.
  */
 export async function openGround(options: ApplianceOptions, back: WayBack): Promise<Ground> {
   const { config, dataDir, log, clock = systemClock } = options
@@ -134,7 +134,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   back.add(() => store.close())
   await rememberKey(store, ring, database)
   const key = await endRotation({ store, key: ring, database, clock, log, node: comer.name })
-  // It has none before it was given one.
+  // The node has no duty before it is given one.
   if (comer.joins && isOnServer) noteOthers(turns, othersThan([]))
   const ownNode: Ground['ownNode'] = {
     held: taken ?? (await takeFile(store, turns, comer)),
@@ -149,7 +149,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     for (const heard of ownNode.onHeld) heard(held)
   }
   if (isOnServer) {
-    // From now on, and until all else is closed: a start may take longer than the lease.
+    // From now on, until all else is closed: a start may take longer than the lease.
     const keeper = keepDatabase({ ...served, store, meter, onHolding }, ownNode.held)
     const beats = startHousekeeping(clock, log, [keeper])
     back.add(() => beats.stop())
@@ -159,7 +159,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  // From here on the settings are without what other nodes send from.
+  // From here on the settings lack the addresses that other nodes send from.
   const own = ownNode.joins ? await takeAddresses({ store, log }, config, ownNode.held) : config
   const opened = {
     clock,
@@ -179,8 +179,8 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
 }
 
 /**
- * What a rotation of the key has left to do, before any thread reads the file; the key as it is then. There is nothing to
- * do where the file has one key.
+ * Does what a rotation of the key has left to do, before any thread reads the file; answers the key as it is then.
+ * There is nothing to do where the file has one key.
  */
 async function endRotation({
   clock,
@@ -201,7 +201,10 @@ async function endRotation({
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Before anything is changed there: where somebody is alive who would not understand what this release makes of it. */
+/**
+ * Before anything is changed in the database: refuses where a node is alive that would not understand what this release
+ * makes of it.
+ */
 async function refuseBesideOthers(database: DatabasePlace, config: Config): Promise<void> {
   if (config.node.join && database.url === undefined) throw new OperatorError(saysFile)
   if (database.url === undefined) return
@@ -231,7 +234,7 @@ async function refuseBesideOthers(database: DatabasePlace, config: Config): Prom
 const saysFile =
   'node.join: the database is a file, which one appliance alone has; nodes are over a PostgreSQL (store.url)'
 
-/** Nobody else can have it; the epoch tells what an earlier start has begun. */
+/** Nobody else can have the file; the epoch tells what an earlier start has begun. */
 async function takeFile(
   store: Store,
   turns: SharedArrayBuffer,

@@ -11,11 +11,11 @@ import { tellEveryMs } from './thread-meter.js'
 
 /** What `/healthz`, `/readyz`, the metrics and `posthorn status` say of the running appliance. */
 export interface Health {
-  /** Why the process had better be started anew; empty while all of it works. */
+  /** Why the process had better be restarted; empty while all of it works. */
   unhealthy(): Promise<Reason[]>
-  /** Why it had better be given no mail now; empty while it takes mail. */
+  /** Why the appliance had better be given no mail now; empty while it takes mail. */
   unready(knownForMs?: number): Promise<Reason[]>
-  /** The start is over, but for the word of an upgrade; or all of it; or the end has begun. */
+  /** The start is over and only waits for an upgrade's word; or it is over; or the end has begun. */
   become(phase: 'held' | 'running' | 'stopping'): void
   readonly chores: Chore[]
 }
@@ -24,7 +24,7 @@ export interface HealthDeps {
   store: Store
   clock: Clock
   dataDir: string
-  /** The database is on a server: to start this process again would not bring that back. */
+  /** The database is on a server: a restart of this process would not bring it back. */
   isOnServer?: boolean
   crew: Pick<Crew, 'unwell' | 'tick'>
   backlog: Pick<Backlog, 'size' | 'outOfRoom' | 'isDraining'>
@@ -34,27 +34,29 @@ export interface HealthDeps {
   freeBytes?: (dataDir: string) => Promise<number>
 }
 
-// A thread that died is back within half a minute, and none holds its event loop for so long by intent.
+// A thread that died is back within half a minute, and none holds its event loop for so long on purpose.
 const threadMs = 60_000
-// Who polls has its answer from what was found a moment ago: strangers' requests cost no commit each.
+// A client that polls gets what was found a moment ago: strangers' requests cost no commit each.
 const foundForMs = 5_000
-// A server comes and goes, and load balancers are to know within two seconds, of which its answer takes some.
+// A server comes and goes. Load balancers are to know within two seconds, and the server's answer takes some of that
+// time.
 const soonMs = 1_000
-// One that was away is asked anew by whoever asks.
+// A server that was away is asked anew at each request.
 const awayForMs = 250
-// One comes each two seconds, and later where the database is busy.
+// A sign of life comes every two seconds, and later where the database is busy.
 const beatingMs = 4_000
 // A check must answer while the database does not: load balancers wait some seconds at most.
 const answerMs = 1_000
 // Longer than any transaction of ours, shorter than what clients wait for.
 const stuckMs = 2_000
-// Nothing of ours, nor a slow disk, takes so long: the thread whose turn it is to write does not give it back.
+// Nothing of ours, not even a slow disk, takes so long: the thread whose turn it is to write does not give its turn
+// back.
 const hungMs = 120_000
 const gaugesEveryMs = 15_000
 
 /**
- * Answers within seconds, whatever the database and the disk do: each look waits for a second at
- * most. A health check that hangs would have the appliance killed for being busy.
+ * Answers within seconds, whatever the database and the disk do: each look waits for a second at most. If a health
+ * check hung, the appliance would be killed for being busy.
  */
 export function openHealth(deps: HealthDeps): Health {
   const { clock, dataDir, crew, backlog, maxQueued, meter, freeBytes = bytesFree } = deps
@@ -117,7 +119,7 @@ export function openHealth(deps: HealthDeps): Health {
         everyMs: gaugesEveryMs,
         async run() {
           meter.gauge('posthorn_healthy', {}, (await unhealthy()).length === 0 ? 1 : 0)
-          // Nobody waits for it, and at rest it is to cost no commit.
+          // Nobody waits for this answer, and an idle appliance is to commit nothing for it.
           const against = await unready(beatingMs)
           meter.gauge('posthorn_ready', {}, against.length === 0 ? 1 : 0)
         },
@@ -127,15 +129,15 @@ export function openHealth(deps: HealthDeps): Health {
 }
 
 interface Found {
-  /** Why the last write failed; undefined when it did not. */
+  /** Why the last write failed; undefined when it succeeded. */
   fault: string | undefined
   /** How long the write under way has waited; 0 when none is. */
   waitedMs: number
 }
 
 /**
- * Whether the database takes writes: one that changes a row, by the same way as a client's. The answer
- * comes soon, whatever the database does; a write that waits goes on, and is asked about again.
+ * Whether the database takes writes. It changes a row the way a client's write does. The answer comes soon, whatever
+ * the database does; a write that waits goes on, and the next look asks about it again.
  */
 function openStorageProbe({
   store,
@@ -160,7 +162,7 @@ function openStorageProbe({
     try {
       const now = clock.now()
       await store.write((tx) => setAlive(tx, now))
-      // Signs of life go on where another table was taken away.
+      // Signs of life go on even where another table was taken away.
       const refused = isOnServer ? await refusedTable(store.read) : undefined
       fault = refused && `The database refuses this role the table ${refused}`
     } catch (error) {
@@ -186,8 +188,8 @@ function openStorageProbe({
 }
 
 /**
- * It is not set back with the clock: what was put off by one that was ahead is mended first (`chores.ts`), however often
- * the appliance is started until then.
+ * It is not set back with the clock: first what a clock that was ahead has put off is mended (`chores.ts`), however
+ * often the appliance is started until then.
  */
 export const setAlive = (tx: Tx, now: number) =>
   tx
@@ -207,15 +209,15 @@ const saysDraining =
 const seconds = (ms: number) => Math.round(ms / 1_000)
 
 /**
- * For load balancers, containers and monitoring. Without a key, as these have none, and on the private
- * listener alone: to strangers it would tell when the disk is full or a restart is due.
+ * For load balancers, containers and monitoring. Without a key, as these have none, and on the private listener alone:
+ * a stranger would learn when the disk is full or a restart is due.
  */
 export function healthRoutes(pages: Pages, health: Pick<Health, 'unhealthy' | 'unready'>): void {
   pages.get('/healthz', async () => answer(await health.unhealthy()))
   pages.get('/readyz', async () => answer(await health.unready()))
 }
 
-/** 200 and 503 are all that checks look at; the reasons are for people. */
+/** Checks look at 200 and 503 alone; the reasons are for people. */
 function answer(reasons: readonly Reason[]): Page {
   if (reasons.length === 0) return { text: 'ok\n' }
   return {

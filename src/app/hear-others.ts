@@ -4,7 +4,7 @@ import type { Answers } from './questions.js'
 import { type JobOfEach, jobsOfEach, type News, type RungJob } from './ring.js'
 import type { Work } from './work.js'
 
-/** Has this node hear the others, by rings and, where one was lost, by its signs of life. */
+/** Has this node hear the others: by rings and, where a ring was lost, by its signs of life. */
 export function hearOthers(
   { ownNode, log }: Pick<Ground, 'ownNode' | 'log'>,
   {
@@ -16,10 +16,10 @@ export function hearOthers(
   }: Pick<Work, 'nodes' | 'crew' | 'jobs' | 'jobThreads' | 'ring'>,
   { own }: Pick<Answers, 'own'>,
 ): void {
-  // One after another, as they share a place in the writers' turns.
+  // One after another, as these jobs share a place in the writers' turns.
   let looking = Promise.resolve()
   const look = async (name: JobOfEach) => {
-    // The calendar came here meanwhile, and runs it.
+    // The calendar came to this node meanwhile, and runs the job.
     if (jobThreads.isRunning(name)) return
     const { limitMs } = jobCatalogue[name]
     const { error } = await jobThreads.run(name, { limitMs })
@@ -30,7 +30,7 @@ export function hearOthers(
   }
   const begin = (name: RungJob) => {
     if (isOfEach(name)) return lookHere(name)
-    // A node of another release may ring for what this one does not know.
+    // A node of another release may ring for work that this one does not know.
     jobs.heard[name]?.()
   }
   const hear = ({ due = [], retry, jobs: rung = [] }: News) => {

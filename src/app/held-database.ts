@@ -40,7 +40,7 @@ interface Deps {
   database: DatabasePlace
   clock: Clock
   log: Log
-  /** Whatever the server would lose. */
+  /** Trusted, whatever the server might lose. */
   isTrusted: boolean
   /** What the start has asked the server. */
   facts: ServerFacts | undefined
@@ -48,17 +48,17 @@ interface Deps {
   comer: Comer
 }
 
-// How often it looks whether the one before has let go.
+// How often it looks whether the node before has let go.
 const lookEveryMs = 500
 const writeEveryMs = 10_000
-// Where mail waits for hours: a start goes by it.
+// For a start, which goes by it where mail waits for hours.
 const sayEveryMs = 15_000
 const mainSlot = 0
 
 /**
- * Takes a database that is no file of the data directory, before any thread opens it, as it tells them who they are. Waits
- * until the lease of one that is gone has ended; throws an `OperatorError` where another appliance is alive that this one
- * may not be beside, or the database went back.
+ * Takes a database that is no file of the data directory, before any thread opens it, since it tells the threads who
+ * they are. Waits until the lease of a node that is gone has ended. Throws an `OperatorError` where another appliance
+ * is alive that this one may not be beside, or the database went back in time.
  */
 export async function takeServer(deps: Deps): Promise<Holding> {
   const { database, clock, turns, comer } = deps
@@ -81,17 +81,18 @@ export async function takeServer(deps: Deps): Promise<Holding> {
 interface KeepDeps extends Pick<Deps, 'database' | 'clock' | 'log' | 'turns'> {
   store: Store
   meter: Pick<Meter, 'gauge'>
-  /** Told by each sign of life. */
+  /** Each sign of life calls it. */
   onHolding: (held: Holding) => void
 }
 
-/** By each sign of life: whether others have committed since the last one. */
+/** Tells at each sign of life whether others have committed since the last one. */
 function makeCommitLook(first: OthersSeen): (seen: OthersSeen) => boolean {
   let known = first.commits
   let isDoubtful = false
   return ({ commits, unsure }) => {
     const maybeSame = known <= commits && known >= commits - unsure
-    // What is under way here tells when it has ended; where it does not end, once too often is better than never.
+    // A commit under way here is counted when it has ended. Where it does not end, one look too many is better than
+    // none.
     const wasDoubtful = isDoubtful
     isDoubtful = maybeSame && unsure > 0 && !wasDoubtful
     if (!maybeSame) known = commits
@@ -99,7 +100,10 @@ function makeCommitLook(first: OthersSeen): (seen: OthersSeen) => boolean {
   }
 }
 
-/** The chore that keeps it. Ends the process when others have taken it for dead, or the database went back. */
+/**
+ * The chore that keeps the database. Ends the process when others have taken this appliance for dead, or the database
+ * went back in time.
+ */
 export function keepDatabase(
   { store, database, clock, log, meter, turns, onHolding }: KeepDeps,
   first: Holding,
@@ -114,7 +118,10 @@ export function keepDatabase(
     log.error({}, why)
     process.exit(status)
   }
-  /** Why it is not this appliance's any more. Where it knows less than it has acknowledged, nobody else has taken it. */
+  /**
+   * Tells why the database is not this appliance's any more. If it knows less than it has acknowledged, it went back in
+   * time and nobody else has taken it.
+   */
   const endLost = async () => {
     const expected = { beat: held.beat, at: clock.now() }
     const ms = await lastBeatOf(store.read, held.name).then(
@@ -155,7 +162,7 @@ export function keepDatabase(
       const expected = { beat: held.beat + 1, at }
       const ms = wentBack(expected, now.beat)
       if (ms !== undefined) {
-        // The next start has to see it too: what the file knows is some seconds old.
+        // The next start has to see it too: the note in the file is some seconds old.
         writeLastBeat(database.dataDir, expected)
         return end(saysBack(database, ms), exitStatus.misplaced)
       }
@@ -172,7 +179,7 @@ export function keepDatabase(
   }
 }
 
-/** Refuses a server that may lose what was answered on its word, unless the operator takes that. */
+/** Refuses a server that may lose commits that it has acknowledged, unless the operator accepts that. */
 function requireDurable({ database, facts, log, isTrusted }: Deps): void {
   const weak = facts === undefined ? undefined : weakServer(facts)
   if (weak === undefined) return
@@ -202,7 +209,7 @@ async function takeInTurn(
           'Another appliance held the database and did not give it back: waits for up to 10 seconds whether it is alive',
         )
       }
-      // It has given one since the last look.
+      // It has given a sign of life since the last look.
       if (other.silentMs < silentMs) throw new OperatorError(saysHeld(database, other.name, comer))
       silentMs = other.silentMs
     }

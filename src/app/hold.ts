@@ -12,29 +12,29 @@ import {
 } from '../release/index.js'
 import { tryLockFile } from '../store/index.js'
 
-/** Whether an upgrade still looks at this release (`release/README.md`): until then nothing is taken or sent. */
+/** Whether an upgrade still looks at this release (`release/README.md`): until it is done nothing is taken or sent. */
 export interface Hold {
   readonly isOn: boolean
-  /** What clients of the listeners are told while it is on: a 503. Undefined otherwise. */
+  /** What clients of the listeners are told while the hold is on: a 503. Undefined otherwise. */
   refuse(): ApiError | undefined
   /**
-   * Resolves when it is lifted, or false when it was closed before that. `reasons` says what is wrong now; `stuck` is told
-   * why it stays held although nobody upgrades any more.
+   * Resolves when the hold is lifted, or with false when it was closed before. `reasons` says what is wrong now;
+   * `stuck` is told why the release stays held although nobody upgrades any more.
    */
   over(reasons: () => Promise<Reason[]>, stuck: (why: string) => void): Promise<boolean>
   close(): void
 }
 
 const lookEveryMs = 250
-// An upgrade that is under way asks far sooner; one that was killed has this looked at in its place.
+// An upgrade that is under way asks far sooner; after one that was killed this asks in its place.
 const healthyLooks = 4
-// A start may take some seconds; then an operator is told, and again while nothing comes of it.
+// A start may take some seconds; after that the operator is told, and again while nothing changes.
 const stuckLooks = 40
 const tellEveryLooks = 1_200
 
 /**
- * An upgrade has started this release to see whether it is healthy. Until the upgrade says so,
- * nothing may be taken or sent, because the database may still be put back.
+ * An upgrade has started this release to see whether it is healthy. Until the upgrade says so, nothing may be taken or
+ * sent, because the database may still be put back.
  */
 export function openHold(dataDir: string, clock: Clock, log: Log): Hold {
   const closing = new AbortController()
@@ -42,7 +42,7 @@ export function openHold(dataDir: string, clock: Clock, log: Log): Hold {
   let isOn = isHeld()
   const broken = findBrokenUpgrade(dataDir)
   if (broken !== undefined) log.warn({ fix: broken.fix }, broken.says)
-  /** Nobody is there any more who would: the appliance itself decides, as far as it can see. */
+  /** No upgrade is there any more to say so: the appliance decides itself, by what it can see. */
   const liftWithoutUpgrade = () => {
     const unlock = tryLockFile(upgradeLock(dataDir))
     if (unlock === undefined) return

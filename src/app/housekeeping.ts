@@ -6,12 +6,12 @@ import { isPassing, wordsOfCause } from '../store/index.js'
 /** Work of the main thread that recurs and is too small for a thread of its own. */
 export interface Chore {
   name: string
-  /** Whose it is where several appliances share a database: each node's own, or of the one that has this duty. */
+  /** Who runs it where several appliances share a database: each node, or the node with this duty. */
   of: 'node' | DutyKind
   everyMs: number
   /**
-   * It rests until somebody commits, as the database alone says whether there is anything to do. A time that its run
-   * resolves with, milliseconds, UTC, is when it runs again without that: one that has passed is its next turn.
+   * It rests until somebody commits, as only the database says whether there is anything to do. Its run may resolve
+   * with a time (ms, UTC) at which it runs again even without a commit; a time that has passed means its next turn.
    */
   rests?: boolean
   // biome-ignore lint/suspicious/noConfusingVoidType: one that does not rest says nothing
@@ -25,10 +25,13 @@ interface HousekeepingOptions {
   commits?: () => number
 }
 
-// What a rest has missed waits no longer: a commit of another process that was mistaken for one of our own.
+// The longest rest. A rest may miss a commit of another process that was mistaken for one of our own.
 const longestRestMs = 300_000
 
-/** Runs each chore now and then, one run of it at a time; a failed run is logged, once a minute at most, and comes again. */
+/**
+ * Runs each chore now and then, one run of it at a time. A failed run is logged, at most once a minute, and comes
+ * again.
+ */
 export function startHousekeeping(
   clock: Clock,
   log: Log,
@@ -44,12 +47,12 @@ export function startHousekeeping(
     let last: { commits: number; at: number; until: number } | undefined
     return async (signal: AbortSignal) => {
       if (chore.of !== 'node' && !isHere(chore.of)) {
-        // What another one has done meanwhile it has not seen.
+        // This node has not seen what another one has done meanwhile.
         last = undefined
         return
       }
       if (chore.rests !== true || commits === undefined) return void (await chore.run(signal))
-      // Asked before: what is committed meanwhile is for the next run.
+      // Read before the run: what is committed meanwhile is for the next run.
       const [seen, now] = [commits(), clock.now()]
       // A clock that was set back makes other things due.
       if (last?.commits === seen && last.at <= now && now < last.until) return

@@ -16,17 +16,14 @@ import type { ThreadWork } from './thread.js'
 import type { HttpsListener, HttpsPeers, ThreadData, ThreadPorts } from './thread-data.js'
 
 /*
- * What is in front of the HTTP listeners, of both sides: the thread in which TLS ends and PROXY headers are taken off, and the
- * servers behind it.
+ * What is in front of the HTTP listeners of both sides (the thread in which TLS ends and PROXY headers are taken off),
+ * and the servers behind it.
  */
 
-// At once. Each takes 6 KB before it speaks TLS and 43 KB then, 59 KB in its handshake (22 Nov 2026).
+// At once. Each takes 6 KB before it speaks TLS, 43 KB afterwards, and 59 KB in its handshake (22 Nov 2026).
 const maxConnections = { public: 4_000, publicPlain: 4_000, private: 2_000 } as const
 
-/**
- * Shared memory between the TLS thread and the listener behind it, by which that one knows the
- * client's address.
- */
+/** Shared memory between the TLS thread and the listener behind it, which learns the client's address from it. */
 export function makeHttpsPeers({ http }: Config): HttpsPeers {
   const isProxied = http.proxyProtocolFrom.length > 0
   const needed: Record<HttpsListener, boolean> = {
@@ -41,7 +38,7 @@ export function makeHttpsPeers({ http }: Config): HttpsPeers {
   return peers
 }
 
-/** Who a token stands for; one is in one of the tables alone. */
+/** The client for which a token stands; each token is in only one of the tables. */
 function clientsOf(tables: readonly { peers: SharedArrayBuffer | undefined; tls: boolean }[]) {
   const all = tables.flatMap(({ peers, tls }) =>
     peers === undefined ? [] : [{ lookUp: makePeerLookup(peers), tls }],
@@ -79,15 +76,15 @@ export function publicOverTls(
     socket: byTable.socket,
     clientOf: byTable.clientOf,
     only: byTable.only,
-    // Never to a name that nobody could be shown a certificate for.
+    // Never a name for which no certificate could be shown.
     originOf: (name) =>
       certificates.isFor(name) ? `https://${name}${port === '' ? '' : `:${port}`}` : undefined,
-    // The names of accounts are not ours to promise anything about.
+    // We cannot promise anything about the names of accounts.
     headersOf: (name) => (name === host ? hsts : {}),
   }
 }
 
-/** How the private server serves what comes over TLS or from proxies, which is then the only way. */
+/** How the private server serves what comes over TLS or from proxies; then there is no other way in. */
 export function privateOverTls(
   { config, dataDir }: { config: Config; dataDir: string },
   { private: peers }: HttpsPeers,
@@ -98,7 +95,9 @@ export function privateOverTls(
   return { socket, clientOf: clientsOf([{ peers, tls }]), only: true }
 }
 
-/** What the thread does: ends TLS on each listener that has some, and hears proxies at those that are behind some. */
+/**
+ * What the thread does: it ends TLS on each listener that has some, and hears proxies at those that are behind some.
+ */
 export async function openHttps({
   data,
   clock,

@@ -41,7 +41,7 @@ export interface Appliance {
   publicPort: number
   /** Where HTTP is spoken over TLS, by the listener's name: `public`, `private`. */
   httpsPorts: Readonly<Record<string, number>>
-  /** By the listener's name: `starttls`, `tls`, `plain`; none of one that is off. */
+  /** By the listener's name: `starttls`, `tls`, `plain`; a listener that is off is left out. */
   submissionPorts: Readonly<Record<string, number>>
   /** Reads the files again that operators edit while it runs (SIGHUP). */
   reload(): void
@@ -54,8 +54,8 @@ export interface Appliance {
 }
 
 /**
- * Starts the appliance as soon as its disk has room; undefined when it was told to stop before that.
- * Otherwise as `startAppliance`.
+ * Starts the appliance as soon as its disk has room; undefined when it was told to stop before that. Otherwise it does
+ * what `startAppliance` does.
  */
 export async function serveAppliance(
   options: ApplianceOptions,
@@ -82,14 +82,14 @@ export async function serveAppliance(
 }
 
 /**
- * Starts the appliance on a data directory that `posthorn init` has made. Each step adds its way back, which a stop
- * goes from the last one to the first, and a start that fails from as far as it came.
+ * Starts the appliance on a data directory that `posthorn init` has made. Each step adds its way back. A stop goes back
+ * from the last step to the first, and a start that fails goes back from as far as it came.
  */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
   const back = makeWayBack()
   const { config, log, isLate = false } = options
   try {
-    // First there and so last closed: systemd hears of the drain while it lasts.
+    // Opened first and so closed last: systemd hears of the drain while it lasts.
     const notifier = openSystemdNotifier(process.env, log)
     back.add(() => notifier.close())
     const ground = await openGround(options, back)
@@ -113,7 +113,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       gateIn(await answers.any({ gateOf: stream, node }))
     const control = await openControl(options.dataDir, log, answers)
     back.add(() => control.close())
-    // Last there and so first closed: nothing is asked for while its parts are closing.
+    // Opened last and so closed first: nothing is asked for while its parts are closing.
     const privateServer = await openPrivateServer(ground, {
       ...ground,
       ...work,
@@ -171,7 +171,10 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   }
 }
 
-/** Before any thread may send: what is known to have left is settled, mail of the past is held, and runs are marked whose account may not go on. */
+/**
+ * Before any thread may send: settles mail that is known to have left, holds mail of the past, and marks runs whose
+ * account may not go on.
+ */
 async function settlePast(ground: Ground): Promise<void> {
   const { store, clock, log, ownNode } = ground
   if (ownNode.isOnServer) await settleSent(ground)
@@ -189,7 +192,7 @@ interface HeldStart {
 }
 
 /**
- * What a start that an upgrade holds has left for later. One that fails then ends the process, and systemd starts
+ * Does what a start that an upgrade holds has left for later. If that fails the process ends, and systemd starts
  * another.
  */
 function beginWhenLifted(

@@ -6,7 +6,7 @@ import { inviteMs, keepInvite, makeInviteCode } from '../nodes/index.js'
 import type { Store } from '../store/index.js'
 import { bundleOf } from './node-bundle.js'
 
-/** Where an appliance, or a command beside it, has what a further machine needs. */
+/** What an appliance, or a command beside it, needs to know to invite a further machine. */
 export interface InvitePlace {
   config: Config
   dataDir: string
@@ -16,11 +16,11 @@ export interface InvitePlace {
 /** What is shown of an invitation, once. */
 export interface NodeInvitation {
   code: string
-  /** Until when it is good. */
+  /** Until when it is valid. */
   until: number
-  /** Settings that the new machine has to say of itself. */
+  /** Settings that the new machine has to make for itself. */
   left: readonly string[]
-  /** Variables of this process's environment, whose settings do not go along. */
+  /** Variables of this process's environment, whose settings are not handed on. */
   notHandedOn: readonly string[]
 }
 
@@ -49,13 +49,13 @@ export function requireNodes({ config, dataDir }: Omit<InvitePlace, 'configFile'
 }
 
 /**
- * Reads what a further machine needs, and resolves with what keeps it for the machine that has the code: apart, as a command
- * reads it before it becomes the data directory's owner.
+ * Reads what a further machine needs, and returns a function that keeps it for the machine that has the code. The two
+ * are apart because a command reads before it becomes the data directory's owner.
  */
 export function prepareInvitation(place: InvitePlace, at: string) {
   const { config, dataDir, configFile: file } = place
   const storeUrl = requireNodes(place)
-  // The settings may be root's alone.
+  // Only root may be able to read the settings.
   const text = file === undefined ? '' : readFileSync(file, 'utf8')
   return async ({
     store,
@@ -76,7 +76,7 @@ export function prepareInvitation(place: InvitePlace, at: string) {
   }
 }
 
-/** As the operator's page does it. */
+/** Invites a node as the operator's page does. */
 export async function inviteNode(
   { store, clock, ...place }: InvitePlace & { store: Pick<Store, 'write'>; clock: Clock },
   given: string,
@@ -88,7 +88,7 @@ export async function inviteNode(
   return await prepareInvitation(place, at)({ store, clock })
 }
 
-/** The database goes along with its password, whoever says it; so does that the node joins. */
+/** Handed on in the bundle itself: the database with its password, wherever these were set, and that the node joins. */
 const handedOn = ['store.url', 'store.password_file', 'node.join', 'node.name']
 
 function variablesOf(config: Config, file: string | undefined): string[] {

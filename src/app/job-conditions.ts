@@ -4,17 +4,17 @@ import { type Config, type JobName, jobCatalogue } from '../config/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import { type Store, sinceCommit } from '../store/index.js'
 
-// An error of one night may pass; a job that matters more is told the first time.
+// An error of one night may pass; for a job that matters more, the first one is told.
 const burningJobs = ['backup', 'backup-check', 'retention']
-// One that has its turn no sooner stands behind one that hangs, or that takes most of a night.
+// A job that gets no turn for so long stands behind one that hangs, or that takes most of a night.
 const waitsTooLongMs = 3 * hourMs
 
-// What a stop or a sleep has missed is made up for in less, one job after another.
+// Runs that a stop or a sleep has missed are caught up on sooner, one job after another.
 const looksUntilOverdue = 60
 
 /**
- * Looks, some six times a minute, at what is wrong with the jobs of the calendar: one that has no turn, or whose
- * last run went wrong or found something.
+ * Looks, some six times a minute, at what is wrong with the jobs of the calendar: a job gets no turn, or its last run
+ * went wrong or found something.
  */
 export function makeJobLook({
   store,
@@ -41,14 +41,14 @@ export function makeJobLook({
   }
 }
 
-/** Told with what is in its way, because jobs of a lane run one after another. */
+/** Told with the job that is in its way, because jobs of a lane run one after another. */
 function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs: number): Raised {
   const { lane } = jobCatalogue[name]
   const before = standings.find(
     (one) => one.last?.result === 'running' && jobCatalogue[one.name].lane === lane,
   )
   return {
-    // The others can be made up for; what no backup holds is lost with the disk.
+    // Other jobs can catch up; what no backup holds is lost with the disk.
     kind: kindOf(name),
     key: name,
     severity: name === 'backup' ? 'burning' : 'daily',
@@ -66,7 +66,7 @@ function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs
 
 /** A problem that a good run has found is told apart from a run that failed. */
 function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
-  // The check says the same of the same backup again: another one has to be made before.
+  // The check says the same of the same backup again: another backup has to be made first.
   const again = name === 'backup-check' ? ['posthorn job run backup'] : []
   const fix = [`posthorn job show ${name}`, ...again, `posthorn job run ${name}`]
   const of = { kind: kindOf(name), key: name, fix }
@@ -79,6 +79,6 @@ function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
   return [{ ...of, severity: 'daily', stage: `${problems.length} problems`, text }]
 }
 
-// An operator who has backups made elsewhere can silence these alone.
+// An operator who has backups made elsewhere can silence these two alone.
 const kindOf = (name: JobName): NoticeKind =>
   name === 'backup' || name === 'backup-check' ? 'backup' : 'job'

@@ -19,13 +19,13 @@ export interface RunOrder {
   name: string
   dueAt: number | null
   limitMs: number
-  /** Goes with the row in one transaction, when the run begins and when it has ended. */
+  /** Written in one transaction with the row, when the run begins and when it has ended. */
   alongside(tx: Tx, now: number): Promise<void>
 }
 
 const againMs = 60_000
 
-/** Runs a job once with its row; rejects when the begin cannot be written, and then nothing was started. */
+/** Runs a job once with its row; rejects when the beginning cannot be written, and then nothing was started. */
 export async function runRecorded(deps: JobRunDeps, order: RunOrder): Promise<JobRun> {
   const { store, clock, log } = deps
   const { name, dueAt, limitMs } = order
@@ -55,7 +55,7 @@ export async function runRecorded(deps: JobRunDeps, order: RunOrder): Promise<Jo
 }
 
 /**
- * Four ways to end: it said how it went or what it misses, it was stopped, it took too long, or it died without a
+ * Four ways to end: the job said how it went or what it misses, it was stopped, it took too long, or it died without a
  * word.
  */
 function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: number): EndOfRun {
@@ -77,7 +77,7 @@ function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: numbe
   return { ...end, result: 'failed', error: 'The thread ended and did not say how the run went' }
 }
 
-/** Cut off is no fault: the run comes again. */
+/** A run that is cut off is no fault: it comes again. */
 function tellEnd(
   log: Log,
   { name: job, dueAt }: RunOrder,
@@ -99,7 +99,7 @@ function tellEnd(
   }
 }
 
-/** The row says 'running' until its end is written, so a full disk is waited for. */
+/** The row says 'running' until the end is written, so this waits while the disk is full. */
 async function keepEnd(
   deps: JobRunDeps,
   order: RunOrder,

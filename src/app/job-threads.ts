@@ -14,7 +14,7 @@ import type { Metrics } from './metrics.js'
 
 /** Threads that live as long as their work lasts, each started by its name and never beside itself. */
 export interface JobThreads {
-  /** Starts the thread; resolves when it has ended. It is to be asked first whether it runs already. */
+  /** Starts the thread; resolves when it has ended. The caller first asks whether it runs already. */
   run(name: string, options?: { limitMs?: number }): Promise<ThreadEnd>
   isRunning(name: string): boolean
   post(name: string, message: string): void
@@ -25,7 +25,7 @@ export interface ThreadEnd {
   /** What the work has said of itself. */
   said?: JobResult
   error?: unknown
-  /** It was told to end: it took too long, or the appliance stops. */
+  /** Why the thread was told to end: it took too long, or the appliance stops. */
   told?: 'limit' | 'stop'
 }
 
@@ -51,15 +51,15 @@ export interface JobThreadsOptions {
   threads: readonly JobThread[]
 }
 
-// One that was told to end and does not is terminated; its transactions are short, and begun anew.
+// A thread that was told to end and does not is terminated; its transactions are short, and begun anew.
 const graceMs = 10_000
-// Without the first a job that makes a million short-lived rows lets its heap grow by 48 MB, and without the second by
-// 30 MB of old garbage (`thread-heap.ts`).
+// Without the first limit a job that makes a million short-lived rows lets its heap grow by 48 MB, and without the
+// second by 30 MB of old garbage (`thread-heap.ts`).
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1_024 }
 
 /**
- * Bree starts a worker thread for each run. It is used for that only: when jobs are due is decided
- * by the calendar, by a clock that tests can move.
+ * Bree starts a worker thread for each run, and does nothing else: the calendar decides when jobs are due, by a clock
+ * that tests can move.
  */
 export function openJobThreads(options: JobThreadsOptions): JobThreads {
   const { config, configFile, dataDir, plans, turns, backlog } = options
@@ -67,7 +67,7 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
   const running = new Map<string, { end: ThreadEnd; ended: () => void }>()
   let closing = false
   const makeBree = () => {
-    // With the first job: an appliance may be without one for hours, and Bree takes 1 MB.
+    // Loaded with the first job: an appliance may be without one for hours, and Bree takes 1 MB.
     const Threads: typeof Bree = createRequire(import.meta.url)('bree')
     const made = new Threads({
       root: false,
@@ -75,7 +75,7 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
       logger: { info() {}, warn() {}, error() {} },
       errorHandler(error, { name }) {
         const end = running.get(name)?.end
-        // Bree calls it twice: the second error is that the thread has ended.
+        // Bree calls this twice: the second error is that the thread has ended.
         if (end !== undefined && end.told === undefined) end.error ??= error
       },
       workerMessageHandler(data) {
@@ -95,7 +95,7 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
           workerData: { config, configFile, dataDir, plans, turns, backlog, slot },
           name,
           resourceLimits,
-          // Or Bree takes a path with '+', as releases have it, for the code itself.
+          // Otherwise Bree takes a path with '+', as releases have it, for the code itself.
           eval: false,
         },
       })),
@@ -109,7 +109,7 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
     return made
   }
   let bree: Bree | undefined
-  // Told first and terminated later: the job ends its transaction and writes what it has done so far.
+  // The thread is told first and terminated later: the job ends its transaction and writes what it has done so far.
   const tellToEnd = (name: string, told: 'limit' | 'stop') => {
     const end = running.get(name)?.end
     if (end !== undefined) end.told ??= told

@@ -22,7 +22,7 @@ export interface JobGround extends Pick<ThreadContext, 'store' | 'clock' | 'log'
   ring(due: readonly StreamDue[]): void
   /** Tells the main thread how the run went. */
   say(said: JobResult): void
-  /** Waits for so long, or until the main thread rings: there is something to do. */
+  /** Waits for so long, or until the main thread rings because there is something to do. */
   rest(atMostMs: number): Promise<void>
 }
 
@@ -93,7 +93,7 @@ export async function inJobThread(
   })
   const rest = async (atMostMs: number) => {
     await pause(clock, atMostMs, rung.signal)
-    // A ring that came while the job was at work is of what it may have looked past.
+    // A ring that came while the job was at work may be about something that it has already looked past.
     rung = new AbortController()
   }
   try {

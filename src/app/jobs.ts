@@ -9,15 +9,15 @@ import { writeSlots } from './thread-roster.js'
 
 /** Long work that comes now and then, each kind in a thread that lives while there is some. */
 export interface Jobs {
-  /** Starts the expansion of campaigns; if it is under way, it is started again when it has ended. */
+  /** Starts the expansion of campaigns; if it is under way, starts it again when it has ended. */
   expand(): void
-  /** Starts the engine of automations; if it is under way, it looks for what is due at once. */
+  /** Starts the engine of automations; if it is under way, it looks at once for what is due. */
   automate(): void
   /** Does the same if a step is due now. */
   automateIfDue(): void
-  /** Has segments looked at; if that is under way, at once. */
+  /** Has segments looked at; if a look is under way, the next one follows at once. */
   keepSegments(): void
-  /** The same of this node's parts alone, for what others have rung, who have told the rest. */
+  /** The same for this node's parts alone, after a ring of another node, which has told the rest. */
   heard: Readonly<Record<'expand' | 'automate' | 'keepSegments', () => void>>
 }
 
@@ -32,8 +32,8 @@ export const jobsOnDemand: readonly JobThread[] = [
 ]
 
 /**
- * What starts them. Each may be asked for at any moment and as often as anybody likes; where it is another node's duty,
- * that one is told, and finds what there is to do by its own looks if it does not hear it.
+ * Starts these jobs. Each may be asked for at any moment and as often as anybody likes. Where it is another node's duty
+ * that node is told; if it does not hear, it finds the work by its own looks.
  */
 export function startsOnDemand(
   threads: JobThreads,
@@ -45,7 +45,7 @@ export function startsOnDemand(
   }: { store: Store; clock: Clock; log: Log; tell: (news: { jobs: RungJob[] }) => void },
 ): Jobs {
   let expandAgain = false
-  // One that broke is begun anew when its chore looks, not at once and for ever.
+  // A job that broke is begun anew when its chore looks, and not at once, over and over.
   const start = async (name: 'expand' | 'automate' | 'segments', again: () => void) => {
     const { error, told } = await threads.run(name)
     if (error !== undefined) log.error({ error, job: name }, 'A job failed')
@@ -53,7 +53,7 @@ export function startsOnDemand(
   }
   const expandHere = () => {
     if (!holds(store.node, 'expand')) return
-    // What it has read already it may not look at again.
+    // It may not look again at what it has already read.
     if (threads.isRunning('expand')) {
       expandAgain = true
       return
@@ -84,7 +84,7 @@ export function startsOnDemand(
     if (!holdsAll(store.node, 'expand')) tell({ jobs: ['expand'] })
     expandHere()
   }
-  // Requests ask for it, so that one look serves all that ask while it is under way, and one more after it.
+  // Requests call this, so one look serves all requests that ask while it is under way, and one more comes after it.
   let looking = false
   let lookAgain = false
   const automateIfDue = () => {
@@ -104,7 +104,7 @@ export function startsOnDemand(
   const keepSegmentsHere = () => {
     if (!holds(store.node, 'segments')) return
     if (threads.isRunning('segments')) threads.post('segments', 'ring')
-    // What comes while it ends its chore finds a second later.
+    // If something comes while the thread ends, its chore finds it a second later.
     else void start('segments', () => {})
   }
   const keepSegments = () => {

@@ -4,8 +4,8 @@ import { tryLockFile } from '../store/index.js'
 import { lockFile } from './files.js'
 
 /**
- * One appliance a data directory: two would deliver the same queue twice. The lock is the operating
- * system's, so it ends with the process, however that dies. Returns its release.
+ * One appliance a data directory: two would deliver the same queue twice. The lock is the operating system's, so it
+ * ends with the process, however that dies. Returns a function that releases it.
  */
 export function lockDataDir(dataDir: string): () => void {
   const unlock = tryLockFile(lockFile(dataDir))
@@ -17,9 +17,9 @@ export function lockDataDir(dataDir: string): () => void {
   return unlock
 }
 
-/** Whether an appliance serves it now; one that begins in this very moment may find it locked. */
+/** Whether an appliance serves it now. An appliance that starts at this very moment may find the directory locked. */
 export function isServed(dataDir: string): boolean {
-  // It is made by the first one that does, and stays.
+  // The first appliance that serves it makes the file, which stays.
   if (!existsSync(lockFile(dataDir))) return false
   const unlock = tryLockFile(lockFile(dataDir))
   unlock?.()

@@ -12,7 +12,10 @@ interface TrustDeps {
   resolver: Resolver
 }
 
-/** The provider of `[dashboard.oidc]`; undefined where people log in by us alone. Throws an OperatorError for a secret that cannot be read. */
+/**
+ * The provider of `[dashboard.oidc]`; undefined where people can only log in with us. Throws an OperatorError for a
+ * secret that cannot be read.
+ */
 export function trustedProvider(
   deps: TrustDeps,
   { dashboard }: Config,

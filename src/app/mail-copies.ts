@@ -3,7 +3,7 @@ import { type Config, usualTracking } from '../config/index.js'
 import type { EmailPageDeps } from '../dashboard/index.js'
 import type { Core } from './listener-parts.js'
 
-/** Makes copies of mails for people to look at. All of outbound comes along with the first of them. */
+/** Makes copies of mails for people to look at. The first copy loads all of outbound. */
 export function makeSentCopyLater(
   { outbound }: Config,
   { store, clock, key, publicUrl, renderer }: Core,
@@ -16,7 +16,7 @@ export function makeSentCopyLater(
   }
 }
 
-/** Makes copies of mails for their recipients, in browsers; outbound comes along as above. */
+/** Makes copies of mails for their recipients, in browsers; the first one loads outbound as above. */
 export function makeViewedCopyLater(
   config: Config,
   { store, clock, key, publicUrl, renderer }: Core,

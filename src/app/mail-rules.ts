@@ -8,7 +8,7 @@ import {
 } from '../reports/index.js'
 import { bounceRuleFiles, feedbackLoopFiles, readAgain, shapingFiles } from './files.js'
 
-/** What the operator's files say of how mail goes, and of what comes back. */
+/** What the operator's files say about how mail goes out, and about what comes back. */
 export interface MailRules {
   shaping: ShapingData
   bounceRules: BounceRules
@@ -16,8 +16,9 @@ export interface MailRules {
 }
 
 /**
- * Read by the main thread, which hands them over: a thread that starts while a file is edited has what was good last.
- * Throws an `OperatorError` for a file that is bad from the first; later on such a one changes nothing and is told.
+ * The main thread reads the files and hands over what it has read: a thread that starts while a file is edited gets
+ * what was good last. Throws an `OperatorError` for a file that is bad at the start; a file that becomes bad later
+ * changes nothing, and the log tells of it.
  */
 export function openMailRules({ dataDir, log }: { dataDir: string; log: Log }) {
   const readShaping = () => loadShaping(shapingFiles(dataDir))

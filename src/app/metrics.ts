@@ -20,10 +20,10 @@ import { walBytes } from '../store/index.js'
 export interface Metrics {
   /** For the main thread's own code. */
   readonly meter: Meter
-  /** What a worker thread has sent, and that it is gone. */
+  /** Takes what a worker thread has sent, and that it is gone. */
   add(thread: string, snapshot: Snapshot): void
   forget(thread: string): void
-  /** It died, and is started again. */
+  /** The thread died, and is started again. */
   restarted(thread: string): void
   /** Every line of the catalogue's metrics, as they stand; none when metrics are off. */
   series(): Series[]
@@ -31,10 +31,7 @@ export interface Metrics {
   readonly expose: (() => Promise<{ text: string; contentType: string }>) | undefined
 }
 
-/**
- * Threads count in shared memory and this sums it up: a thread under load is not asked for its
- * figures.
- */
+/** Threads count in shared memory and this adds it up: a thread under load is not asked for its figures. */
 export function openMetrics({
   enabled,
   dataDir,
@@ -100,8 +97,8 @@ export function countAnswers(
 }
 
 /**
- * prom-client's own counters count in one thread only; it asks whatever is registered for its
- * values when it writes them, so it is given the ledger's.
+ * prom-client's own counters count in one thread only. It asks whatever is registered for its values when it writes
+ * them, so it is given the ledger's.
  */
 function shown(ledger: Ledger, name: (typeof metricNames)[number]): Metric {
   const { type, help } = ledger.definition(name)
@@ -133,7 +130,7 @@ function walSize(dataDir: string): Metric {
   })
 }
 
-/** Gauges of the newest backup in the directory, whoever made it; how its job ended is the calendar's to say. */
+/** Gauges of the newest backup in the directory, whoever made it; the calendar says how its job ended. */
 function backupGauges(dir: string, clock: Clock): Metric[] {
   const gauge = (name: string, help: string, figureOf: (newest: FoundBackup) => number): Metric =>
     new (promClient().Gauge)({
@@ -172,5 +169,5 @@ function processRegistry(): Registry {
   return ofProcess
 }
 
-// With the first request for the metrics: nobody asks most appliances, and it takes 1 MB.
+// Loaded with the first request for the metrics: most appliances are never asked, and it takes 1 MB.
 const promClient = (): typeof import('prom-client') => createRequire(import.meta.url)('prom-client')

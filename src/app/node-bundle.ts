@@ -13,13 +13,14 @@ export interface NodeBundle {
   settings: string
   /** The operator's rule files, by their names. */
   files: Readonly<Record<string, string>>
-  /** Settings of the machine that invites, which are left for each to say of itself. */
+  /** Settings of the inviting machine that are left out, since each machine makes them for itself. */
   left: readonly string[]
 }
 
 /**
- * What each machine says of itself: its names, and where its own secrets lie. The addresses that mail leaves from may be
- * those of all: each has its own of them. The database is named with its password, wherever that came from.
+ * The settings that each machine makes for itself: its names, and where its own secrets lie. The addresses that mail
+ * leaves from may be listed for all nodes: each uses its own of them. The bundle names the database with its password,
+ * wherever that came from.
  */
 const ownSettings = [
   'node.name',
@@ -28,7 +29,7 @@ const ownSettings = [
   'outbound.helo_name',
   'outbound.threads',
 ]
-/** These only where they name one machine's address. */
+/** These only where they name the address of one machine. */
 const listened = ['http.private.host', 'http.public.host', 'inbound.host']
 
 /** `settings` is the text of the file; `storeUrl` has the password in it. */
@@ -44,7 +45,7 @@ export function bundleOf(
   tableIn(table, 'store').url = storeUrl
   tableIn(table, 'node').join = true
   const files = ruleFiles.flatMap((name) => {
-    // The one beside the data wins over that of the machine.
+    // The file beside the data wins over that of the machine.
     const path = ownRuleFiles(dataDir, name).at(-1)
     return path === undefined ? [] : [[name, readFileSync(path, 'utf8')] as const]
   })
@@ -52,7 +53,7 @@ export function bundleOf(
   return { applianceKey, settings: writeToml(table), files: Object.fromEntries(files), left }
 }
 
-/** Throws an OperatorError where it is none. */
+/** Throws an OperatorError for a text that is no bundle. */
 export function readBundle(text: string): NodeBundle {
   const found: unknown = JSON.parse(text)
   if (isJsonObject(found)) {
@@ -75,7 +76,7 @@ export function readBundle(text: string): NodeBundle {
   )
 }
 
-/** Refuses, before anything is asked for, a machine that has an appliance already. */
+/** Refuses a machine that has an appliance already, before anything is asked for. */
 export function refuseOccupied(dataDir: string, settingsFile: string): void {
   const there = [
     applianceKeyFile(dataDir),
@@ -89,7 +90,10 @@ export function refuseOccupied(dataDir: string, settingsFile: string): void {
   )
 }
 
-/** Writes it into an empty data directory, for its owner alone; `name`: by which the other nodes are to know it. */
+/**
+ * Writes the bundle into an empty data directory, for its owner alone; `name`: what the other nodes are to call this
+ * one.
+ */
 export function placeBundle(
   dataDir: string,
   settingsFile: string,
@@ -105,7 +109,7 @@ export function placeBundle(
     `# Written by 'posthorn node join', and yours to change.\n${writeToml(table)}`,
   )
   for (const [name, text] of Object.entries(bundle.files)) write(join(dataDir, name), text)
-  // The key last: with it the directory is an appliance's.
+  // The key comes last: with it the directory is an appliance's.
   write(applianceKeyFile(dataDir), `${bundle.applianceKey}\n`)
 }
 
@@ -116,7 +120,7 @@ function valueAt(table: Table, name: string): unknown {
   return name.split('.').reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), table)
 }
 
-/** What stood there, which is there no more. */
+/** Removes a setting from the table, and answers its value. */
 function takeOut(table: Table, name: string): unknown {
   const path = name.split('.')
   const last = path.pop() ?? ''

@@ -18,7 +18,10 @@ interface Found {
   fault: string | undefined
 }
 
-/** What this one of several nodes is to write down: what it sees of itself under its name, the rest where it is its duty. */
+/**
+ * What one of several nodes is to write down: what it sees of itself, under its name, and the rest where that is its
+ * duty.
+ */
 export function ownShare(
   { kinds, raised, fault }: Found,
   { store: { node }, name }: { store: Pick<Store, 'node'>; name: string },
@@ -31,7 +34,7 @@ export function ownShare(
   }
 }
 
-/** Whether a notice that is open is one that this node sees to. */
+/** Whether this node sees to an open notice. */
 export const isOwnNotice = (
   { kind, key }: { kind: string; key: string },
   name: string | undefined,
@@ -43,7 +46,10 @@ function named(one: Raised, name: string): Raised {
   return { ...one, key: of.key(one.key), text: of.text(one.text) }
 }
 
-/** Nodes that did not end by themselves, until they are there again or forgotten, and those whose clock is off. */
+/**
+ * Nodes that did not end by themselves, until they are back or forgotten; nodes whose clock is off, whose rule files
+ * differ, or that share an address.
+ */
 export async function troubledNodes(
   { read }: Pick<Store, 'read'>,
   disputes: (read: Read) => ReturnType<typeof disputedAddresses> = disputedAddresses,
@@ -57,7 +63,10 @@ export async function troubledNodes(
   ]
 }
 
-/** The same for who looks again and again: clocks alone are told without a commit. Nothing where it is another's duty. */
+/**
+ * The same for a caller that looks again and again: addresses are looked at only after a commit. Nothing where it is
+ * another node's duty.
+ */
 export function makeNodeLook(
   store: Pick<Store, 'read' | 'commits' | 'node'>,
 ): () => Promise<Raised[]> {
@@ -96,7 +105,7 @@ const wrongClocks = (nodes: readonly NodeStanding[]): Raised[] =>
       fix: [`timedatectl, on ${name} and on the database's machine`],
     }))
 
-/** Named at two nodes: limits and warm-up of an address are counted at one. */
+/** Named at two nodes: limits and warm-up of an address are counted at one node. */
 const disputed = (found: Awaited<ReturnType<typeof disputedAddresses>>): Raised[] =>
   found.map(({ address, claimant, owner }) => ({
     kind: 'node',

@@ -9,11 +9,11 @@ export interface SystemdNotifier {
   ready(): void
   /** What `systemctl status` shows beside the state. */
   status(text: string): void
-  /** The start may take so long from now on; to be said again before that time is over. */
+  /** The start may take so long from now on; to be called again before that time is over. */
   extendStart(ms: number): void
-  /** The end has begun on purpose; from here on a slow drain is not mistaken for a hang. */
+  /** The end has begun on purpose; from here on nobody mistakes a slow drain for a hang. */
   stopping(): void
-  /** Pings at half the unit's WatchdogSec while `isHealthy`; silence has systemd restart us. */
+  /** Pings at half the unit's WatchdogSec while `isHealthy`; silence makes systemd restart us. */
   startWatchdog(isHealthy: () => boolean): void
   close(): void
 }
@@ -80,10 +80,7 @@ export function openSystemdNotifier(
 
 const relay = 'while read -r line; do systemd-notify "$line"; done'
 
-/**
- * A shell that stays and calls systemd-notify, since Node cannot write to a datagram socket of
- * systemd's.
- */
+/** A shell that stays and calls systemd-notify, since Node cannot write to systemd's datagram socket. */
 function startMessenger(
   env: NodeJS.ProcessEnv,
   log: Log,
@@ -91,7 +88,7 @@ function startMessenger(
 ): ChildProcess {
   const { NOTIFY_SOCKET, PATH } = env
   const child = spawn('/bin/sh', ['-c', relay], {
-    // Nothing else of our environment (keys may be in it) goes to another process.
+    // Nothing else of our environment, in which keys may be, goes to another process.
     env: { NOTIFY_SOCKET, PATH },
     stdio: ['pipe', 'ignore', 'inherit'],
   })

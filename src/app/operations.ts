@@ -8,5 +8,5 @@ export const operations = new Map(
     .flatMap((contract) => contract.operations.map((one) => [one.route, one])),
 )
 
-/** What a route asks of a key: one of which nothing is said, a full key. */
+/** What a route asks of a key: a full key, where the route says nothing. */
 export const permissionOf = (route: string): Permission => operations.get(route)?.may ?? 'full'

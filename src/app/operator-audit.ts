@@ -8,13 +8,13 @@ import type { Store } from '../store/index.js'
 import { idIn } from './api-audit.js'
 import { operations } from './operations.js'
 
-// What was looked at lately; beyond it the oldest are noted once more than needed.
+// The latest looks that are remembered; beyond these, the oldest are noted once more than needed.
 const maxRemembered = 10_000
 
 /**
- * A row of the audit log for each change by the operator's API, and for the first look of an hour that a key takes at
- * each thing: a program that asks for the queue's figures every few seconds would fill the log. Behind the change and
- * before the answer, as for accounts' keys.
+ * A row of the audit log for each change by the operator's API, and for the first look in an hour that a key takes at
+ * each thing: a program that asks for the queue's figures every few seconds would fill the log. Written behind the
+ * change and before the answer, as for accounts' keys.
  */
 export function makeOperatorAudit({
   store,

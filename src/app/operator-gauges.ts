@@ -33,7 +33,7 @@ export function operatorGauges(deps: Deps): Chore[] {
       everyMs: tellEveryMs,
       async run() {
         const now = backlog.accepted
-        // It begins anew at 2^31; the difference as 32 bits is right all the same.
+        // The count begins anew at 2^31; the difference as 32 bits is right all the same.
         meter.count('posthorn_accepted_total', {}, (now - accepted) | 0)
         accepted = now
         showDepth(backlog, clock.now(), meter)
@@ -50,7 +50,7 @@ export function operatorGauges(deps: Deps): Chore[] {
   ]
 }
 
-/** What the operator is told of, as figures, so that alerts can be made of it elsewhere. */
+/** The same figures of which the operator is told, so that alerts can be made of them elsewhere. */
 async function show({ config, dataDir, meter }: Deps): Promise<void> {
   for (const { name: listener, endsAt } of listenerCertificates(config)) {
     meter.gauge('posthorn_certificate_end_timestamp_seconds', { listener }, endsAt / 1_000)
@@ -69,7 +69,7 @@ async function showDatabase({ store, meter }: Deps): Promise<void> {
   meter.gauge('posthorn_database_bytes', {}, await databaseBytes(store.read))
 }
 
-/** Zeros for every kind: an alert on a series that is missing does not fire. */
+/** Zeros for every kind: an alert on a missing series does not fire. */
 async function showNotices(store: Store, meter: Meter): Promise<void> {
   const open = await openNotices(store.read)
   for (const kind of Object.keys(noticeKinds)) {
@@ -80,7 +80,7 @@ async function showNotices(store: Store, meter: Meter): Promise<void> {
   }
 }
 
-/** Beside the rates, so that a chart can draw the line. */
+/** Shown beside the rates, so that a chart can draw the line. */
 function showThresholds({ protection }: Config, meter: Meter): void {
   for (const rate of ['bounces', 'complaints'] as const) {
     for (const action of ['warn', 'pause'] as const) {

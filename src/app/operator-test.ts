@@ -13,8 +13,8 @@ const ended = ['delivered', 'bounced', 'failed', 'cancelled', 'suppressed']
 const lookEveryMs = 250
 
 /**
- * Follows a test mail to its end, or to the reply that puts it off, for `withinMs` at most: that it was queued says
- * nothing of whether it arrives.
+ * Follows a test mail to its end, or to the reply that puts it off, for `withinMs` at most: a mail that was queued may
+ * still not arrive.
  */
 export async function followQueued(
   { read, clock }: { read: Read; clock: Clock },
@@ -39,8 +39,8 @@ export async function followQueued(
 }
 
 /**
- * Sends a test mail to the operator by every way there is, and tells how each went. With an `emailId` it is in the queue,
- * and its end is to come.
+ * Sends a test mail to the operator by every way there is, and tells how each went. With an `emailId` the mail is in
+ * the queue, and its end is still to come.
  */
 export async function tryWays(deps: {
   store: Store

@@ -13,8 +13,8 @@ interface WayDeps {
 }
 
 /**
- * How the operator is reached when the queue does not bring it: the relays of `[operator]`, else the smart
- * hosts of the failover, each by a session of its own; then the command. None needs the database.
+ * How the operator is reached when the queue does not deliver: by the relays of `[operator]`, otherwise by the smart
+ * hosts of the failover, each with a session of its own; then by the command. None needs the database.
  */
 export function operatorWays(deps: WayDeps): Way[] {
   const { operator, outbound } = deps.config
@@ -26,10 +26,7 @@ export function operatorWays(deps: WayDeps): Way[] {
   ]
 }
 
-/**
- * For when the queue itself is what is wrong: straight to a smart host, unsigned, from whatever
- * address there is.
- */
+/** For trouble with the queue itself: goes straight to a smart host, unsigned, from whatever address there is. */
 function wayByRelay({ config, clock, env }: WayDeps, relay: SmartHost): Way {
   const { operator, outbound } = config
   const { heloName } = outbound
@@ -39,7 +36,7 @@ function wayByRelay({ config, clock, env }: WayDeps, relay: SmartHost): Way {
     async send(mail, id) {
       const from = operator.from || `postmaster@${domain}`
       const raw = rawOf(mail, { from, to: operator.notify, id: `${id}@${domain}`, at: clock.now() })
-      // Only here, as all of outbound comes along.
+      // Loaded only here, as all of outbound comes with it.
       const { openSmartHost } = await import('../outbound/index.js')
       const resolver = openResolver(config.dns, clock)
       const ca = authoritiesOf(relay)
@@ -59,7 +56,7 @@ function wayByRelay({ config, clock, env }: WayDeps, relay: SmartHost): Way {
   }
 }
 
-/** Composes a notice by the composer of all mail, so that it is as well formed. */
+/** Composes a notice with the composer of all mail, so that it is as well formed. */
 function rawOf(
   mail: OperatorMessage,
   { from, to, id, at }: { from: string; to: string; id: string; at: number },
@@ -83,7 +80,7 @@ function rawOf(
 
 const commandWithinMs = 60_000
 
-/** The subject is in POSTHORN_SUBJECT, the text comes by stdin; nothing else of ours goes along. */
+/** The subject is in POSTHORN_SUBJECT, the text comes on stdin; nothing else of ours is passed on. */
 function wayByCommand(clock: Clock, program: string, args: readonly string[]): Way {
   return {
     name: `command ${program}`,
@@ -104,7 +101,7 @@ function wayByCommand(clock: Clock, program: string, args: readonly string[]): W
           if (status === 0) resolve('ended with status 0')
           else reject(new Error(`ended with ${signal ?? `status ${status}`}`))
         })
-        // It need not read what it is given.
+        // The command need not read its input.
         child.stdin.on('error', (error) => void messageOf(error))
         child.stdin.end(text)
       }),

@@ -40,11 +40,11 @@ function tellSettings({ operator, jobs }: Config): TellSettings {
   return { silence, againAfterMs, burningPerDay, zone: jobs.zone }
 }
 
-/** Who speaks, in subjects. */
+/** The host that speaks in subjects. */
 export const hostOf = ({ outbound }: Config): string =>
   outbound.heloName.includes('.') ? outbound.heloName : hostname()
 
-/** Stops the start where a kind that is silenced does not exist: it was meant to be another. */
+/** Stops the start where a silenced kind does not exist: the operator meant another one. */
 export function refuseUnknownKinds({ operator }: Config): void {
   const unknown = operator.silence.find((kind) => !isNoticeKind(kind))
   if (unknown === undefined) return
@@ -52,7 +52,10 @@ export function refuseUnknownKinds({ operator }: Config): void {
   throw new OperatorError(`operator.silence: there is no kind "${unknown}"; known: ${known}`)
 }
 
-/** What tells the operator by the queue; `tell` may write mails, of which the outbound threads hear after it. */
+/**
+ * Calls `tell` with a `post` that reaches the operator by the queue. `tell` may write mails; the outbound threads hear
+ * of them afterwards.
+ */
 export async function withOperatorPost<T>(
   { store, clock, log, config, backlog, ring }: OperatorMailDeps,
   tell: (deps: TellDeps) => Promise<T>,
@@ -80,18 +83,18 @@ export async function withOperatorPost<T>(
 // Longer than any write that waits for another process (10 s).
 const writeWithinMs = 30_000
 const everyMs = 10_000
-// So often the words of what goes on are brought up to date.
+// How often the words of open troubles are brought up to date.
 const renewMs = 600_000
 
 /**
- * Watches what can be wrong at any moment and tells what burns. What cannot be written down, as the disk is
- * full or the database is locked, is told from memory by the ways that need neither.
+ * Watches what can be wrong at any moment and tells what burns. When the disk is full or the database is locked,
+ * nothing can be written down: then memory keeps it, and it is told by ways that need neither.
  */
 export function operatorChores(
   deps: OperatorMailDeps & {
     observe: () => Promise<Observed>
     ways: readonly Way[]
-    /** The name of this one of several nodes. */
+    /** The name of this node, where there are several. */
     nodeName?: string | undefined
   },
 ): Chore[] {
@@ -175,7 +178,7 @@ async function faultOf(clock: Clock, work: () => Promise<void>): Promise<string 
   return fault
 }
 
-/** Kept in memory and sent by a relay, as the database is what does not work. */
+/** Kept in memory and sent by a relay, as it is the database that does not work. */
 const databaseNotice = (fault: string): Raised => ({
   kind: 'database',
   key: 'posthorn.db',
@@ -188,7 +191,7 @@ const databaseNotice = (fault: string): Raised => ({
   fix: ['df -h; df -i', "journalctl -u posthorn --since '1 hour ago'", 'posthorn status'],
 })
 
-/** Writes what has changed since it was written last; most of the time nothing has. */
+/** Writes what has changed since the last write; most of the time nothing has. */
 async function record(
   {
     store,

@@ -2,25 +2,25 @@ import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries
 import type { OutboundStanding, Reachability, ThreadStanding } from '../outbound/index.js'
 import type { Supervised } from './supervise.js'
 
-/** The outbound threads as one. Each lane is one thread's alone, so what is known of it only that thread can say. */
+/** The outbound threads as one. Each lane belongs to one thread, and only that thread can say what is known of it. */
 export interface OutboundThreads {
   ring(due: readonly StreamDue[]): void
   /** At which gate a stream's mail stands; undefined when nothing of it is due. */
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
-  /** The sites and accounts that the outbound threads are busy with: each is one thread's. */
+  /** The sites and accounts that the outbound threads are busy with: each belongs to one thread. */
   standing(): Promise<OutboundStanding>
   /** What each outbound thread has seen of the way out; those that do not answer are left out. */
   contacts(): Promise<Reachability[]>
-  /** The operator made mail due, which is to be tried even where a site is suspended. */
+  /** The operator made mail due: it is to be tried even where a site is suspended. */
   retry(lanes: RetriedLanes): void
 }
 
-/** Nobody answers before `begin`, which is given the threads; rings are kept for them until then. */
+/** Nobody answers before `begin` brings the threads; rings are kept for them until then. */
 export function makeOutboundThreads(): OutboundThreads & {
   begin(started: readonly Supervised[]): void
 } {
   let threads: readonly Supervised[] = []
-  // What fell due while they started: their first look may have been a moment earlier.
+  // Mail that fell due while the threads started: their first look may have been a moment earlier.
   let early: StreamDue[] | undefined = []
   const ring = (due: readonly StreamDue[]) => {
     if (early !== undefined) early.push(...due)

@@ -22,7 +22,7 @@ interface Sample extends Omit<MailFlow, 'ms'> {
 
 const sampleEveryMs = 60_000
 
-/** Keeps a sample a minute for a day, from which rates are told without asking the database. */
+/** Keeps a sample a minute for a day, and tells rates from these without asking the database. */
 export function openOverview({ clock, metrics, crew, health, hasRoomForCampaigns }: OverviewDeps) {
   const startedAt = clock.now()
   const samples: Sample[] = []
@@ -48,7 +48,7 @@ export function openOverview({ clock, metrics, crew, health, hasRoomForCampaigns
   const since = (now: Sample, ms: number): MailFlow => {
     const within = samples.filter(({ at }) => at >= now.at - ms)
     const [from = now] = within
-    // The room on the disk is known some seconds after the start.
+    // The room on the disk is known only some seconds after the start.
     const disk = within.find(({ diskBytes }) => diskBytes !== 0) ?? now
     const flow = (name: Exclude<keyof Sample, 'at' | 'diskBytes'>) => now[name] - from[name]
     return {

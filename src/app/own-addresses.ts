@@ -6,9 +6,9 @@ import type { Store } from '../store/index.js'
 import { foreignAddresses } from './foreign-addresses.js'
 
 /**
- * Says to the other nodes which addresses this one sends from, and what it wants in the DNS; resolves with the settings
- * without those that it does not: another node's, and what no interface of this machine has. So all nodes may have one file
- * of settings, and a pool may be one node's alone.
+ * Tells the other nodes which addresses this one sends from, and what it wants in the DNS. Resolves with the settings
+ * without addresses that it does not send from: another node's, and those that no interface of this machine has. So all
+ * nodes may have one file of settings, and a pool may be one node's alone.
  */
 export async function takeAddresses(
   { store, log }: { store: Store; log: Log },
@@ -32,14 +32,14 @@ export async function takeAddresses(
     mx: config.inbound.enabled ? config.outbound.heloName : null,
   })
   if (held.isFirst) {
-    // Only here, as all of outbound comes along.
+    // Loaded only here, as all of outbound comes with it.
     const { nameUnnamed } = await import('../outbound/index.js')
     await store.write((tx) => nameUnnamed(tx, usualSourceOf(config)))
   }
   return kept
 }
 
-/** The settings of mail that leaves, with these addresses alone. */
+/** The settings of outgoing mail, with these addresses alone. */
 function withAddresses(outbound: Config['outbound'], own: ReadonlySet<string>): Config['outbound'] {
   const pools = Object.entries(outbound.pools).map(([name, pool]) => {
     const sources = pool.sources.flatMap((source) => {

@@ -24,13 +24,13 @@ import { applianceKeyFile } from './files.js'
 import { isServed } from './lock.js'
 
 /*
- * A database and its appliance key belong together: with another key no domain signs, no webhook is sent,
- * and every link and return path that was ever mailed is refused. Who restores a backup may copy one
- * without the other, in the wrong order, or start in between; so the two are compared before anything
- * is opened, and nothing is made where one of them is missing.
+ * A database and its appliance key belong together: with another key no domain signs, no webhook is sent, and every
+ * link and return path that was ever mailed is refused. Whoever restores a backup may copy one without the other, in
+ * the wrong order, or start in between. So the two are compared before anything is opened, and nothing is made where
+ * one of them is missing.
  */
 
-/** Opens the key of a data directory whose database is that key's; refuses any other directory. */
+/** Opens the key of a data directory whose database belongs to that key; refuses any other directory. */
 export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
   const { dataDir } = place
   const found = await findDatabase(place)
@@ -43,14 +43,14 @@ export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
     )
   }
   const key = openApplianceKey(applianceKeyFile(dataDir))
-  // An older key of the ring: of before a rotation that was broken off, or of a backup.
+  // It may be an older key of the ring: from before a rotation that was broken off, or of a backup.
   if (found.keyCheck !== undefined && !key.checks.includes(found.keyCheck)) {
     throw foreign(place, found.keyCheck)
   }
   return key
 }
 
-/** For `init`, which may make what is missing: a database for a key, but no other key for a database. */
+/** For `init`, which may make what is missing: it makes a database for a key, but never another key for a database. */
 export async function refuseForeignKey(place: DatabasePlace): Promise<void> {
   const { kind } = await findDatabase(place)
   if (kind === 'unfinished') throw unfinished(place)
@@ -59,15 +59,13 @@ export async function refuseForeignKey(place: DatabasePlace): Promise<void> {
   else throw keyMissing(place)
 }
 
-/** A part of an appliance: without its queue or its log, perhaps. */
+/** A database that lacks a part, perhaps its queue or its log. */
 export const unfinished = (place: DatabasePlace) =>
   misplaced(
     `A copy into ${withoutSecrets(place.url ?? '')} was begun and has not ended. Go on with it: 'posthorn database copy --to …' in the data directory that it was begun from, with store.url taken out of the settings until then. To give it up, drop that database`,
   )
 
-/**
- * Making a new key silently would look as if all was well, and every DKIM key would be unreadable.
- */
+/** A new key that was made silently would look as if all was well, and every DKIM key would be unreadable. */
 export function keyMissing(place: DatabasePlace): OperatorError {
   const { dataDir, url } = place
   const there =
@@ -78,7 +76,7 @@ export function keyMissing(place: DatabasePlace): OperatorError {
   )
 }
 
-/** Notes in a migrated database which key is its own, unless it knows; refuses one that opens nothing there. */
+/** Notes in a migrated database which key belongs to it, unless it knows; refuses a key that opens nothing there. */
 export async function rememberKey(
   store: Store,
   key: ApplianceKey,
@@ -86,7 +84,7 @@ export async function rememberKey(
 ): Promise<void> {
   const known = await store.read.selectFrom('appliance').select('id').executeTakeFirst()
   if (known !== undefined) return
-  // Made by a version that noted nothing: what is sealed in it tells.
+  // A version that noted nothing made it: its sealed values tell.
   const sealed = await store.read
     .selectFrom('dkim_keys')
     .select('domain_id')
@@ -119,10 +117,7 @@ const foreign = (place: DatabasePlace, check: string | undefined, cause?: unknow
 const keyNeeded = (check: string | undefined) =>
   check === undefined ? '' : `. It needs the key ${keyNameOf(check)}`
 
-/**
- * Status 78 (EX_CONFIG of sysexits.h): systemd does not start it again, since a new start would
- * change nothing.
- */
+/** Status 78 (EX_CONFIG of sysexits.h): systemd does not start it again, since a new start would change nothing. */
 const misplaced = (message: string, cause?: unknown) =>
   new OperatorError(message, {
     status: exitStatus.misplaced,

@@ -18,8 +18,8 @@ export interface PeriodicContext extends Omit<JobGround, 'data' | 'say' | 'rest'
 }
 
 /**
- * The thread of a job of the calendar: its file in `src/jobs/` calls this with the work, which stands in a folder of
- * the domain. What the work returns is the run's result, and what it throws its failure.
+ * The thread of a job of the calendar: its file in `src/jobs/` calls this with the work, which stands in the domain's
+ * folder. What the work returns is the run's result, and an error that it throws is its failure.
  */
 export async function runPeriodic(
   name: string,

@@ -57,7 +57,7 @@ import { makeOperatorAudit } from './operator-audit.js'
 import { openResolver, resolverOf } from './resolver.js'
 import { surgeSettings } from './surges.js'
 
-/** What is answered while an upgrade holds all else: they ask whether it goes well. */
+/** Paths that are answered while an upgrade holds all else: they tell whether it goes well. */
 const ownPages = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`). */
@@ -92,7 +92,7 @@ export async function openPrivateServer(
     together: core.counts?.of,
     trustedProxies: [...http.trustedProxies],
     overTls: core.overTls,
-    // All but what tells whether it goes well: the upgrade that holds the start asks there.
+    // Refuses all paths but those that tell whether it goes well: the upgrade that holds the start asks there.
     refuse: (path) => (ownPages.has(path) ? undefined : core.hold.refuse()),
     onAnswer: countAnswers(metrics.meter, 'private'),
   })
@@ -173,8 +173,8 @@ export async function openPrivateServer(
     const { dashboardRoutes } = await import('../dashboard/routes.js')
     dashboardRoutes(pages, pageDeps)
   }
-  // Programs wait at the sandbox's inbox, and an upgrade has to see that all of the release can be loaded. Otherwise most
-  // of the time nobody looks at pages, whose code takes 3 MB.
+  // Loaded at once where programs wait at the sandbox's inbox, and where an upgrade has to see that all of the release
+  // can be loaded. Otherwise nobody looks at pages most of the time, and their code takes 3 MB.
   if (pageDeps.sandbox || core.hold.isOn) await addPages(server.pages)
   else server.loadPagesLater(addPages)
   machinePages(server.pages, config, core)
@@ -197,7 +197,7 @@ function campaignRoutes(
   })
 }
 
-/** What other machines ask, which do not log in. */
+/** The pages that other machines ask for, which do not log in. */
 function machinePages(pages: Pages, { node }: Config, core: Core): void {
   const { health, metrics } = core
   healthRoutes(pages, health)
@@ -205,7 +205,7 @@ function machinePages(pages: Pages, { node }: Config, core: Core): void {
   if (node.join) invitePages(pages, core)
 }
 
-/** The operator's API, whose callers are none of an account and are known by keys of their own. */
+/** The operator's API, whose callers belong to no account and have keys of their own. */
 function operatorApi(
   { config, dataDir, log }: ListenerOptions,
   core: Core,

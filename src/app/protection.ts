@@ -14,7 +14,7 @@ interface Deps {
   meter: Meter
 }
 
-/** What account protection does beside the counting, which happens where events land. */
+/** What account protection does besides counting; the counting happens where events land. */
 export function protectionChores(deps: Deps): Chore[] {
   const { store, clock, config, meter } = deps
   const { protection: settings } = config

@@ -13,7 +13,7 @@ import { trackingRoutes } from '../tracking/routes.js'
 import type { Core } from './listener-parts.js'
 import { countAnswers } from './metrics.js'
 
-// By client address; mail programs fetch through few of them.
+// By client address; mail programs fetch through few addresses.
 const publicRateLimit = { requests: 600, windowMs: 60_000 }
 
 /** What recipients reach: the pages behind the links in their mail. */
@@ -54,7 +54,7 @@ export async function openPublicServer(
   formPages(server.pages, { store, clock, ...deps.forms })
   trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
   if (config.node.join) invitePages(server.pages, { store, clock })
-  // RFC 8555 §8.3: asked for without TLS, by the name that is to be proved.
+  // RFC 8555 §8.3: it is asked for without TLS, by the name that is to be proved.
   server.pages.get(
     '/.well-known/acme-challenge/:token',
     async ({ params }) => {
@@ -65,7 +65,7 @@ export async function openPublicServer(
     },
     { alsoPlain: true },
   )
-  // Somebody who looks up an address from a mail comes here; they learn nothing of who sends by it.
+  // Somebody who looks up an address from a mail comes here; they do not learn who sends by it.
   server.pages.get('/', async () =>
     standalonePage('A mail server', [
       'Links in mail lead here: to choose what you get, to unsubscribe, and to the pages that a mail points at.',

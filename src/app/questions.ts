@@ -15,22 +15,22 @@ export type OwnQuestion =
 
 /** What a command asks or tells the running appliance; a line of JSON, answered with one. */
 export type ControlQuestion = OwnQuestion & {
-  /** The node that is meant, where it is not this one. */
+  /** The node that is meant, where it is another one than this. */
   node?: string | number | undefined
 }
 
-/** The gate is null too where none was asked for. */
+/** The gate is null too where no gate was asked for. */
 export interface ControlAnswer {
   gate: LiveGate | null
   job?: JobAnswer
   overview?: Overview
-  /** Their ids. */
+  /** The ids of these plans. */
   plans?: readonly string[]
-  /** Why another node, which was to answer, did not: a sentence without a full stop. */
+  /** Why another node that was to answer did not: a sentence without a full stop. */
   unheard?: string
 }
 
-/** The gate that was asked for; that of a node that does not say is itself one. */
+/** The gate that was asked for; where a node does not say, that counts as a gate. */
 export const gateIn = ({ gate, unheard }: ControlAnswer): LiveGate | undefined =>
   unheard === undefined
     ? (gate ?? undefined)
@@ -47,13 +47,16 @@ export type JobAnswer =
   | { kind: 'not begun'; cause: string }
 
 export interface Answers {
-  /** What this appliance itself knows. */
+  /** Answers what this appliance itself knows. */
   own(question: OwnQuestion): Promise<ControlAnswer>
-  /** The same, and what the others have to be asked or told. */
+  /** The same, and asks or tells the other nodes where that is needed. */
   any(question: ControlQuestion): Promise<ControlAnswer>
 }
 
-/** What may be a question: it comes from who may read the database, or has the appliance key, and is judged all the same. */
+/**
+ * The question in what is given. It comes from somebody who may read the database, or has the appliance key, and is
+ * checked all the same.
+ */
 export function readQuestion(given: unknown): ControlQuestion | undefined {
   try {
     const question = given as ControlQuestion

@@ -5,15 +5,15 @@ import { makeRateExchange } from '../nodes/index.js'
 import type { Store } from '../store/index.js'
 import type { Chore } from './housekeeping.js'
 
-// Told within half a second and heard of within another one: at most a second old.
+// Told within half a second and heard within another half: a count is at most a second old.
 const everyMs = 500
 
-/** What a thread of one of several nodes counts together with theirs; undefined for an appliance that is alone. */
+/** What a thread of one of several nodes counts together with the others; undefined for an appliance that is alone. */
 export const sharedCountsOf = ({ node, store }: Pick<Config, 'node' | 'store'>) =>
   node.join && store.url !== '' ? makeSharedCounts() : undefined
 
 /**
- * Tells and hears of counts; every other time alone while nobody comes near a limit. Where nobody asks and nobody
+ * Tells and hears of counts, and only every other time while nobody comes near a limit. Where nobody asks and nobody
  * else commits there is nothing to hear.
  */
 export function rateChores(

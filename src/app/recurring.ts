@@ -45,7 +45,7 @@ export function makeRecurring(
       const name = kindOfDuty(duty)
       if (name === 'calendar') await keepCalendar()
       if (name === 'courier') await work.crew.startWhatIsMissing()
-      // What a node that is gone has left half done does not wait for the next look.
+      // Work that a node which is gone has left half done does not wait for the next look.
       if (hasBegun && name === 'expand') jobs.heard.expand()
       if (hasBegun && name === 'automate') jobs.automateIfDue()
       if (hasBegun && name === 'segments') jobs.keepSegments()
@@ -82,7 +82,7 @@ export function makeRecurring(
       })
       hasBegun = true
       await keepCalendar()
-      // What a stop or a kill has left half done.
+      // Goes on with what a stop or a kill has left half done.
       if (await campaignsDueAt({ store, clock })) jobs.expand()
       jobs.automateIfDue()
     },

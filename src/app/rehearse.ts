@@ -6,8 +6,8 @@ import type { ThreadData, ThreadReport } from './thread-data.js'
 import { kinds, writeSlots } from './thread-roster.js'
 
 /**
- * What a start that is held can try of its threads and SMTP listeners without taking or sending anything: each
- * thread loads its code and opens the database, each port can be listened at. Throws what is found wrong.
+ * What a held start can try of its threads and SMTP listeners without taking or sending anything: each thread loads its
+ * code and opens the database, and each port can be listened at. Throws the fault that it finds.
  */
 export async function rehearse({
   config,
@@ -30,7 +30,7 @@ export async function rehearse({
     publicUrl,
     turns,
     backlog,
-    // Nobody has it yet: before `complete` the only thread beside the main one is that of HTTPS.
+    // Nobody has this slot yet: before `complete` the only thread beside the main one is that of HTTPS.
     slot: writeSlots.checkpoint,
     index: 0,
     isRehearsal: true,
@@ -54,7 +54,7 @@ export async function rehearse({
 const rehearsed = ({ outbound }: Config) =>
   kinds.filter((kind) => kind !== 'https' && (kind !== 'sandbox' || outbound.route === 'sandbox'))
 
-/** Those whose ports have to be free for the start to succeed. */
+/** Listeners whose ports have to be free for the start to succeed. */
 function smtpListeners({ inbound, submission }: Config) {
   const { starttls, tls, plain } = submission
   const places = submission.enabled ? [starttls, tls, plain.listen].map(listenOf) : []

@@ -11,8 +11,8 @@ import { type DatabasePlace, livingNodes, type Read, type Store, type Tx } from 
 import { webhookPurpose } from '../webhooks/index.js'
 
 /*
- * After a rotation of the appliance key: every secret of the database is sealed anew. Each slice looks by itself which of
- * its rows need it, so a kill anywhere leaves nothing to be known: the next start goes through them again.
+ * After a rotation of the appliance key, every secret of the database is sealed anew. Each slice looks by itself which
+ * of its rows need it, so after a kill nothing need be known: the next start goes through them again.
  */
 
 /** A sealed value: of the row `id`, sealed for `of`. */
@@ -30,7 +30,7 @@ interface SealedColumn {
   put: (tx: Tx, id: string, sealed: Buffer) => Promise<unknown>
 }
 
-/** A column of a table: whose rows have the primary key `id`, and were sealed for what stands in `of`. */
+/** A column of a table: its rows have the primary key `id`, and were sealed for the value in `of`. */
 const columnOf = (
   {
     table,
@@ -40,7 +40,7 @@ const columnOf = (
   }: { table: string; id?: string; of?: string; sealed: string },
   purposeOf: SealedColumn['purposeOf'],
 ): SealedColumn => {
-  // All of them are alike: for the compiler each is this one.
+  // All of them are alike: the compiler takes each for this one.
   const [name, key] = [table as 'dkim_keys', id as 'id']
   return {
     next: (read, after, limit) =>
@@ -65,7 +65,7 @@ const columnOf = (
   }
 }
 
-/** Every column that the key seals: one that is missing here could be read no more once the old key is gone. */
+/** Every column that the key seals: a column missing here could not be read any more once the old key is gone. */
 export const sealedColumns: Readonly<Record<string, SealedColumn>> = {
   'dkim_keys.private_key': columnOf(
     { table: 'dkim_keys', of: 'domain_id', sealed: 'private_key' },
@@ -98,16 +98,16 @@ export const sealedColumns: Readonly<Record<string, SealedColumn>> = {
 export interface Resealed {
   /** How many secrets were sealed anew. */
   resealed: number
-  /** Those that no key of the ring opens: columns with how many. */
+  /** Secrets that no key of the ring opens: columns with how many. */
   unreadable: Record<string, number>
 }
 
-// A few milliseconds of writing each.
+// A few milliseconds of writing for each slice.
 const perSlice = 200
 
 /**
- * Ends a rotation: the database is the newest key's, and every secret is sealed by it. Does nothing where there was no
- * rotation. Throws an `OperatorError` where the key of the database would change under another node that is alive.
+ * Ends a rotation: the database belongs to the newest key, which has sealed every secret. Does nothing where there was
+ * no rotation. Throws an `OperatorError` where the key of the database would change under another node that is alive.
  */
 export async function finishRotation(
   {
@@ -119,7 +119,7 @@ export async function finishRotation(
     store: Store
     key: ApplianceKey
     database: DatabasePlace
-    /** The name of the one that starts, which has the database already. */
+    /** The name of the node that starts, which has the database already. */
     node?: string | undefined
   },
   onSlice: () => void = () => {},
@@ -130,7 +130,7 @@ export async function finishRotation(
   const known = await store.read.selectFrom('appliance').select('key_check').executeTakeFirst()
   if (known !== undefined && known.key_check !== own) {
     await refuseOthers(database, node)
-    // First: another node, which has the old key alone, does not start from now on.
+    // First, because from now on another node that has only the old key does not start.
     await store.write((tx) => tx.updateTable('appliance').set({ key_check: own }).execute())
   }
   for (const [name, column] of Object.entries(sealedColumns)) {
@@ -148,7 +148,10 @@ export async function finishRotation(
   return done
 }
 
-/** How many secrets there are, and whether a rotation was broken off: what an older key has sealed waits for the newest. */
+/**
+ * How many secrets there are, and whether a rotation was broken off: then secrets sealed by an older key wait for the
+ * newest.
+ */
 export async function secretsNow(
   read: Read,
   key: ApplianceKey,
@@ -165,7 +168,7 @@ export async function secretsNow(
         secrets++
         const purpose = purposeOf(of)
         if (!isRing || isBrokenOff || key.isNewest(sealed, purpose)) continue
-        // What no key opens is left as it is by each rotation.
+        // A rotation leaves a secret that no key opens as it is.
         isBrokenOff = opened(key, sealed, purpose) !== undefined
       }
       after = rows.length < perSlice ? undefined : rows.at(-1)?.id
@@ -185,7 +188,7 @@ async function resealSlice(
   let [resealed, unreadable] = [0, 0]
   for (const { id, of, sealed } of rows) {
     const purpose = purposeOf(of)
-    // Empty: of a key that was forgotten.
+    // Empty: the secret of a key that was forgotten.
     if (sealed === null || sealed.length === 0 || key.isNewest(sealed, purpose)) continue
     const plain = opened(key, sealed, purpose)
     if (plain === undefined) unreadable++
@@ -197,7 +200,7 @@ async function resealSlice(
   return { resealed, unreadable, next: rows.length < perSlice ? undefined : rows.at(-1)?.id }
 }
 
-/** Undefined: no key of the ring has sealed it, and none loses it. */
+/** Undefined: no key of the ring has sealed it, so the rotation loses nothing. */
 function opened(key: ApplianceKey, sealed: Buffer, purpose: string): string | undefined {
   try {
     return key.unseal(sealed, purpose)
@@ -206,7 +209,10 @@ function opened(key: ApplianceKey, sealed: Buffer, purpose: string): string | un
   }
 }
 
-/** The others have the old key in their memory, and seal by it. Throws an `OperatorError`. */
+/**
+ * Refuses while other nodes are alive: they have the old key in their memory, and seal by it. Throws an
+ * `OperatorError`.
+ */
 export async function refuseOthers(database: DatabasePlace, own = ''): Promise<void> {
   const living = database.url === undefined ? [] : await livingNodes(database)
   const alive = living.map(({ name }) => name).filter((name) => name !== own)

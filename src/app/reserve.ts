@@ -28,12 +28,12 @@ import type { Chore } from './housekeeping.js'
  */
 const MiB = 1_048_576
 const lookEveryMs = 500
-// What retention finds in a run is gone then; more may have become old.
+// By then what retention finds in a run is gone; more may have become old.
 const makeRoomEveryMs = 600_000
-// A file system that cannot give the room is not asked with each look.
+// A file system that cannot give the room is asked again only after so long.
 const tryAgainMs = hourMs
 
-/** Gives the room back at once; whether there was any to give. For a start too, which needs room itself. */
+/** Gives the room back at once; answers whether there was any. Also for a start, which needs room itself. */
 export function giveBackReserve(dataDir: string): boolean {
   try {
     rmSync(reserveFile(dataDir))
@@ -109,13 +109,13 @@ function makeRoom({ runNow, log }: Pick<ReserveDeps, 'runNow' | 'log'>): void {
   )
 }
 
-/** By fallocate(1), which writes nothing, where there is such a program and the file system knows of it. */
+/** Uses fallocate(1), which writes nothing, where there is such a program and the file system supports it. */
 async function makeReserve(file: string, bytes: number): Promise<void> {
   await rm(file, { force: true })
   const handle = await open(file, 'wx', 0o600)
   try {
     if (await fallocate(file, bytes)) return
-    // No file system makes less of it, as of zeros.
+    // No file system stores random bytes in less room, as it may do with zeros.
     const chunk = randomBytes(MiB)
     for (let left = bytes; left > 0; left -= MiB) {
       await handle.writeFile(chunk.subarray(0, Math.min(left, MiB)))

@@ -22,6 +22,6 @@ export function openResolver(config: Config['dns'], clock: Clock): Resolver {
   return staticResolver(config.static as StaticRecords, live)
 }
 
-/** One that is opened when it is needed, by the settings as they are. */
+/** A resolver that is opened when it is needed, by the settings as they are. */
 export const resolverOf = (config: Config, clock: Clock) => (): Resolver =>
   openResolver(config.dns, clock)

@@ -41,8 +41,8 @@ export async function holdOldMail(deps: HoldDeps): Promise<void> {
 }
 
 /**
- * The database is a backup's copy (`sealCopy`), on which nothing was started yet: all that waits in it may
- * have been sent since. Killed in the middle, the next start does it again.
+ * The database is a backup's copy (`sealCopy`), on which nothing was started yet: everything that waits in it may have
+ * been sent since. After a kill in the middle, the next start does it again.
  */
 async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
   const { store, clock, log } = deps
@@ -52,7 +52,7 @@ async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
   const reason = restoredReason(madeAt)
   // Campaigns first: their mails are then released with them.
   const campaigns = await pauseRestored(deps, reason)
-  // What a kill has left of a campaign's mail is held as the campaign's too.
+  // Mail of a campaign that a kill has left is held as the campaign's too.
   await finishCourses(deps, new AbortController().signal, 0)
   const runs = await holdRestoredRuns(deps, reason)
   const deliveries = await holdRestored(deps, reason)

@@ -7,11 +7,11 @@ import { type Log, makeSeldom } from '../log/index.js'
 import { isLivingEpoch, makeRingGate, sealAnswer } from '../nodes/index.js'
 import type { Read } from '../store/index.js'
 
-/** Above what a ring or an answer may have: a hundred lanes, or an overview of many sites. */
+/** More than a ring or an answer ever has: a hundred lanes, or an overview of many sites. */
 export const mostRingBytes = 4_000_000
 
 export interface RingListener {
-  /** As other nodes are told it. */
+  /** The address that other nodes are told. */
   address: string
   close(): Promise<void>
 }
@@ -22,13 +22,14 @@ export interface RingListenerDeps {
   clock: Clock
   log: Log
   read: Read
-  /** Of this start. */
+  /** The epoch of this start. */
   epoch: number
 }
 
 /**
- * Hears other nodes' rings on a port of its own. Who has not the appliance key learns nothing and changes nothing, whoever
- * repeats what was heard is refused, and so is a node whose epoch is over. Undefined where nobody could know the address.
+ * Hears other nodes' rings on a port of its own. A caller without the appliance key learns nothing and changes nothing.
+ * Whoever repeats a ring that they overheard is refused, and so is a node whose epoch is over. Undefined where nobody
+ * could know the address.
  */
 export async function openRingListener(
   { config, key, clock, log, read, epoch }: RingListenerDeps,
@@ -88,7 +89,7 @@ export async function openRingListener(
   }
 }
 
-/** An address that others can be told: `0.0.0.0` and names are none. */
+/** An address that others can be told: neither `0.0.0.0` nor a name. */
 function placeOf({ node, http }: RingListenerDeps['config']) {
   if (node.address !== '') return hostAndPort(node.address)
   const host = http.private.host === 'localhost' ? '127.0.0.1' : http.private.host
@@ -102,7 +103,7 @@ export function hostAndPort(address: string): { host: string; port: number } {
   return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
 }
 
-/** All of it; throws where that is more than a ring may have. */
+/** The whole body; throws where it is longer than a ring may be. */
 export async function bodyOf(message: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0

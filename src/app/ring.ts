@@ -17,13 +17,14 @@ import { type ControlAnswer, type OwnQuestion, readQuestion } from './questions.
 import { bodyOf, hostAndPort, openRingListener } from './ring-listener.js'
 
 /**
- * What nodes say to each other at once: that there is something to do, and what an operator asks that one of them alone
- * knows. All of it could be lost: who is not reached is told by the database, and finds what there is to do by its own looks.
+ * What nodes say to each other at once: that there is something to do, and questions of an operator that only one node
+ * can answer. All of it may be lost: a node that is not reached hears by the database, and finds what there is to do by
+ * its own looks.
  */
 export interface Ring {
   /** Tells all others, ten times a second at most. */
   tell(news: News): void
-  /** Asks another node, 0 ms being any time; `unheard` says why there is no answer. */
+  /** Asks another node; 0 ms is any time; `unheard` says why there is no answer. */
   ask(
     node: NodeWanted,
     question: OwnQuestion,
@@ -33,11 +34,11 @@ export interface Ring {
   hearBy(how: { own(question: OwnQuestion): Promise<ControlAnswer>; hear(news: News): void }): void
 }
 
-/** What there is to do at others. */
+/** What there is to do at other nodes. */
 export interface News {
   /** Streams of the queue that have something due. */
   due?: readonly StreamDue[]
-  /** Domains whose mail was made due by the operator; none: the queue is to be looked through. */
+  /** Domains whose mail the operator made due; none: the queue is to be looked through. */
   retry?: RetriedLanes
   /** Work that begins at once at the node that does it for all. */
   jobs?: readonly RungJob[]
@@ -45,7 +46,7 @@ export interface News {
 
 export type RungJob = 'expand' | 'automate' | 'keepSegments' | JobOfEach
 
-/** Jobs of the calendar that look at a machine: they run at each node when the one with the calendar runs them. */
+/** Jobs of the calendar that look at a machine: each node runs them when the node with the calendar runs them. */
 export const jobsOfEach = ['doctor', 'blocklists', 'certificates'] as const
 export type JobOfEach = (typeof jobsOfEach)[number]
 
@@ -54,7 +55,7 @@ const betweenMs = 100
 const tellWithinMs = 1_500
 const wakeEveryMs = 1_000
 
-/** Of an appliance that is alone, or is to be the only one. */
+/** The ring of an appliance that is alone, or is to be the only one. */
 const alone: Ring = {
   tell() {},
   hearBy() {},
@@ -118,7 +119,10 @@ const saysUnknown = (wanted: NodeWanted) =>
     ? `no node has the duty '${wanted.duty}' at this moment`
     : `there is no node ${wanted}; 'posthorn node list' has them`
 
-/** Collects news, and tells them to all; who is not reached finds another number of `wakes` with its next sign of life. */
+/**
+ * Collects news and tells all nodes; a node that is not reached finds another number of `wakes` with its next sign of
+ * life.
+ */
 function makeNews({
   clock,
   store,
@@ -153,7 +157,7 @@ function makeNews({
   }
   const plan = () => {
     cancel ??= clock.after(betweenMs, () => {
-      // A database that is away tells nobody; what there is to do they find by their own looks.
+      // A database that is away tells nobody; the others find what there is to do by their own looks.
       flush()
         .catch(() => {})
         .finally(() => {
@@ -182,7 +186,7 @@ const isHeard = (answer: Promise<unknown>): Promise<boolean> =>
     () => false,
   )
 
-/** As much as one ring may have: of more the queue is looked through. */
+/** As much as one ring may have: where there is more, the queue is looked through. */
 function together(one: News, other: News): News {
   const due = [...(one.due ?? []), ...(other.due ?? [])]
   const jobs = [...new Set([...(one.jobs ?? []), ...(other.jobs ?? [])])]

@@ -18,14 +18,14 @@ export interface RoomOptions {
 }
 
 const tryEveryMs = 5_000
-// So long systemd goes on to wait after each word of ours; several may be lost.
+// How long systemd goes on waiting after each word of ours, of which several may be lost.
 const extendMs = 60_000
 const logEveryTries = 60
 
 /**
- * Starts, and while the disk is full waits for room and starts again: ended starts would use up systemd's
- * limit within half a minute, and then nobody starts Posthorn when there is room. Undefined when
- * `signal` ended the waiting; any other failure of `start` is thrown at once.
+ * Starts, and while the disk is full waits for room and starts again. Starts that end would use up systemd's limit
+ * within half a minute, and then nobody starts Posthorn when there is room. Undefined when `signal` ended the waiting;
+ * any other failure of `start` is thrown at once.
  */
 export async function startWhenRoom<T>(
   start: () => Promise<T>,
@@ -62,7 +62,7 @@ function causeIsPassing(error: unknown): boolean {
 
 const noRoomBytes = 1_048_576
 
-/** By what the system says; SQLite does not always pass that on, so the disk itself is asked as well. */
+/** Asks the system's error and, as SQLite does not always pass that on, the disk itself too. */
 function isFull(error: unknown, dataDir: string): boolean {
   for (let one = error; one instanceof Error; one = one.cause) {
     const code = 'code' in one ? String(one.code) : ''

@@ -3,8 +3,8 @@ import { readLatelyNotes, removeLatelyNotes } from '../nodes/index.js'
 import type { Ground } from './ground.js'
 
 /**
- * Mail that the threads of the last start knew they had sent, and that the queue has again because the database went
- * back in time, ends as it did then. Of any other database the queue has none of it.
+ * Settles mail that the threads of the last start knew they had sent, and that is in the queue again because the
+ * database went back in time: it ends as it did then. The queue of any other database has no such mail.
  */
 export async function settleSent(
   ground: Pick<Ground, 'store' | 'clock' | 'log' | 'land' | 'dataDir'>,

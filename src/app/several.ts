@@ -25,15 +25,15 @@ import type { Chore } from './housekeeping.js'
 import { rateChores } from './rates.js'
 import type { Tools, Work } from './work.js'
 
-// Others' mail leaves within the lease of who is gone, and two seconds.
+// Mail of a node that is gone leaves within its lease and two seconds.
 const lookEveryMs = 1_000
-// One moves at a time.
+// One duty moves at a time.
 const shareEveryMs = 1_000
 
 /** What begins and ends with a duty. */
 export interface DutyHooks {
   taken(name: DutyName): Promise<void>
-  /** Resolves when nothing of it is under way here any more. */
+  /** Resolves when nothing of the duty is under way here any more. */
   left(name: DutyName): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export function severalChores(
   hooks: DutyHooks,
 ): Chore[] {
   if (!ground.ownNode.isOnServer) return []
-  // At once: who waits for a node to drain goes by its sign of life.
+  // At once: whoever waits for a node to drain goes by its sign of life.
   ground.ownNode.onHeld.push(({ isDraining }) => work.backlog.setDraining(isDraining))
   const leases = watchLeases(ground)
   return [
@@ -72,8 +72,8 @@ function joiningChores(ground: Ground, leases: Leases, hooks: DutyHooks): Chore[
 type Leases = ReturnType<typeof watchLeases>
 
 /**
- * What depends on how the nodes stand is looked at when that may be another one: by the signs of life of this node, which
- * see the others', after commits, and from the moment on at which the lease of one is over that has given no other sign.
+ * What depends on how the nodes stand is looked at when that may have changed: by the signs of life of this node, which
+ * see the others'; after commits; and once the lease of a node is over that has given no other sign.
  */
 function watchLeases({ store, ownNode }: Pick<Ground, 'store' | 'ownNode'>) {
   let overAt = performance.now() + ownNode.held.others.leaseLeftMs
@@ -97,7 +97,7 @@ function watchLeases({ store, ownNode }: Pick<Ground, 'store' | 'ownNode'>) {
   }
 }
 
-/** What the others want in the DNS is part of what pages and answers show. */
+/** Pages and answers also show what the other nodes want in the DNS. */
 const recordsChore = ({ store, others, ownNode }: Ground): Chore => ({
   name: 'records of the other nodes',
   of: 'node',
@@ -179,14 +179,14 @@ async function takeOver(
     log.warn({ node: node.name, deliveries }, 'Mail of another node was taken over')
   }
   for (const node of leaving) await takeFrom(node)
-  // What somebody has in a transaction was left out.
+  // Rows that somebody has in a transaction were left out.
   return leaving.length > 0 ? again : undefined
 }
 
 // At the next turn, whoever commits.
 const again = 0
 
-/** Shares the duties, and has begun and ended here what they are. */
+/** Shares the duties among the nodes, and begins and ends here what they are about. */
 export function dutiesChore(
   {
     store,
@@ -208,7 +208,7 @@ export function dutiesChore(
     wasOff = isOff
   }
   const here = new Set<DutyName>()
-  /** Those that end here, which the others may have once that is over. */
+  /** Duties that end here, and that the others may have once that is over. */
   const leaving = new Map<DutyName, Promise<void>>()
   const tell = () => noteOthers(turns, othersThan([...here]))
   const leave = (name: DutyName) => {
@@ -231,7 +231,7 @@ export function dutiesChore(
     async run() {
       const { own, tooMany, clockOffMs } = await shareDuties(store, ownNode.held)
       sayClock(clockOffMs)
-      // Others have them already: of one that drains, or whose clock is off.
+      // Others have them already: this node drains, or its clock is off.
       for (const name of [...here]) if (!own.includes(name)) leave(name)
       const taken = own.filter((name) => !here.has(name) && !leaving.has(name))
       for (const name of taken) here.add(name)
@@ -240,7 +240,7 @@ export function dutiesChore(
         log.info({ duty: name }, 'This node does for all from now on what the duty says')
         await hooks.taken(name)
       }
-      // The last ones first, one at a time: another node has to be there for it.
+      // The last ones first, one at a time: another node has to be there for each.
       const least =
         tooMany > leaving.size ? dutyNames.findLast((name) => here.has(name)) : undefined
       if (least !== undefined) leave(least)

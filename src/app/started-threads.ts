@@ -7,23 +7,23 @@ import { type Kind, kinds, roles, writeSlots } from './thread-roster.js'
 /** The worker threads that were started: each kind once, however often it is asked for. */
 export interface StartedThreads {
   /**
-   * Starts as many threads of the kind as the settings want, and resolves when all of them work; rejects when one
-   * cannot start. With `isLater`, that one is tried again, as if it had died.
+   * Starts as many threads of the kind as the settings want. Resolves when all of them work; rejects when one cannot
+   * start. With `isLater`, a thread that cannot start is tried again, as if it had died.
    */
   start(kind: Kind, given?: ThreadsGiven, isLater?: boolean): Promise<readonly Supervised[]>
   isStarted(kind: Kind): boolean
-  /** Ends those of the kind, which may be started again when that has resolved. */
+  /** Ends the threads of the kind, which may be started again when this has resolved. */
   end(kind: Kind): Promise<void>
-  /** Those that have worked, of one kind or of all; also while they are down. */
+  /** Threads that have worked, of one kind or of all; also while they are down. */
   known(kind?: Kind): readonly Supervised[]
-  /** Those files that operators edit are to be read again, also by a thread that starts just now. */
+  /** Has the threads read again the files that operators edit, also a thread that starts just now. */
   reload(): void
   /** Resolves when all that were started work, and rejects when one could not start. */
   allReady(): Promise<void>
   stop(): Promise<void>
 }
 
-/** What the threads of one kind are told at their start beyond what all are. */
+/** What the threads of one kind are told at their start beyond what all are told. */
 export type ThreadsGiven = Pick<ThreadData, 'sandboxPort' | 'inboundPort' | 'httpsPeers'>
 
 export type StartedThreadsOptions = Pick<SuperviseOptions, 'log' | 'clock' | 'metrics' | 'onRing'> &
@@ -38,7 +38,7 @@ export const entryOf = (kind: Kind) => new URL(`../threads/${kind}.js`, import.m
 
 interface Started {
   starting: Promise<Supervised>
-  /** Once it has worked. */
+  /** Set once it has worked. */
   thread?: Supervised
 }
 
@@ -49,7 +49,7 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
   let isStopped = false
   const end = async (kind: Kind) => {
     for (const { starting } of (started.get(kind) ?? []).toReversed()) {
-      // One that could not start has nothing to stop.
+      // A thread that could not start has nothing to stop.
       const thread = await starting.catch(() => undefined)
       await thread?.stop(roles[kind].graceMs(config))
     }
@@ -65,7 +65,7 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
         Array.from({ length }, (_, index) => startOne(options, { kind, index, given, isLater }))
       started.set(kind, threads)
       const working = Promise.all(threads.map(({ starting }) => starting))
-      // Who does not wait for it hears of a failure by `allReady`.
+      // A caller that does not wait hears of a failure by `allReady`.
       working.catch(() => {})
       return working
     },
@@ -77,7 +77,7 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
     reload() {
       for (const [kind, threads] of started) {
         for (const { starting } of threads) {
-          // One that cannot start has read nothing.
+          // A thread that cannot start has read nothing.
           starting.then(
             (thread) =>
               thread.send({
@@ -119,7 +119,7 @@ function startOne(
         publicUrl,
         turns,
         backlog,
-        // Asked at each start of the thread.
+        // Read at each start of the thread.
         get agents() {
           return options.agents()
         },

@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.js'
 import type { ThreadData, ThreadOrder, ThreadPorts, ThreadReport } from './thread-data.js'
 import { tellEveryMs } from './thread-meter.js'
 
-/** A worker thread that is kept alive: what it held is in the database, so a new one goes on. */
+/** A worker thread that is kept alive: its work is in the database, so a new thread goes on with it. */
 export interface Supervised {
   readonly name: string
   /** Where the thread listens, if it does. */
@@ -20,7 +20,7 @@ export interface Supervised {
   readonly downSince: number | undefined
   /** Whether it has died several times within the last minutes, however soon it was back. */
   readonly isDying: boolean
-  /** For how long the thread that is there has said nothing, by ticks: its event loop does not turn. */
+  /** For how long, by ticks, the running thread has said nothing: its event loop does not turn. */
   readonly silentMs: number
   /** To be called every `tellEveryMs`. */
   tick(): void
@@ -29,9 +29,9 @@ export interface Supervised {
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** Which sites and accounts it is busy with; undefined when it has none, or is down. */
   standing(): Promise<ThreadStanding | undefined>
-  /** Resolves when nothing is under way there of duties that are another node's by now, after two seconds at most. */
+  /** Resolves when nothing is under way there for duties of other nodes any more, after two seconds at most. */
   letGo(): Promise<void>
-  /** Gives the thread opens and clicks to record; resolves with false when it died, or ends, without having them. */
+  /** Gives the thread opens and clicks to record; resolves with false when it died or ends without them. */
   record(hits: string): Promise<boolean>
   /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
   stop(graceMs: number): Promise<void>
@@ -47,18 +47,21 @@ export interface SuperviseOptions {
   clock: Clock
   /** Takes what the thread counts. */
   metrics: Pick<Metrics, 'add' | 'forget' | 'restarted'>
-  /** The thread is started while others work already: if it cannot start at once, it is tried again, as if it had died. */
+  /**
+   * The thread is started while others work already: if it cannot start at once, it is tried again, as if it had died.
+   */
   isLater?: boolean
-  /** Takes what the thread has accepted. */
+  /** Takes the mail that the thread has accepted. */
   onRing?: (due: readonly StreamDue[]) => void
 }
 
-// The first restart is nearly at once, as mail waits; what dies each time must not fill the log and the processor.
+// The first restart is nearly at once, as mail waits; a thread that dies each time must not fill the log and the
+// processor.
 const firstBackoffMs = 250
 const maxBackoffMs = 30_000
 // A thread that ran this long had not failed at once: its next failure starts from the beginning.
 const healthyMs = 60_000
-// So many deaths within so long are no accident.
+// So many deaths within this time are no accident.
 const manyDeaths = 3
 const dyingMs = 900_000
 
@@ -70,7 +73,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   let port: number | undefined
   let ports: ThreadPorts = {}
   let downSince: number | undefined
-  // Ticks and not times: a machine that slept, or a clock that was set, makes nobody silent.
+  // Ticks and not times: so a machine that slept, or a clock that was set, makes no thread silent.
   let silentTicks = 0
   const deaths: number[] = []
   let started = options.isLater === true
@@ -91,7 +94,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       forgetTurn(data.turns, data.slot)
       endRecording()
       downSince ??= clock.now()
-      // A thread that cannot even start the first time is the operator's to look at.
+      // A thread that cannot even start the first time is a matter for the operator.
       if (started && !stopping) {
         deaths.push(clock.now())
         deaths.splice(0, deaths.length - manyDeaths)
@@ -178,13 +181,13 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   }
 }
 
-// Who asks is a page or a command, and a thread that is busy for longer has no news that is worth the wait.
+// A page or a command asks; a thread that is busy for longer has no news that is worth the wait.
 const answerWithinMs = 2_000
 let questions = 0
 /** Who waits for the answer to which question: a list of what waits asks about all of its lanes at once. */
 const asking = new Map<number, (answer: ThreadReport) => void>()
 
-/** A question that a thread answers from its memory; undefined when it does not within two seconds. */
+/** Asks a thread a question that it answers from memory; undefined when it does not answer within two seconds. */
 function ask<K extends 'gate' | 'standing' | 'let-go'>(
   worker: Worker | undefined,
   clock: Clock,
@@ -205,8 +208,8 @@ function ask<K extends 'gate' | 'standing' | 'let-go'>(
 }
 
 /**
- * The log goes to the main thread's stderr by itself; its own streams are not collected, as a busy
- * thread would fill memory.
+ * The log goes to the main thread's stderr by itself. The thread's own streams are not collected, as a busy thread
+ * would fill memory.
  */
 function launch(
   { name, entry, resourceLimits, metrics, onRing, heard }: SuperviseOptions & { heard: () => void },
@@ -224,13 +227,13 @@ function launch(
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
     })
   } catch (error) {
-    // The machine has no thread left, say: that is the end of one that never lived, and the next one is tried.
+    // For example, the machine has no thread left: this one has never lived, and the next one is tried.
     const ready = Promise.reject<Extract<ThreadReport, { kind: 'ready' }>>(error)
     return { worker: undefined, ready, ended: Promise.resolve<unknown>(error) }
   }
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
-    // On its way between threads an error loses its class. An `ApiError` is the store's: a full disk.
+    // On its way between threads an error loses its class. An `ApiError` comes from the store: a full disk.
     const isTold = error.name === 'OperatorError' || error.name === 'ApiError'
     cause = isTold ? new OperatorError(error.message, { cause: error.cause }) : error
   })

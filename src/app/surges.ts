@@ -11,7 +11,7 @@ import type { Store } from '../store/index.js'
 import { announceSurges, finishDecided, type SurgeSettings } from '../surges/index.js'
 import type { Chore } from './housekeeping.js'
 
-/** In the sandbox nothing leaves, and people who try it out send what they like. */
+/** In the sandbox nothing leaves, and people who try Posthorn out send what they like. */
 export const surgeSettings = ({ protection, outbound }: Config): SurgeSettings =>
   outbound.route === 'sandbox' ? { ...protection.surges, minimum: 0 } : protection.surges
 
@@ -23,7 +23,7 @@ interface Deps {
   backlog: Backlog
   land: LandEvents
   ring: (due: readonly StreamDue[]) => void
-  /** The outbound threads look through the queue. */
+  /** Has the outbound threads look through the queue. */
   look: () => void
 }
 

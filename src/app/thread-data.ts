@@ -6,10 +6,10 @@ import type { ThreadStanding } from '../outbound/index.js'
 import type { TrackingAgents } from '../tracking/index.js'
 import type { MailRules } from './mail-rules.js'
 
-/** `publicPlain`: beside `public`, which has TLS, where proxies speak for the clients. */
+/** `publicPlain`: beside `public`, which has TLS, for proxies that speak for the clients. */
 export type HttpsListener = 'public' | 'publicPlain' | 'private'
 
-/** By HTTP listener, of those that have TLS or are behind proxies: where their clients are looked up. */
+/** Where the clients of an HTTP listener are looked up, for listeners that have TLS or are behind proxies. */
 export type HttpsPeers = Readonly<Partial<Record<HttpsListener, SharedArrayBuffer>>>
 
 /** What every worker thread is started with; plain data, because it is cloned. */
@@ -18,7 +18,7 @@ export interface ThreadData {
   /** The file that the settings were read from; jobs have it. */
   configFile?: string | undefined
   dataDir: string
-  /** The operator's files as the main thread has read them: one that has a mistake since then ends no thread. */
+  /** The operator's files as the main thread has read them: a mistake made since then ends no thread. */
   plans: Plans
   agents: TrackingAgents
   mailRules?: MailRules | undefined
@@ -30,17 +30,17 @@ export interface ThreadData {
   backlog: SharedArrayBuffer
   /** The thread's number among those that do the same work. */
   index: number
-  /** The port of a thread that listens, where it is not that of the settings. */
+  /** The port of a thread that listens, where it is another than that of the settings. */
   listenPort?: number
-  /** The ports of a thread that listens at several, by name; one that is missing is that of the settings. */
+  /** The ports of a thread that listens at several, by name; a missing one is that of the settings. */
   listenPorts?: ThreadPorts
-  /** Given to the thread in front of the HTTP listeners alone. */
+  /** Given only to the thread in front of the HTTP listeners. */
   httpsPeers?: HttpsPeers
   /** Where the sandbox inbox listens, for the outbound threads. */
   sandboxPort?: number
   /** Where the inbound listener is, for the reports of the simulator. */
   inboundPort?: number
-  /** It only loads its code and opens what it needs, to show that it can, and ends. */
+  /** The thread only loads its code and opens what it needs, to show that it can, and ends. */
   isRehearsal?: boolean
 }
 
@@ -60,9 +60,9 @@ export type ThreadReport =
   /** The answer to the question of this number. */
   | { kind: 'gate'; question: number; gate: LiveGate | undefined }
   | { kind: 'standing'; question: number; standing: ThreadStanding | undefined }
-  /** Nothing is under way any more of duties that are another node's by now. */
+  /** Nothing is under way any more for duties that are another node's by now. */
   | { kind: 'let-go'; question: number }
-  /** It has the hits of the order with this number. */
+  /** It has taken over the hits of the order with this number. */
   | { kind: 'hits'; question: number }
 
 /** What the main thread has read again for a thread. */
@@ -76,7 +76,7 @@ export type ThreadOrder =
   | { kind: 'gate'; question: number; stream: StreamKey }
   /** Which sites and accounts it is busy with. */
   | { kind: 'standing'; question: number }
-  /** The operator wants this tried now. */
+  /** The operator wants these lanes tried now. */
   | { kind: 'retry'; lanes: RetriedLanes }
   /** Duties have gone to another node. */
   | { kind: 'let-go'; question: number }

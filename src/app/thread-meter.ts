@@ -27,8 +27,8 @@ export function countCommits(
 export const tellEveryMs = 2_000
 
 /**
- * A worker thread's tally, sent to the main thread every two seconds and once more at the end. It is sent,
- * empty, when metrics are off too: it shows that the thread's event loop turns.
+ * A worker thread's tally, sent to the main thread every two seconds and once more at the end. It is sent, empty, when
+ * metrics are off too: it shows that the thread's event loop turns.
  */
 export function openThreadMeter(
   enabled: boolean,
@@ -57,7 +57,7 @@ export function openThreadMeter(
   }
 }
 
-// It sees every delay that somebody might notice, and an idle thread wakes ten times a second for it.
+// It sees every delay that somebody might notice, and wakes an idle thread ten times a second.
 const everyMs = 100
 // One scrape a minute still sees the longest delay; `read` is called every two seconds.
 const readsKept = 30
@@ -65,8 +65,8 @@ const readsKept = 30
 const ticksASecond = 100
 
 /**
- * How late the calling thread's event loop comes to what is due, and what CPU time its JavaScript takes.
- * `read` is to be called every two seconds or so. Calls `rest` when the thread has worked and has nothing to do now.
+ * How late the calling thread's event loop comes to what is due, and how much CPU time its JavaScript takes. `read` is
+ * to be called every two seconds or so. Calls `rest` when the thread has worked and has nothing to do now.
  */
 export function watchLoop(
   meter: Pick<Meter, 'gauge' | 'count'>,
@@ -100,14 +100,14 @@ export function watchLoop(
   }
 }
 
-// Seconds of CPU time of the two seconds from one reading to the next; nobody waits for a thread that takes less.
+// Seconds of CPU time between two readings, which are two seconds apart; nobody waits for a thread that takes less.
 const quietSeconds = 0.04
 const quietReadings = 15
 const workedSeconds = 0.5
 
-/** Is told what CPU time went by; says true once after work, when little has been done for half a minute. */
+/** Takes the CPU time that was used; answers true once after work, when little has been done for half a minute. */
 export function makeQuiet(): (seconds: number) => boolean {
-  // To start is work too: it leaves garbage, and space for new objects that an idle thread has no use for.
+  // Starting is work too: it leaves garbage, and space for new objects that an idle thread does not need.
   let worked = workedSeconds
   let readings = 0
   return (seconds) => {
@@ -121,7 +121,7 @@ export function makeQuiet(): (seconds: number) => boolean {
 }
 
 /**
- * Seconds of CPU time of this thread alone, as Node tells that of whole processes only; 0 where the system does not
+ * Seconds of CPU time of this thread alone, as Node tells only that of the whole process; 0 where the system does not
  * tell.
  */
 function cpuOfThread(): number {

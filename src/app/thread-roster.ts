@@ -3,12 +3,12 @@ import type { Config } from '../config/index.js'
 import type { HttpsPeers } from './thread-data.js'
 
 /**
- * What worker threads there are, in the order in which they are stopped from the last to the first: each kind
- * outlives those below it, which still need it while they end.
+ * The kinds of worker threads. They are stopped from the last to the first: each kind outlives those below it, which
+ * still need it while they end.
  */
 export const kinds = [
   'https',
-  // Outlives those who deliver to it.
+  // Outlives the threads that deliver to it.
   'sandbox',
   'checkpoint',
   'inbound',
@@ -22,9 +22,9 @@ export const kinds = [
 export type Kind = (typeof kinds)[number]
 
 /**
- * Whose turn to write is whose (`store/sqlite/turns.ts`): one slot for each thread that may run at the same time as
- * the others. The ids of their rows differ by the slot too, as far as they make mail. The main thread has 0, a command
- * 20.
+ * Who has which turn to write (`store/sqlite/turns.ts`): one slot for each thread that may run at the same time as the
+ * others. The ids of their rows differ by the slot too, as far as the threads make mail. The main thread has 0, a
+ * command 20.
  */
 export const writeSlots = {
   sandbox: 1,
@@ -53,7 +53,7 @@ export const writeSlots = {
 interface Role {
   /** How many threads of the kind these settings want. */
   count(wanted: { config: Config; httpsPeers: HttpsPeers }): number
-  /** How long one may take to end; it is terminated after that. */
+  /** How long a thread may take to end; it is terminated after that. */
   graceMs(config: Config): number
   heap: ResourceLimits
   /** Whether it is handed the operator's rules for mail (`mail-rules.ts`). */
@@ -65,17 +65,17 @@ const closingMs = 10_000
 
 /**
  * What V8 may take for the heap of a thread. The first number is three times the space of new objects, of which two
- * are in use. By the second it decides how much garbage may pile up among the old ones: with 2 GB or more three times
- * what lives (an outbound thread had 130 MB for 30 that live, Nov 2026), with 1 GB six tenths of it, with 256 MB or less
- * three tenths. It is far more than any of them needs, as one that came to it would die: an outbound thread that has a
- * million domains to send to has 400 MB, the checkpoint thread 20.
+ * parts are in use. The second decides how much garbage may pile up among the old ones: with 2 GB or more three times
+ * what lives (an outbound thread had 130 MB for 30 that live, Nov 2026), with 1 GB six tenths of it, with 256 MB or
+ * less three tenths. It is far more than any thread needs, as a thread that reached it would die: an outbound thread
+ * that has a million domains to send to has 400 MB, the checkpoint thread 20.
  */
 const heapOf = (maxYoungGenerationSizeMb: number, maxOldGenerationSizeMb: number) => ({
   maxYoungGenerationSizeMb,
   maxOldGenerationSizeMb,
 })
 
-/** A kind of which there is one thread while `isWanted`. */
+/** A kind that has one thread while `isWanted`. */
 const one = (heap: ResourceLimits, isWanted: (config: Config) => boolean = () => true): Role => ({
   count: ({ config }) => (isWanted(config) ? 1 : 0),
   graceMs: () => closingMs,
@@ -88,7 +88,7 @@ export const roles: Readonly<Record<Kind, Role>> = {
     count: ({ httpsPeers }) => (Object.keys(httpsPeers).length > 0 ? 1 : 0),
   },
   sandbox: one(heapOf(12, 1_024), ({ outbound }) => outbound.route === 'sandbox'),
-  // Opens and clicks wait there while the storage fails, of 50,000 copies of mails at most.
+  // Opens and clicks wait there while the storage fails, for 50,000 copies of mails at most.
   checkpoint: one(heapOf(6, 512)),
   inbound: {
     ...one(heapOf(24, 1_024), ({ inbound }) => inbound.enabled),

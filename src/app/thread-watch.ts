@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import type { StartedThreads } from './started-threads.js'
 
-/** Which threads do not do their work. `supervise.ts` starts those again that die; here they are only told of. */
+/** Which threads do not do their work. `supervise.ts` starts threads that die again; here they are only told of. */
 export interface ThreadWatch {
   /** To be called every `tellEveryMs`: threads that have said nothing since the last time are counted. */
   tick(): void
@@ -13,7 +13,7 @@ export interface ThreadWatch {
   healthy(): boolean
 }
 
-/** A thread that does no work now. The first state mends itself by a new start, the second does not. */
+/** A thread that does no work now. A new start mends the first state, but not the second. */
 export interface FailingThread {
   thread: string
   /** `hung`: it is there, and its event loop does not turn. */
@@ -21,7 +21,7 @@ export interface FailingThread {
   forMs: number
 }
 
-// Beyond it only a new process may help; systemd's watchdog then brings one.
+// After so long only a new process may help; systemd's watchdog then brings one.
 const maxDownMs = 180_000
 
 export function watchThreads(threads: StartedThreads, clock: Clock): ThreadWatch {

@@ -28,7 +28,7 @@ export interface ThreadContext {
   log: Log
   key: ApplianceKey
   meter: Meter
-  /** Tells the outbound threads, by the main thread, what has fallen due. */
+  /** Tells the outbound threads, through the main thread, what has fallen due. */
   ring(due: readonly StreamDue[]): void
 }
 
@@ -37,19 +37,22 @@ export interface ThreadWork {
   port?: number
   ports?: ThreadPorts
   ring?(due: readonly StreamDue[]): void
-  /** Files that operators edit are other than before: what the main thread has read of them, and TLS files to read again. */
+  /**
+   * Files that operators edit have changed: gives what the main thread has read of them; TLS files are to be read
+   * again.
+   */
   reload?(files: ReloadedFiles): void
   gateOf?(stream: StreamKey): LiveGate | undefined
   standing?(): ThreadStanding
   retry?(lanes: RetriedLanes): Promise<void>
   record?(hits: string): void
-  /** Resolves when nothing is under way of duties that are another node's by now. */
+  /** Resolves when nothing is under way for duties that are another node's by now. */
   letGo?(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ThreadManner extends Pick<StoreOptions, 'background'> {
-  /** Whether somebody waits for its answers at the other end of a connection; the others give way to it. */
+  /** Whether somebody waits for its answers at the other end of a connection; other threads give way to it. */
   answers?: boolean
 }
 
@@ -82,7 +85,7 @@ export async function runThread(
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const ring = (due: readonly StreamDue[]) =>
     port.postMessage({ kind: 'ring', due } satisfies ThreadReport)
-  // Code, database and key are there: that is what a rehearsal is to show. Nothing was listened at or taken.
+  // Code, database and key are there, which a rehearsal is to show. It has not listened or taken anything.
   if (data.isRehearsal) {
     await store.close()
     counting.close()
@@ -138,16 +141,13 @@ export async function runThread(
   port.postMessage(report)
 }
 
-/** Those that the main thread hands over to a thread of this kind (`thread-roster.ts`). */
+/** The rules that the main thread hands over to a thread of this kind (`thread-roster.ts`). */
 export function mailRulesOf({ mailRules }: ThreadData): MailRules {
   if (mailRules === undefined) throw new Error('The thread was started without the rules for mail')
   return mailRules
 }
 
-/**
- * The settings of the log as `openLog` takes them: with `auto` it looks itself whether a terminal
- * reads it.
- */
+/** The settings of the log as `openLog` takes them: with `auto` it looks itself whether a terminal reads it. */
 export function logOptions(config: ThreadData['config']['log']) {
   return config.format === 'auto'
     ? { level: config.level }

@@ -1,18 +1,14 @@
 import type { Log } from '../log/index.js'
 
 /**
- * The way back of a start. Each step that opens something adds how that is closed; `go` closes all of it, what was
- * opened last first. A start that fails goes it as well as a stop, so neither leaves a lock, a thread or a port.
+ * The way back of a start. Each step that opens something adds how that is closed; `go` closes all of it, the last
+ * opened first. Both a stop and a start that fails go this way, so neither leaves a lock, a thread or a port.
  */
 export interface WayBack {
   add(close: () => Promise<void> | void): void
   go(): Promise<void>
 }
 
-/**
- * Each step adds how it is undone, so that a start that fails in the middle closes exactly what was
- * opened.
- */
 export function makeWayBack(): WayBack {
   const opened: Parameters<WayBack['add']>[0][] = []
   return {
@@ -23,7 +19,7 @@ export function makeWayBack(): WayBack {
   }
 }
 
-/** A stop: announced, then the way back. It runs once, however often `close` is called. */
+/** A stop: announced first, then the way back. It runs once, however often `close` is called. */
 export function closing({
   log,
   notifier,
@@ -32,7 +28,7 @@ export function closing({
 }: {
   log: Log
   notifier: { stopping(): void }
-  /** Says that the end comes, and waits until those have heard it who are to send no more. */
+  /** Says that the end comes, and waits until all have heard it who are to send no more. */
   announce: () => Promise<void>
   closeAll: () => Promise<void>
 }): { close(): Promise<void>; closed: Promise<void> } {

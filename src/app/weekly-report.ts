@@ -48,15 +48,15 @@ const counters = [
   'bounced_soft',
   'complained',
 ] as const
-// The largest ones, so that the mail stays short; all accounts are in the sum.
+// The largest accounts, so that the mail stays short; the sum counts all accounts.
 const shownAccounts = 15
 const shownProviders = 8
 const shownOthers = 10
 const GiB = 1024 ** 3
 
 /**
- * The seven days (UTC) before today, against the seven before those: mail by account and by provider, what is open
- * and what was mended, backups, the disk and when it will be full.
+ * The seven days (UTC) before today, against the seven before those: mail by account and by provider, what is open and
+ * what was mended, backups, the disk and when it will be full.
  */
 export async function weeklyReport(
   deps: Deps,
@@ -102,7 +102,7 @@ export async function weeklyReport(
   return { annex: annexOf(title, tables, state), figures }
 }
 
-/** One after the other: the report has time, and mail has not. */
+/** One account after the other: the report has time, and mail has not. */
 async function weeksOfAccounts({ store: { read } }: Deps, now: number): Promise<Week[]> {
   const weeks: Week[] = []
   for (const { id, name } of await listAccounts(read)) {
@@ -138,10 +138,7 @@ async function weeksOfProviders({ store: { read } }: Deps, now: number): Promise
   return [...weeks.values()]
 }
 
-/**
- * The figures of seven whole days, the last of which was so many days ago: with 1 that is
- * yesterday.
- */
+/** The figures of seven whole days, of which the last was so many days ago: 1 means yesterday. */
 function asked(now: number, daysAgo: number) {
   const day = (ago: number) => isoDay(now - ago * dayMs)
   return questionOf({ from: day(daysAgo + 6), to: day(daysAgo), groupBy: 'type' }, now)
@@ -162,9 +159,7 @@ const plusSums = (a: Sums, b: Sums): Sums => ({
   complained: a.complained + b.complained,
 })
 
-/**
- * Compared with the report of a week ago, whose run has kept the figure: no table is needed for it.
- */
+/** Compares with the report of a week ago, whose run has kept the figure: this needs no table. */
 async function diskOf({ store, dataDir }: Deps, now: number) {
   const { freeBytes } = await diskRoom(dataDir)
   const ofDatabase = await databaseBytes(store.read)
@@ -186,7 +181,7 @@ async function diskOf({ store, dataDir }: Deps, now: number) {
   return { freeBytes, databaseBytes: ofDatabase, words: `${sizes}; ${grows}` }
 }
 
-/** By the calendar's runs, because backups by hand may have gone anywhere. */
+/** Goes by the calendar's runs, because backups by hand may have gone anywhere. */
 async function backupWords({ store }: Deps): Promise<string> {
   const run = (await lastRuns(store.read)).get('backup')
   if (run === undefined) return 'No backup has been made by the calendar'

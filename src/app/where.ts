@@ -2,7 +2,7 @@ import { isReachable, runtimeInUse } from '../config/index.js'
 import type { Ground } from './ground.js'
 import type { Work } from './work.js'
 
-/** Says where it can be reached: in the log, in `posthorn status`, and to who has started it. */
+/** Says where the appliance can be reached: in the log, in `posthorn status`, and to whoever has started it. */
 export function tellWhere(
   { config, log }: Ground,
   { publicUrl, publicPort }: { publicUrl: string; publicPort: number },
@@ -11,7 +11,7 @@ export function tellWhere(
 ) {
   const { inboundPort, submissionPorts, httpsPorts, sandboxPort } = crew
   const { host, tls } = config.http.private
-  // With TLS, or behind proxies, it listens on a socket, and has no port of its own to ask for.
+  // With TLS, or behind proxies, it listens on a socket, and has no port of its own.
   const privateUrl =
     httpsPorts.private === undefined
       ? urlOf(host, privateServer.port)

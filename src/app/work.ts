@@ -31,7 +31,7 @@ import type { WayBack } from './way-back.js'
 
 export type Work = Awaited<ReturnType<typeof startWork>>
 
-/** Starts the worker threads, and what watches them and wakes them. Rejects when one of them cannot start. */
+/** Starts the worker threads, and what watches and wakes them. Rejects when one of them cannot start. */
 export async function startWork(
   ground: Ground,
   {
@@ -49,7 +49,7 @@ export async function startWork(
   const backlog = joinBacklog(backlogMemory)
   await backlog.recount(store)
   const shared = { plans, turns: ground.turns, backlog: backlogMemory }
-  // What comes while the threads start is found by their first look.
+  // The threads' first look finds what comes while they start.
   let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
   const crew = await openCrew({
     config,
@@ -65,7 +65,7 @@ export async function startWork(
     mailRules,
     onRing: (due) => ringOfThreads(due),
     isHeld: hold.isOn,
-    // Asked every second until there is one; without a commit since the last time the answer is the same.
+    // Asked every second until there is an endpoint; without a commit since the last time the answer is the same.
     hasEndpoints: sinceCommit(store, () => hasEndpoints(store.read)),
     isCourierHere: () => holds(store.node, 'courier'),
     hasCheckpointWork: lookForCheckpointWork({ store, clock, backlog }),
@@ -125,7 +125,7 @@ export function openTools(
   back.add(() => importer.close())
   const { maxLiveRuns } = config.automations
   const isLimited = makeLiveLimit(maxLiveRuns)
-  /** Whether there are as many runs of automations as there may be. */
+  /** Whether as many runs of automations are live as are allowed. */
   const isFull = () => isLimited(store.read, clock.now())
   const checkRoom = async () => {
     if (await isFull()) throw tooManyRuns()
@@ -144,7 +144,7 @@ export function openTools(
   const versions = makeVersions()
   const liveLimit = makeLiveLimit(maxLiveRuns)
   const follow = makeFollowContacts(versions, clock, liveLimit)
-  // It is there once requests are taken; a task that was left by a stop comes again until then.
+  // It is there once requests are taken; a task that a stop has left comes again until then.
   const askFirst: AskFirst = async (...asked) => {
     const opened = desk()
     if (opened === undefined) throw new ApiError('service_unavailable', 'The appliance starts')
@@ -173,7 +173,7 @@ export function openTools(
   }
 }
 
-/** Rings that come in one turn of the event loop go out as one message, a stream once with its earliest time. */
+/** Rings that come in one turn of the event loop go out as one message, with each stream once, at its earliest time. */
 function makeDoorbell(deliver: (due: readonly StreamDue[]) => void) {
   let waiting = new Map<string, StreamDue>()
   const flush = () => {

@@ -6,8 +6,8 @@ interface FeedItem {
 }
 
 /**
- * RSS 2.0 (https://www.rssboard.org/rss-specification), with the link to itself that validators want. A subject may come
- * out empty for nobody; an item has a title all the same.
+ * RSS 2.0 (https://www.rssboard.org/rss-specification), with the link to itself that validators want. A subject
+ * rendered for nobody may be empty; an item always has a title.
  */
 export function feedOf({
   title,
@@ -16,7 +16,7 @@ export function feedOf({
   items,
 }: {
   title: string
-  /** Of the page that it is of. */
+  /** The address of the page whose feed this is. */
   url: string
   language: string
   items: readonly FeedItem[]
@@ -44,7 +44,7 @@ ${newest === undefined ? '' : `<lastBuildDate>${feedTime(newest)}</lastBuildDate
 `
 }
 
-/** RFC 822 §5.1 with the year of RFC 1123 §5.2.14, which is RFC 9110 §5.6.7 too: HTTP's own. */
+/** RFC 822 §5.1 with the year of RFC 1123 §5.2.14. This is also HTTP's own form (RFC 9110 §5.6.7). */
 export const feedTime = (ms: number): string => new Date(ms).toUTCString()
 
 const entities: Record<string, string> = {
@@ -55,7 +55,7 @@ const entities: Record<string, string> = {
   "'": '&apos;',
 }
 
-/** XML 1.0 §2.2: most control characters are in no document, not even as references. */
+/** XML 1.0 §2.2: no document may have most control characters, not even as references. */
 const xml = (text: string) =>
   text
     .toWellFormed()

@@ -8,7 +8,7 @@ import { type PreferenceLinks, shownToken } from '../preferences/index.js'
 import type { Read } from '../store/index.js'
 import { noEmail } from './words.js'
 
-/** Makes a mail's HTML as its recipient got it; undefined: its content is gone. */
+/** Makes a mail's HTML as its recipient got it; undefined: its content is deleted. */
 export type ViewedCopy = (copy: {
   id: number
   emailId: string
@@ -22,10 +22,10 @@ export interface OwnViewDeps {
   viewedCopy: () => ViewedCopy | undefined
 }
 
-// Copies that are made at the same time.
+// How many copies are made at the same time.
 const mostAtOnce = 8
 
-/** A campaign's mail in a browser, behind the link that stands in it: with the recipient's own links, as they got it. */
+/** A campaign's mail in a browser, behind the link in that mail. It has the recipient's own links, as they got it. */
 export function ownView(pages: Pages, { read, viewLinks, viewedCopy }: OwnViewDeps): void {
   let making = 0
   pages.get('/view/:token', async ({ params: { token = '' }, header }) => {
@@ -54,7 +54,7 @@ export function ownView(pages: Pages, { read, viewLinks, viewedCopy }: OwnViewDe
 
 const noindex = { 'X-Robots-Tag': 'noindex' }
 
-/** The delivery of a campaign's mail to whom the link is of, where its account shows it. */
+/** The delivery of a campaign's mail to the link's recipient, if the account shows its mails. */
 async function copyOf(
   read: Read,
   { accountId, address, emailId = '' }: NonNullable<ReturnType<PreferenceLinks['read']>>,

@@ -82,7 +82,7 @@ interface FoundArchive {
   brand: Brand
 }
 
-/** Undefined where there is none, nothing is in it, or its account is paused or suspended. */
+/** Undefined where there is no such archive, it is empty, or its account is paused or suspended. */
 async function archiveAt(read: Read, { params }: PageRequest): Promise<FoundArchive | undefined> {
   const publicId = params.public ?? ''
   const accountId = await accountOfArchive(read, publicId)
@@ -94,7 +94,7 @@ async function archiveAt(read: Read, { params }: PageRequest): Promise<FoundArch
   return { accountId, path: archivePath(publicId), face, brand: await brandOf(read, accountId) }
 }
 
-/** The same whatever is wrong with the address. */
+/** The same answer whatever is wrong with the address. */
 const gone = ({ header }: PageRequest) => noEmail(404, 'notHere', header('accept-language'))
 
 const robots = ({ archiveListed }: Brand): Record<string, string> =>
@@ -131,7 +131,7 @@ async function listPage(
   return { html, headers: robots(brand) }
 }
 
-/** What no page of the list has given is the beginning. */
+/** The place in the list that a link names. A text that no page of the list has made means the beginning. */
 function behindIn(text: string): Pick<ArchivedCampaign, 'id' | 'sentAt'> | undefined {
   const [, at, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
   return at === undefined || id === undefined ? undefined : { sentAt: Number(at), id }
@@ -157,7 +157,7 @@ async function feed(
     'Last-Modified': feedTime(found[0]?.sentAt ?? 0),
     'Cache-Control': 'public, max-age=300',
   })
-  // RFC 9110 §13.2.2: the tag alone counts, as one campaign may be taken out without another one being newer.
+  // RFC 9110 §13.2.2: only the tag counts, as taking a campaign out changes the list but makes none newer.
   const known = (header('if-none-match') ?? '').includes(tag)
   return known
     ? { status: 304, bytes: Buffer.alloc(0), contentType, headers }

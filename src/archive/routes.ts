@@ -7,7 +7,7 @@ import { makeShelf } from './shelf.js'
 
 export type { ViewedCopy } from './own-view.js'
 
-/** What the pages show with, once the appliance has started. */
+/** What the pages need, once the appliance has started. */
 export interface ArchiveTools {
   renderer: Renderer
   viewedCopy: ViewedCopy

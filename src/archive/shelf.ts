@@ -10,11 +10,11 @@ import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 
-// Kept: the campaigns that were asked for last, of which most have some 30 KiB, and more subjects.
+// How many are kept: the campaigns that were asked for last, most of about 30 KiB, and more subjects.
 const maxKept = 64
 const maxKeptChars = 8 * 1024 * 1024
 const maxSubjects = 5_000
-// Of an account wait at most so many; strangers cause no more work than one rendering at a time.
+// How many renderings of an account may wait. Strangers cause no more work than one rendering at a time.
 const mostWaiting = 20
 
 /** Past campaigns as everybody sees them, each rendered once and kept. */
@@ -45,7 +45,7 @@ export function makeShelf({
   }
 
   return {
-    /** Undefined for one that is not to be seen, or whose content is gone. */
+    /** Undefined for a campaign that may not be seen, or whose content is deleted. */
     async campaign(accountId: string, id: string): Promise<ForNobody | undefined> {
       const found = await archivedCampaign(read, accountId, id)
       if (found === undefined) return undefined

@@ -8,7 +8,7 @@ interface ArchiveWords {
   older: string
   newest: string
   feed: string
-  /** Pages in place of an email: its link is a sample, leads to none, or to one whose content is gone. */
+  /** Pages in place of an email: the link is a sample, leads to no mail, or to one whose content is deleted. */
   onlyShown: Notice
   notHere: Notice
   tooOld: Notice
@@ -117,11 +117,11 @@ const words: Record<AccountLanguage, ArchiveWords> = {
   },
 }
 
-/** In the account's own language, as it is stored. */
+/** The words in the account's own stored language. */
 export const archiveWords = (language: string | null): ArchiveWords & { language: string } =>
   Object.assign({ language: languageOf(language) }, words[languageOf(language)])
 
-/** A page in place of an email, in the language of the browser: an address that leads to none says nothing of an account. */
+/** A page in place of an email, in the browser's language: an address without a mail reveals nothing of an account. */
 export function noEmail(
   status: number,
   which: 'onlyShown' | 'notHere' | 'tooOld',

@@ -1,7 +1,7 @@
 /**
- * Who changed what, when and by which way: pages, commands and the API alike. What must hold: a change and its
- * row are in one transaction wherever the way allows it; a row is never changed; no secret is in one.
- * `protection_audit` has what the appliance itself did to accounts.
+ * Who changed what, when and by which way: pages, commands and the API alike. What must hold: a change and its row are
+ * in one transaction wherever possible; a row is never changed; no row has a secret. `protection_audit` has what the
+ * appliance itself did to accounts.
  */
 export { type Actor, type Change, noteAudit } from './note.js'
 export {

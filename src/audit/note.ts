@@ -1,10 +1,10 @@
 import { type AuditLogRow, preparedInsert, type Tx } from '../store/index.js'
 
-/** Who acts, by which way. */
+/** Who acts, and by which way. */
 export interface Actor {
   kind: AuditLogRow['actor']
   userId: string | null
-  /** Who that is now: a mail address, a user of the system, the name of a key. */
+  /** The actor's present name: a mail address, a user of the system, the name of a key. */
   name: string
   clientAddressKey: string | null
 }
@@ -12,18 +12,18 @@ export interface Actor {
 /** What was changed. */
 export interface Change {
   actor: Actor
-  /** Null: of the appliance. */
+  /** Null: the change is of the appliance. */
   accountId: string | null
   /** What was done: `keys.create`, `posthorn key create`, `POST /v1/keys`. */
   action: string
   /** What was changed: an id, a name. */
   target?: string | null
-  /** What else matters of it; never a secret. */
+  /** What else matters about the change; never a secret. */
   detail?: Readonly<Record<string, unknown>>
   at: number
 }
 
-// A row is to be read by people; what is longer is no name of anything.
+// People read the rows; a longer text is no name of anything.
 const longest = 500
 const longestDetail = 8_000
 
@@ -45,7 +45,7 @@ export async function noteAudit(tx: Tx, change: Change): Promise<void> {
 
 const insert = preparedInsert('audit_log')
 
-/** As JSON. Where that is too long, long texts and lists in it are cut, the longest first, and say so. */
+/** The detail as JSON. If that is too long, its long texts and lists are cut, the longest first, and say so. */
 function detailJson(detail: Readonly<Record<string, unknown>>): string {
   let json = JSON.stringify(detail)
   for (const [chars, items] of cuts) {

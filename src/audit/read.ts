@@ -18,18 +18,18 @@ export interface LoggedChange {
 
 export interface ChangeFilter {
   kind?: AuditLogRow['actor'] | undefined
-  /** Exactly, as the log has it. */
+  /** The exact name, as the log has it. */
   name?: string | undefined
   /** How the action begins. */
   action?: string | undefined
 }
 
-// A filter that fits hardly anything looks at so many rows, and goes on from there on the next page.
+// A filter that matches hardly anything looks at this many rows; the next page goes on from there.
 const mostLookedAt = 5_000
 
 /**
- * The changes of an account, or all of them (undefined), the newest first, `before` an id. `next` is where older
- * ones go on; a page may have fewer than `limit` and still a next one.
+ * The changes of an account, or all of them (undefined), the newest first; `before` is an id. `next` is where older
+ * ones go on. A page may have fewer than `limit` and still a next one.
  */
 export async function readChanges(
   read: Read,
@@ -69,7 +69,7 @@ export async function readChanges(
   return { changes: shown.map(toChange), next }
 }
 
-/** Who has changed something last, from `since` on. */
+/** Who made the last change of something since `since`. */
 export async function lastChangeOf(
   read: Read,
   accountId: string,
@@ -117,7 +117,7 @@ function whoWords({
   return actor === 'cli' ? 'an operator' : person || name
 }
 
-/** The statement of `lastDeed`, which a test has explained. */
+/** The statement of `lastDeed`, apart so that a test can look at its query plan. */
 export const lastDeedQuery = (
   read: Read,
   accountId: string,

@@ -5,6 +5,7 @@ import {
   automationWarnings,
   listAutomations,
   readDefinition,
+  toldFaults,
   type Versions,
 } from './definition/index.js'
 import {
@@ -17,7 +18,7 @@ import {
 } from './runs/index.js'
 import type { AutomationPreview, CohortCounts, UnseenDeed } from './trial/index.js'
 
-/** A page of an account's automations, newest first. `cursor` is of the page before. */
+/** A page of an account's automations, newest first. `cursor` comes from the page before. */
 export async function automationPage(
   read: Read,
   accountId: string,
@@ -64,7 +65,7 @@ export async function shownDetail(read: Read, automation: Automation) {
   return { ...shownAutomation(automation), steps, connections, settings }
 }
 
-/** The same, with what may fail in it. */
+/** The same, with warnings of what may fail. */
 export const detailAnswer = async (read: Read, automation: Automation) => ({
   ...(await shownDetail(read, automation)),
   warnings: await warningsIn(read, automation),
@@ -72,7 +73,7 @@ export const detailAnswer = async (read: Read, automation: Automation) => ({
 
 async function warningsIn(read: Read, { id, account_id, version }: Automation) {
   const { definition } = await readDefinition(read, id, version)
-  return await automationWarnings(read, account_id, definition)
+  return toldFaults(await automationWarnings(read, account_id, definition))
 }
 
 // What a change of state means, for people.
@@ -87,7 +88,7 @@ export function shownState({ id, status }: Automation) {
   return { id, status, message: messages[status] }
 }
 
-/** The same of one that was enabled, with what may fail in it. */
+/** The answer to enabling, with warnings of what may fail. */
 export const enabledAnswer = async (read: Read, automation: Automation) => ({
   ...shownState(automation),
   warnings: await warningsIn(read, automation),
@@ -99,8 +100,8 @@ export function madeAnswer({ id, name, status }: Automation) {
 }
 
 /**
- * A page of an automation's runs. Live and ended ones are two tables and one list, newest first by their ids; the cursor
- * is the last id of the page before.
+ * A page of an automation's runs. Live and ended runs are two tables but one list, newest first by their ids; the
+ * cursor is the last id of the page before.
  */
 export async function runPage(
   read: Read,
@@ -113,7 +114,7 @@ export async function runPage(
   return { runs, nextCursor: next === undefined ? null : cursorOf(next, scope) }
 }
 
-/** The same of runs that fit. */
+/** A page of the runs that fit a filter. */
 export async function fittingPage(
   read: Read,
   id: string,

@@ -18,8 +18,8 @@ export interface AcceptedBatch {
 }
 
 /**
- * Takes in up to 100 events, all of them or none; every item is looked at first, and all that are wrong
- * are named in one 422. Resolves with what each came to, in their order.
+ * Takes in up to 100 events, all of them or none. Every item is checked first, and one 422 names all that are wrong.
+ * Resolves with what each event came to, in their order.
  */
 export async function acceptBatch(
   deps: AcceptDeps,
@@ -47,7 +47,7 @@ function eventIn(item: unknown): EventInput | ApiError {
     const { idempotencyKey: key, ...input } = check(item, EventItem)
     if (key === undefined) return input
     const { event, contactId, email, payload, occurredAt } = input
-    // The key itself is no part of it: it says which event this is, not what it says.
+    // The key is no part of the fingerprint: it says which event this is, not what the event says.
     const told = [event, contactId, email, payload, occurredAt]
     const written = Buffer.from(JSON.stringify(told))
     return {

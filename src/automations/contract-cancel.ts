@@ -2,7 +2,7 @@ import { answer, confirmation, operation, refusal, shape } from '../contract/ind
 import { count, flag, maybe, orNull, table, text, time, whole, words } from '../fields/index.js'
 import { automation, dryRun, exampleTime, wasDry } from './contract-parts.js'
 
-/** Which live runs are meant; all that is given holds. */
+/** Which live runs are meant: those that fit every field that is given. */
 export const meantRuns = {
   step: maybe(words('Only runs that are at the step with this key')),
   version: maybe(whole('Only runs of this version', { least: 1 })),
@@ -39,7 +39,7 @@ const everybody = maybe(
 )
 const cancelled = Object.assign({ dryRun, everybody }, meantRuns)
 
-/** What a request is told that does not say whom it means. */
+/** The refusal of a request that does not say which runs it means. */
 export const nobodySaid =
   'Say which runs are meant by `step`, `version` or `waiting`, or all of them by `everybody: true`'
 

@@ -145,7 +145,7 @@ export const resumeAutomation = operation('POST /v1/automations/:id/resume', {
   }),
 })
 
-/** Runs that one request moves, at most: a client waits for them. */
+/** The most runs that one request moves: its client waits for them. */
 export const mostMoved = 10_000
 
 const otherStep = shape(
@@ -246,9 +246,9 @@ export const moveRuns = operation('POST /v1/automations/:id/move', {
   }),
 })
 
-/** How many begin in an hour where nobody says it. */
+/** How many runs begin in an hour where the request does not say. */
 export const usualPerHour = 1_000
-/** And how many at most. */
+/** The most that a request may say. */
 export const mostPerHour = 1_000_000
 
 const whom = table(

@@ -63,5 +63,5 @@ export const listEventNames = operation('GET /v1/events/names', {
   }),
 })
 
-/** Names of a page where nobody says how many. */
+/** Names on a page where the request does not say how many. */
 export const usualNames = usual

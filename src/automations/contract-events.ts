@@ -90,7 +90,7 @@ const eventFields = {
   ),
 }
 
-// What our fields are called elsewhere, without case, `_` and `-`: each of them changes what an event does.
+// What other services call our fields, without case, `_` and `-`. Each of these fields changes what an event does.
 const elsewhere = new Map([
   ['data', 'payload'],
   ['properties', 'payload'],
@@ -104,7 +104,9 @@ const elsewhere = new Map([
   ['contactid', 'contactId'],
 ])
 
-/** Ignored like other unknown fields, an event of last week would count as one of now, or lose its data. */
+/**
+ * Were such a field ignored like other unknown ones, an event of last week would count as one of now, or lose its data.
+ */
 function hasNoOtherNames(event: object) {
   const meant = (name: string) => elsewhere.get(name.toLowerCase().replace(/[_-]/g, ''))
   const own = Object.keys(eventFields)
@@ -115,7 +117,7 @@ function hasNoOtherNames(event: object) {
   return name === undefined || refusedName(event, name, `write ${meant(name)} in its place`)
 }
 
-/** A failure about a field that there is not. */
+/** The fault of a field that does not exist. */
 const refusedName = (event: object, name: string, remedy: string) => ({
   path: [name],
   key: name,
@@ -124,7 +126,7 @@ const refusedName = (event: object, name: string, remedy: string) => ({
   message: `This field is not supported: ${remedy}`,
 })
 
-/** Named on `contactId`, which is the field that most clients mean to give. */
+/** The fault is named on `contactId`, which is the field that most clients mean to give. */
 function hasWhom({ contactId, email }: { contactId?: unknown; email?: unknown }) {
   if (contactId !== undefined || email !== undefined) return true
   const message = 'Expected contactId or email'
@@ -163,8 +165,8 @@ const ofBatch = table(
   { about: 'One of `contactId` and `email` is needed.' },
 )
 /**
- * An event of a batch. Each may have a key of its own, because a client's retry may put together other batches. They
- * are judged one by one (`batch.ts`), so that each fault has its place.
+ * An event of a batch. Each may have a key of its own, because a client that retries may batch its events differently.
+ * They are judged one by one (`batch.ts`), so that each fault has its place.
  */
 export const EventItem = refine(
   refine(structOf(ofBatch), 'names', hasNoOtherNames),
@@ -173,7 +175,7 @@ export const EventItem = refine(
 )
 
 const event = { event: 'user.signup', email: 'ann@example.org', payload: { plan: 'pro' } }
-/** What an event came to: of each automation that begins with it a run that began, or why none did. */
+/** What an event came to: for each automation that begins with it, the run that began or why none did. */
 const accepted = {
   event: eventName,
   contactId: uuid('The contact whose event it is'),
@@ -225,13 +227,13 @@ export const sendEvent = operation('POST /v1/events/send', {
     examples: { 'A sign-up': event },
     answers: [answer('It is taken in', 'EventAccepted', accepted, example, 202)],
     refusals: [
-      // That of another account is not found either: no difference would tell ids of others.
+      // A contact of another account is not found either, so that nobody learns the ids of others.
       refusal(
         'not_found',
         'The account has no contact with this id',
         'The account has no contact with this id',
       ),
-      // Of two contradicting ids none is taken: to guess would mail the wrong person.
+      // Where the two ids contradict each other neither is taken: a guess could mail the wrong person.
       refusal(
         'validation_error',
         '`contactId` and `email` name different contacts',

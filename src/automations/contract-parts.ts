@@ -16,7 +16,7 @@ import { stepName } from './definition/step-name.js'
 
 export { automationName } from './definition/automation-name.js'
 
-/** Rows of a page at most, and without `limit`. */
+/** The most rows on a page, and how many it has without `limit`. */
 export const maxPage = 100
 export const usualPage = 20
 
@@ -25,8 +25,8 @@ export const exampleTime = '2026-11-21T10:00:00.000Z'
 
 export const automation = byId('automation')
 
-// `config` is described in words and not as one schema a type: generated clients make of twelve alternatives something
-// that nobody can use, and the errors of the API name the field anyway.
+// `config` is described in words and not as one schema for each type: generated clients turn twelve alternatives into
+// something that nobody can use, and the errors of the API name the field anyway.
 const step: Schema = {
   type: 'object',
   description:
@@ -56,7 +56,7 @@ const connection: Schema = {
   required: ['from', 'to', 'type'],
 }
 
-// What is in them is judged together (`validate.ts`), so that all faults are told at once, by the key of their step.
+// `validate.ts` judges the steps together, so that all faults are told at once, by the key of their step.
 export const steps = field(
   rule<unknown[]>('an array of steps: { key, type, config }', Array.isArray),
   { type: 'array', items: step, maxItems: limits.steps },
@@ -73,14 +73,17 @@ export const settings = maybe(
     ),
   ),
 )
-/** Steps and connections of what may lack them; they are replaced together, since half of a graph is not valid. */
+/**
+ * Steps and connections of a request that may leave them out. They are replaced together, since half of a graph is not
+ * valid.
+ */
 export const graphChanges = {
   steps: maybe(steps),
   connections: maybe(connections),
   settings,
 }
 
-/** Asks what a request would do. Bodies with it take no other names: a misspelt one would do it. */
+/** Asks what a request would do. A body with it takes no unknown fields: a misspelt `dryRun` would do the thing. */
 export const dryRun = maybe(flag('Only says what would happen; nothing is changed'))
 /** Whether an answer is one to such a request. */
 export const wasDry = flag('Whether it only says what would happen').schema

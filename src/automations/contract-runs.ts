@@ -169,7 +169,7 @@ export const listRuns = operation('GET /v1/automations/:id/runs', {
   }),
 })
 
-// Runs are named without their automation in the path, so the account is all that they are looked up by.
+// The path of a run does not name its automation, so runs are looked up by the account alone.
 export const getRun = operation('GET /v1/automations/runs/:id', {
   id: 'getRun',
   may: 'read',

@@ -133,7 +133,7 @@ const exampleGraph = {
   ],
   connections: [{ from: 'start', to: 'welcome', type: 'default' }],
 }
-/** Faults that keep it from being enabled are errors; these may come right before a run gets there. */
+/** Faults that prevent enabling are errors. Warnings tell what may still be set right before a run gets there. */
 const warnings = () =>
   byStep(
     'What may fail when a step runs, such as a variable that its template needs and does not get',

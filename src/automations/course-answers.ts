@@ -80,7 +80,7 @@ export const takenOutWords = ({
   return `${parts.length === 0 ? 'Everybody who is in it' : parts.join(', ')}, by the API`
 }
 
-// What somebody waits for; the appliance does the rest by itself.
+// The client waits so long; the appliance does the rest by itself.
 const patienceMs = 2_000
 
 /** Resumes an automation of the account, or says what would happen. Throws a 404, or a 409 where nothing is held. */
@@ -110,7 +110,9 @@ export async function resumeFor(
 const heldWords = ({ held, isAll }: Pick<ResumePlan, 'held' | 'isAll'>) =>
   `${isAll ? '' : 'More than '}${counted(held, 'run')} ${held === 1 ? 'is' : 'are'}`
 
-/** Moves some of the runs that are to move, or says which are. Throws a 409 or 422 for a version that was never enabled. */
+/**
+ * Moves some of the runs that are to move, or says which are. Throws a 409 or 422 for a version that was never enabled.
+ */
 export async function moveFor(
   deps: Pick<CourseDeps, 'store' | 'clock'> & { automate: () => void },
   automation: Pick<Automation, 'id' | 'name'>,
@@ -132,14 +134,14 @@ export async function moveFor(
   const instead = Object.fromEntries(others.map(({ step, begins }) => [step, begins]))
   const only = asked && (await liveAsked(read, automation.id, asked))
   const moved = dryRun ? 0 : await moveRuns(deps, automation, version, { most, instead, only })
-  // Who begins another step is due at once.
+  // A run that begins another step is due at once.
   if (moved > 0) deps.automate()
   const groups = await planMove(read, automation, version, { instead, only })
   const left = groups.reduce((sum, { stays, runs }) => sum + (stays === null ? runs : 0), 0)
   return { version, dryRun, moved, left, groups }
 }
 
-// What somebody waits for: a few hundred milliseconds.
+// The client waits while so many are judged: a few hundred milliseconds.
 const mostJudged = 20_000
 
 /** Who of a list or segment would enter now, and why not the others. Throws a 404 or 422. */
@@ -149,7 +151,7 @@ export const judgeCrowd = (
   crowd: Crowd,
 ): Promise<JudgedCrowd> => judgeBackfill(deps, automation, crowd, mostJudged)
 
-/** Has the automation start for a list or segment, or says who would enter. Throws a 404, 409 or 422. */
+/** Starts the automation for a list or segment, or says who would enter. Throws a 404, 409 or 422. */
 export async function startFor(
   deps: CourseDeps & { automate: () => void },
   automation: Automation,

@@ -14,17 +14,18 @@ import {
   putInForce,
   readWritten,
   refuseArchived,
+  toldFaults,
   type WrittenAutomation,
 } from './definition/index.js'
 
-/** What is written of an automation, as clients see it. */
+/** What is written of an automation, its draft or its version, as clients see it. */
 export async function shownDraft(
   deps: LiquidDeps,
   accountId: string,
   { name, definition, revision, isDraft }: WrittenAutomation,
 ) {
   const { steps, connections, settings = {} } = definition
-  const errors = await faultsOf(deps, accountId, definition)
+  const errors = toldFaults(await faultsOf(deps, accountId, definition))
   return { revision, isDraft, name, steps, connections, settings, errors }
 }
 
@@ -33,7 +34,10 @@ export const draftAnswer = async (
   automation: Automation,
 ) => shownDraft({ renderer }, automation.account_id, await readWritten(read, automation))
 
-/** Writes the draft of an automation of the account. Throws a 404, a 409 where it was changed since, a 422 for what is none. */
+/**
+ * Writes the draft of an automation of the account. Throws a 404, a 409 where it was changed since, a 422 for what is
+ * no draft.
+ */
 export async function writeDraft(
   deps: AutomationDeps & LiquidDeps,
   billing: AccountBilling,
@@ -79,7 +83,10 @@ async function requireDraft(read: Read, automation: Automation): Promise<Written
   throw new ApiError('not_found', message)
 }
 
-/** Puts in force what is written. Throws a 404 where nothing is, else as enabling does, and a 409 where it was changed since. */
+/**
+ * Puts the draft in force. Throws a 404 where there is none, a 409 where it was changed since, otherwise as enabling
+ * does.
+ */
 export async function enableWritten(
   deps: AutomationDeps & LiquidDeps,
   billing: AccountBilling,
@@ -95,7 +102,7 @@ export async function enableWritten(
   return await putInForce(deps, billing, automation.id, revision)
 }
 
-/** Throws the draft away; what is left is the version. */
+/** Throws the draft away; the version stays. */
 export async function dropDraft(deps: AutomationDeps & LiquidDeps, accountId: string, id: string) {
   const { read } = deps.store
   await requireDraft(read, await findAutomation(read, accountId, id))

@@ -1,8 +1,8 @@
 /**
- * Automations: what an account's events set off, step by step, for each contact. What must hold: a run
- * moves, and what it does is written, in one transaction; a contact has at most one live run of an
- * automation; an event that came after a run began is never missed by its waits; every live run has a
- * time to be looked at; who unsubscribes, bounces, complains or is deleted leaves all runs at once.
+ * Automations: what an account's events set off, step by step, for each contact. What must hold: a run moves, and what
+ * it does is written, in one transaction; a contact has at most one live run of an automation; a run's waits never miss
+ * an event that came after the run began; every live run has a time to be looked at; a contact who unsubscribes,
+ * bounces, complains or is deleted leaves all runs at once.
  */
 
 export {
@@ -57,10 +57,12 @@ export {
   duplicateAutomation,
   editAutomation,
   enableAutomation,
+  type FaultPart,
   faultsOf,
   findAnyAutomation,
   findAutomation,
   graphOf,
+  InvalidAutomation,
   isAutomationName,
   isOutlineStep,
   isPlace,
@@ -89,6 +91,7 @@ export {
   ruleFieldKind,
   type StepDefinition,
   type StepFault,
+  type StepFaultCode,
   type StepType,
   soundStep,
   stepKey,
@@ -100,6 +103,7 @@ export {
   templatePlans,
   templateSenders,
   templateUses,
+  toldFaults,
   type Versions,
   validate,
   versionsShown,

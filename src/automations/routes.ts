@@ -110,7 +110,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
 
   serve(api, operations.createAutomation, async ({ account, body, remember }) => {
     const billing = await billingOf(account.accountId)
-    // Unknown fields are of a newer client and ignored; those of steps and settings are refused.
+    // Unknown fields come from a newer client and are ignored; those of steps and settings are refused.
     const { name, steps, connections, settings } = body
     const given = { name, steps, connections, settings }
     definitionIn({ steps, connections, settings })
@@ -156,7 +156,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     return shownDetail(read, await editAutomation(deps, billing, params.id, changes))
   })
 
-  // May be asked about steps that are not saved, so that an editor can show what its author is writing.
+  // A client may ask about steps that are not saved, so that an editor can show what its author is writing.
   serve(api, operations.simulateAutomation, async ({ account: { accountId }, params, body }) => {
     const { email = '', listId, segmentId, ...world } = body
     if (listId === undefined && segmentId === undefined) {
@@ -167,7 +167,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
   })
 }
 
-/** What is being written, which is not in force. */
+/** The draft, which is not in force. */
 function draftRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)

@@ -14,7 +14,10 @@ export interface RunsAskedFor {
   waiting?: string | undefined
 }
 
-/** What a list of runs is asked for. Throws a 422 for what does not go together, and for what no step is. */
+/**
+ * What a list of runs is asked for. Throws a 422 for fields that do not go together, and for a step that does not
+ * exist.
+ */
 export async function runsFilterOf(
   read: Read,
   automationId: string,
@@ -34,7 +37,7 @@ export async function runsFilterOf(
     return { stepIds, wait: waiting }
   }
   if (reason === undefined) {
-    // Who is at a step is there now, unless somebody asks for those who ended there.
+    // A run at a step is a live one, unless the client asks for runs that ended there.
     const usual = step === undefined ? undefined : liveStatuses
     return { stepIds, statuses: status === undefined ? usual : statusesIn(status) }
   }
@@ -45,7 +48,7 @@ export async function runsFilterOf(
   return { stepIds, statuses: [end], reason }
 }
 
-/** The same of one person alone, by their address: nobody's, where the account knows no such contact. */
+/** The filter for one person alone, by their address; it fits no run where the account knows no such contact. */
 export async function ofPerson(
   read: Read,
   accountId: string,
@@ -57,7 +60,7 @@ export async function ofPerson(
   return { ...filter, contactId: contact?.id ?? null }
 }
 
-/** Those live runs that something is to be done with. */
+/** The live runs that a request is to change. */
 export async function liveAsked(
   read: Read,
   automationId: string,
@@ -66,7 +69,10 @@ export async function liveAsked(
   return { ...(await runsFilterOf(read, automationId, asked)), statuses: liveStatuses }
 }
 
-/** The same of a request that may mean everybody, which it has to say. Throws a 422 where it says nobody, or everybody and some. */
+/**
+ * The same for a request that may mean all runs, which it has to say. Throws a 422 where it names no runs, or both all
+ * and some.
+ */
 export async function meantRunsIn(
   read: Read,
   automationId: string,

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../errors/index.js'
 
-/** What a process of its own is to do: it has no other connection to the database, and gives way to mail. */
+/** What is to be done by a process of its own, which has no other connection to the database, and gives way to mail. */
 export type Order =
   | {
       kind: 'make'
@@ -23,7 +23,7 @@ export type BackupResult =
 const entry = fileURLToPath(new URL('../jobs/backup-process.js', import.meta.url))
 const graceMs = 8_000
 
-/** Carries out an order; OperatorError with what went wrong. Aborting ends the process. */
+/** Carries out an order; throws an OperatorError with what went wrong. Aborting ends the process. */
 export async function inProcess(order: Order, signal: AbortSignal) {
   const child = fork(entry, { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   let said = ''
@@ -36,7 +36,7 @@ export async function inProcess(order: Order, signal: AbortSignal) {
   })
   const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve())
-    // No room for one more process: then nothing closes either.
+    // Where there is no room for one more process, nothing closes either.
     child.on('error', ({ message }) => {
       said += message
       if (child.pid === undefined) resolve()

@@ -8,7 +8,7 @@ import { removeSlowly } from './remove-slowly.js'
 
 const prefix = '.posthorn-check-'
 const lockName = 'lock'
-// From a directory's being made to its lock.
+// How long it may take from making a directory to locking it.
 const beginsWithinMs = 60_000
 
 /** A directory where a backup is unpacked to be checked. */
@@ -18,8 +18,9 @@ export interface CheckDir {
 }
 
 /**
- * Makes one in `scratch`. What is in it is plain, the appliance key too, whether the backup is encrypted or not: those
- * of checks that were killed go first. A lock says which are in use; it ends with its process, however that ends.
+ * Makes one in `scratch`. Its files are plain, the appliance key too, whether the backup is encrypted or not, so
+ * directories of killed checks are removed first. A lock says which are in use; it ends with its process, however that
+ * ends.
  */
 export async function makeCheckDir(
   scratch: string,
@@ -37,7 +38,7 @@ export async function makeCheckDir(
   }
 }
 
-/** Removes what checks that were killed have left in `scratch`. What is another user's, or cannot go, stays. */
+/** Removes what killed checks have left in `scratch`. What belongs to another user, or cannot be removed, stays. */
 export async function removeKilledChecks(
   scratch: string,
   { clock, signal }: { clock: Clock; signal?: AbortSignal | undefined },
@@ -50,7 +51,7 @@ export async function removeKilledChecks(
 
 async function removeIfKilled(dir: string, clock: Clock, signal?: AbortSignal): Promise<void> {
   const found = await lstat(dir)
-  // Nobody plants a symlink that leads elsewhere, or a directory that is another's.
+  // So nobody can plant a symlink that leads elsewhere, or another user's directory.
   if (!found.isDirectory() || found.uid !== process.getuid?.()) return
   const lock = join(dir, lockName)
   if (!existsSync(lock)) {

@@ -3,11 +3,11 @@ import { array, type Infer, integer, is, literal, max, min, string, type } from 
 import { messageOf, OperatorError } from '../errors/index.js'
 
 /*
- * An encrypted backup: `PHBACKUP`, the length of the head (4 bytes), the head (JSON, readable by anybody), then
- * chunks, each sealed with AES-256-GCM. The key is made of the passphrase by scrypt and bound to the head, and
- * is no other file's, as the salt is random. The nonce is the chunk's number and whether it is the last: chunks
- * that are swapped, left out, repeated or cut off at the end do not open (the STREAM construction of Hoang,
- * Reyhanitabar, Rogaway and Vizár, as age uses it).
+ * An encrypted backup: `PHBACKUP`, the length of the head (4 bytes), the head (JSON, readable by anybody), then chunks,
+ * each sealed with AES-256-GCM. The key is made of the passphrase by scrypt and bound to the head; no other file has
+ * it, as the salt is random. The nonce is the chunk's number and whether it is the last: chunks that are swapped, left
+ * out, repeated or cut off at the end do not open (the STREAM construction of Hoang, Reyhanitabar, Rogaway and Vizár,
+ * as age uses it).
  */
 const magic = Buffer.from('PHBACKUP')
 const saltBytes = 16
@@ -35,8 +35,8 @@ export type EncryptedHead = Infer<typeof Head>
 export type PublicHead = Pick<EncryptedHead, 'madeAt' | 'posthorn' | 'schema'>
 
 /**
- * `bytes` encrypted, behind a head in clear that says when and by which version. Each chunk has its
- * number and whether it is the last in its nonce: none can be left out, moved or cut off.
+ * `bytes` encrypted, behind a head in clear that says when and by which version. The nonce of each chunk has its number
+ * and whether it is the last: none can be left out, moved or cut off.
  */
 export async function* encrypt(
   bytes: AsyncIterable<Buffer>,
@@ -135,11 +135,11 @@ async function keyOf(passphrase: string, head: EncryptedHead, bytes: Buffer): Pr
       error === null ? resolve(key) : reject(error),
     )
   })
-  // Bound to the head: one that was changed opens nothing.
+  // The key is bound to the head: a head that was changed opens nothing.
   return Buffer.from(hkdfSync('sha256', secret, salt, bytes, 32))
 }
 
-/** The bytes in chunks of one size, the last of them shorter or as long; one even where there are none. */
+/** The bytes in chunks of one size, of which the last may be shorter; one chunk even where there are no bytes. */
 async function* chunksOf(bytes: AsyncIterable<Buffer>, size: number) {
   let parts: Buffer[] = []
   let length = 0

@@ -16,8 +16,8 @@ export interface Wrapping {
 export const partialSuffix = '.partial'
 
 /**
- * Writes an archive to `file`: gzipped, encrypted, both or neither. It has that name only once all of it is
- * on the disk. Resolves with its size in bytes.
+ * Writes an archive to `file`: gzipped, encrypted, both or neither. The file gets that name only once all of it is on
+ * the disk. Resolves with its size in bytes.
  */
 export async function writeContainer(
   file: string,
@@ -28,7 +28,7 @@ export async function writeContainer(
   const packed = compress ? through(archive, createGzip({ level: 1 })) : archive
   const sealed = passphrase === undefined ? packed : encrypt(packed, passphrase, head)
   const partial = file + partialSuffix
-  // Never through a symlink, or into a file that somebody else has open; leftovers are gone (`make.ts`).
+  // Never through a symlink, or into a file that somebody else has open; leftovers are removed already (`make.ts`).
   const out = await open(partial, 'wx', 0o600)
   let size = 0
   try {
@@ -57,10 +57,7 @@ export async function writeContainer(
 
 const bytesPerSync = 16 * 1_048_576
 
-/**
- * Puts the names in a folder on the disk: without, a file that is durable may have no name after a
- * power cut.
- */
+/** Puts the names in a folder on the disk: otherwise a file that is durable may have no name after a power cut. */
 export async function syncDirectory(dir: string): Promise<void> {
   const handle = await open(dir, 'r')
   try {
@@ -75,21 +72,23 @@ export async function readPublicHead(file: string): Promise<PublicHead | undefin
   return readEncryptedHead(await beginningOf(file))?.head
 }
 
-/** A file by its name, or one that is open already, as whoever reads on may not open it; that is closed at the end. */
+/**
+ * A file by its name, or one that is open already, since the process that reads on may not be allowed to open it; that
+ * one is closed at the end.
+ */
 export type BackupFile = string | FileHandle
 
-/** Which wrapping is taken. */
+/** Which wrapping is accepted. */
 export interface Expected {
   /** The name of a file that is open already. */
   name?: string | undefined
-  /** A passphrase is set: an archive that is not encrypted may be anybody's, and is refused. */
+  /** A passphrase is set: anybody may have made an archive that is not encrypted, so it is refused. */
   onlyEncrypted?: boolean | undefined
 }
 
 /**
- * The archive in a file, whatever it was wrapped in. `passphrase` is asked for only where the file is
- * encrypted. What is read is authentic where it is encrypted, and only that; so a plain file whose name says that it
- * is encrypted is refused.
+ * The archive in a file, whatever it was wrapped in. `passphrase` is asked for only where the file is encrypted. Only
+ * what was encrypted is authentic, so a plain file whose name says that it is encrypted is refused.
  */
 export async function openContainer(
   file: BackupFile,
@@ -122,7 +121,7 @@ function refusePlain(name: string, onlyEncrypted: boolean): void {
   )
 }
 
-/** Opens a backup for reading, of which anything but a file is refused. */
+/** Opens a backup for reading; refuses anything but a file. */
 export async function openBackup(file: string): Promise<FileHandle> {
   const handle = await open(file, 'r').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') throw noBackup(`There is no file ${file}`)
@@ -146,7 +145,7 @@ async function beginningOf(file: BackupFile): Promise<Buffer> {
   }
 }
 
-/** The bytes themselves, or what they are the gzip of. */
+/** The bytes themselves; where they are gzipped, their content. */
 async function* unzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const source = bytes[Symbol.asyncIterator]()
   const first = await source.next()
@@ -163,7 +162,7 @@ async function* unzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield* isGzip ? through(all, createGunzip()) : all
 }
 
-/** What comes out of a stream of zlib; its errors, and those of the source, end the reading. */
+/** What comes out of a stream of zlib; errors of the stream and of the source end the reading. */
 async function* through(
   bytes: AsyncIterable<Buffer>,
   stream: ReturnType<typeof createGzip> | ReturnType<typeof createGunzip>,

@@ -6,8 +6,8 @@ import { tryLockFile } from '../store/index.js'
 import { removeSlowly } from './remove-slowly.js'
 
 /**
- * Makes a directory that is the owner's alone, and those above it; one that is there stays as it is. Not by
- * mkdir's `recursive`, which never ends where the system makes none, as in /proc (Node 20 and 24).
+ * Makes a directory that is the owner's alone, and those above it; a directory that is there stays as it is. It does
+ * not use mkdir's `recursive`, which never ends where the system makes none, as in /proc (Node 20 and 24).
  */
 export async function makeDirectory(dir: string): Promise<void> {
   try {
@@ -44,9 +44,9 @@ async function refuseOther(dir: string): Promise<void> {
 }
 
 /**
- * Keeps other backups out of the directory until the returned function is called; undefined when one is under
- * way. SQLite, which makes the lock, follows a symlink: where others may write, one would lead it to a file
- * of their choice.
+ * Keeps other backups out of the directory until the returned function is called; undefined when one is under way.
+ * SQLite, which makes the lock, follows a symlink: where others may write, a symlink would lead it to a file of their
+ * choice.
  */
 export function tryLockDirectory(file: string): (() => void) | undefined {
   const found = lstatSync(file, { throwIfNoEntry: false })
@@ -60,7 +60,7 @@ export function tryLockDirectory(file: string): (() => void) | undefined {
   return tryLockFile(file)
 }
 
-/** Not opened where it is there: closing it would end the locks that this process has on it. */
+/** A file that is there is not opened: closing it would end the locks that this process has on it. */
 function makeLockFile(file: string): void {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
   try {
@@ -73,12 +73,12 @@ function makeLockFile(file: string): void {
       )
     }
     if (code !== 'EEXIST') throw error
-    // Another backup has begun in this moment; a symlink is refused now.
+    // Another backup may have begun at this moment; a symlink is refused now.
     if (!lstatSync(file).isFile()) throw new OperatorError(`${file} is not a file. Remove it`)
   }
 }
 
-/** Removes a file of ours, if it is there; without the rests that leave the disk to mail once `signal` aborts. */
+/** Removes a file of ours, if it is there; once `signal` aborts, without the rests that leave the disk to mail. */
 export async function removeOwnFile(file: string, signal?: AbortSignal): Promise<void> {
   const found = await lstat(file).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined
@@ -92,14 +92,14 @@ export async function removeOwnFile(file: string, signal?: AbortSignal): Promise
   await removeSlowly(file, signal)
 }
 
-/** What is wrong with a directory of backups, for whoever may mend it. */
+/** What is wrong with a directory of backups, and how to mend it. */
 export interface DirectoryProblem {
   found: string
   fix: string
 }
 
 /**
- * Whether everybody on the machine may write there: then backups can be removed, and others put in their place.
+ * Whether everybody on the machine may write there: then anybody can remove backups, and put others in their place.
  * With the sticky bit only their owners can (/tmp). Undefined where all is well, or no directory is there.
  */
 export async function problemOfDirectory(dir: string): Promise<DirectoryProblem | undefined> {

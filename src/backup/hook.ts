@@ -16,9 +16,9 @@ const keptCharacters = 1_000
 const lastWordsMs = 1_000
 
 /**
- * Runs the operator's command for a backup, such as `["rclone", "copy", "{file}", "far:backups"]`. Each
- * argument goes to the program as it is: no shell sees it. Without `{file}` the path is the last one.
- * OperatorError with the end of its stderr (else of its stdout) where it fails, or takes longer than `timeoutMs`.
+ * Runs the operator's command for a backup, such as `["rclone", "copy", "{file}", "far:backups"]`. Each argument goes
+ * to the program as it is: no shell sees it. Without `{file}` the path is the last one. Throws an OperatorError with
+ * the end of its stderr (or else of its stdout) where it fails, or takes longer than `timeoutMs`.
  */
 export async function runHook(
   command: readonly string[],
@@ -27,7 +27,7 @@ export async function runHook(
 ): Promise<void> {
   const [program = '', ...given] = command.map((word) => word.replaceAll(placeholder, file))
   const args = command.some((word) => word.includes(placeholder)) ? given : [...given, file]
-  // A group of its own, so that what it has started ends with it.
+  // It gets a process group of its own, so that what it has started ends with it.
   const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -40,7 +40,7 @@ export async function runHook(
     child.once('exit', (code, killedBy) => {
       const problem = code === null ? `was ended by ${killedBy}` : `ended with status ${code}`
       const end = () => resolve(code === 0 ? undefined : problem)
-      // What it has left behind in a session of its own may hold its output for ever.
+      // A process that it has left behind in a session of its own may hold its output for ever.
       const cancel = clock.after(lastWordsMs, end)
       child.once('close', () => {
         cancel()

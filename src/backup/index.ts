@@ -1,8 +1,8 @@
 /**
- * Backups of a data directory in use, each one file that is checked before it gets its name; what is in
- * them, whether they are sound, and their way back. What must hold: mail is not held up; a file with the name of a
- * backup is whole; nothing of an archive is believed before it was checked, and nothing is written where
- * it says; a restore that is killed leaves the old, the new, or nothing that starts. See README.md.
+ * Backups of a data directory in use, each one file that is checked before it gets its name; what is in them, whether
+ * they are sound, and their way back. What must hold: mail is not held up; a file with the name of a backup is whole;
+ * nothing of an archive is believed before it was checked, and the archive does not say where anything is written; a
+ * restore that is killed leaves the old, the new, or nothing that starts. See README.md.
  */
 export type { Order } from './apart.js'
 export type { PublicHead } from './cipher.js'

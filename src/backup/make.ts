@@ -35,11 +35,15 @@ import { type TarFile, writeTar } from './tar.js'
 
 export interface BackupOptions {
   dataDir: string
-  /** Of a PostgreSQL, whose server has backups of its own: then the key and the operator's files alone are taken. */
+  /**
+   * The URL of a PostgreSQL, whose server has backups of its own: then only the key and the operator's files are taken.
+   */
   url?: string | undefined
-  /** The file of settings in use, wherever it lies: in the backup it is `etc/posthorn.toml`, or that of the data. */
+  /**
+   * The file of settings in use, wherever it lies: in the backup it is `etc/posthorn.toml`, or one of the data's files.
+   */
   configFile?: string | undefined
-  /** Where it is to be; made if it is not there. */
+  /** Where the backup is to be; made if it is not there. */
   dir: string
   clock: Clock
   withKey: boolean
@@ -66,10 +70,10 @@ const stagedName = '.posthorn-backup.db'
 const lockName = '.posthorn-backup.lock'
 
 /**
- * Makes one backup of a data directory, whether an appliance runs on it or not: a copy of the database,
- * checked, with the appliance key and the operator's files, in one file of its own name. Only for a process
- * that has no connection to that database (see `copyDatabase`). The disk needs room for the copy beside
- * the backup. Whatever ends it leaves nothing that looks like a backup; its leftovers go with the next one.
+ * Makes one backup of a data directory, whether an appliance runs on it or not: a copy of the database, checked, with
+ * the appliance key and the operator's files, in one file of its own name. Only for a process that has no connection to
+ * that database (see `copyDatabase`). The disk needs room for the copy beside the backup. However it ends, it leaves
+ * nothing that looks like a backup; the next backup removes its leftovers.
  */
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { dir, clock } = options
@@ -126,7 +130,7 @@ async function makeStaged(
   return { file, sizeBytes, tookMs: clock.now() - madeAt, manifest }
 }
 
-/** The key has to be that of the database on the server, as it has to be of one that goes with it. */
+/** The key has to belong to the database on the server, as it has to belong to a database in the backup. */
 async function onServer(
   options: BackupOptions,
 ): Promise<Pick<Inspection, 'schema' | 'keyCheck' | 'rows'>> {
@@ -195,7 +199,7 @@ async function smallFiles({ dataDir, configFile, withKey }: BackupOptions): Prom
     }
   }
   if (configFile !== undefined && ![...found.values()].includes(configFile)) {
-    // Where it is named, that of /etc/posthorn counts for nothing.
+    // A file that is named replaces that of /etc/posthorn.
     found.set('etc/posthorn.toml', configFile)
   }
   return await Promise.all(
@@ -217,7 +221,7 @@ function archived(manifest: Manifest, files: readonly Source[]): TarFile[] {
   const bytes = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`)
   return [
     { name: manifestName, size: bytes.length, body: once(bytes) },
-    // Opened when it is their turn.
+    // Each file is opened when it is its turn.
     ...files.map(({ name, size, open }) => ({
       name,
       size,
@@ -226,7 +230,7 @@ function archived(manifest: Manifest, files: readonly Source[]): TarFile[] {
   ]
 }
 
-/** What a backup that was killed has left, of which the lock says that none is under way; and what checks have. */
+/** Removes what a killed backup has left, since the lock says that none is under way; and what checks have left. */
 async function removeLeftovers({
   dir,
   clock,

@@ -37,7 +37,7 @@ export type Manifest = Infer<typeof Shape>
 export const manifestName = 'manifest.json'
 export const keyName = 'appliance.key'
 export const databaseName = 'posthorn.db'
-/** False: it is of an appliance whose database is on a server, and has the key and the settings alone. */
+/** False: it is of an appliance whose database is on a server, and has only the key and the settings. */
 export const hasDatabase = ({ files }: Manifest): boolean =>
   files.some(({ name }) => name === databaseName)
 
@@ -51,8 +51,8 @@ export const isAllowedName = (name: string): boolean =>
   name === manifestName || name === keyName || name === databaseName || ownFile.test(name)
 
 /**
- * Reads the manifest, of `size` bytes. Throws an `OperatorError` for one that is too large or that
- * this version does not understand.
+ * Reads the manifest, of `size` bytes. Throws an `OperatorError` for one that is too large or that this version does
+ * not understand.
  */
 export async function readManifest(size: number, body: AsyncIterable<Buffer>): Promise<Manifest> {
   if (size > maxManifestBytes) throw unreadable()

@@ -32,8 +32,8 @@ export function timeInName(name: string): number | undefined {
 }
 
 /**
- * The backups of a directory, newest first; none where there is no such directory. Those that are dated after
- * `upTo` are left out: a clock was wrong when they were made, and for long nothing would be newer.
+ * The backups of a directory, newest first; none where there is no such directory. Backups that are dated after `upTo`
+ * are left out: a clock was wrong when they were made, and for a long time nothing would be newer.
  */
 export async function findBackups(
   dir: string,

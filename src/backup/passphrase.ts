@@ -23,7 +23,7 @@ export function passphraseOf(
 
 const leastCharacters = 12
 
-/** Refuses one that is guessed too easily, before anything is encrypted with it. */
+/** Refuses a passphrase that is guessed too easily, before anything is encrypted with it. */
 export function checkPassphrase(passphrase: string): string {
   if ([...passphrase].length >= leastCharacters) return passphrase
   throw new OperatorError(

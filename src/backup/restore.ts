@@ -11,33 +11,32 @@ import { type UnpackOptions, unpackBackup } from './unpack.js'
 import { checkUnpacked } from './verify.js'
 
 export interface RestoreOptions extends UnpackOptions {
-  /** The data directory; nobody else is at work in it (the caller has its lock). */
+  /** The data directory; nobody else works in it (the caller has its lock). */
   to: string
-  /** A directory in it where the backup is unpacked; its being there without a database tells of a broken restore. */
+  /** A directory in it where the backup is unpacked. If it is there without a database, a restore was broken off. */
   scratch: string
-  /** Whether a database that is there may make way; it is kept beside. */
+  /** Whether a database that is there may make way; it is kept beside the new one. */
   replace: boolean
-  /** What the file of the appliance key has, for a backup that was made without it. */
+  /** The content of the file of the appliance key, for a backup that was made without the key. */
   givenKey?: { bytes: Buffer; file: string } | undefined
   clock: Clock
 }
 
 export interface Restored {
   manifest: Manifest
-  /** Where the files are that were there before; undefined where there were none. */
+  /** Where the files are kept that were there before; undefined where there were none. */
   keptIn: string | undefined
-  /** Where the files are that the backup had of /etc/posthorn; undefined where it had none. */
+  /** Where the files are that the backup had from /etc/posthorn; undefined where it had none. */
   etcIn: string | undefined
 }
 
 const asideName = 'before-restore.partial'
-// In this order they go: without the first nothing starts, and a log is never left without its database.
 
 /**
- * Puts what a backup has into a data directory. All of it is unpacked and checked beside its place first; then
- * it is moved there, the database last: whenever it is killed, the directory has the whole of the old, the
- * whole of the new, or no database, with which nothing starts. Run again, it begins anew. The database is
- * brought up to date and says that it is a backup, so that the start holds what may have been sent since.
+ * Puts what a backup has into a data directory. First all of it is unpacked and checked beside its place; then it is
+ * moved there, the database last. So whenever it is killed, the directory has the whole of the old, the whole of the
+ * new, or no database, without which nothing starts. Run again, it begins anew. The database is brought up to date and
+ * says that it is a backup, so that the start holds what may have been sent since.
  */
 export async function restoreBackup(file: BackupFile, options: RestoreOptions): Promise<Restored> {
   const { to, scratch, replace, clock } = options
@@ -69,7 +68,7 @@ async function prepare(
   const { to, givenKey } = options
   const keyFile = givenKey && join(scratch, 'given.key')
   if (keyFile !== undefined) await writeFile(keyFile, givenKey?.bytes ?? '', { mode: 0o600 })
-  // A new machine has no key yet; the one that is there is kept if it belongs to the backup.
+  // A new machine has no key yet; a key that is there is kept if it belongs to the backup.
   const own = join(to, keyName)
   const given = keyFile ?? (existsSync(own) ? own : undefined)
   const key = await checkUnpacked(scratch, manifest, given, givenKey?.file)
@@ -93,6 +92,7 @@ async function place(
   scratch: string,
   { time, manifest }: { time: string; manifest: Manifest },
 ): Promise<string | undefined> {
+  // Moved aside in this order: without the first nothing starts, and a log is never left without its database.
   const ofDatabase = hasDatabase(manifest) ? [databaseName, ...filesBeside(databaseName)] : []
   const settings = await namesIn(join(scratch, 'data'))
   const keptIn = await moveAside(to, [...ofDatabase, keyName, ...settings], time)
@@ -111,20 +111,20 @@ async function moveAside(
   time: string,
 ): Promise<string | undefined> {
   const aside = join(to, asideName)
-  // One that a restore before us began, and did not end: it has what was there at first.
+  // A restore before this one began it and did not end: it has the files that were there at first.
   const begun = await namesIn(aside)
   if (begun.length === 0 && !names.some((name) => existsSync(join(to, name)))) return undefined
   if (existsSync(join(to, databaseName))) {
     try {
       emptyWal(to)
     } catch {
-      // It is damaged, and its log is kept with it.
+      // The database is damaged, and its log is kept with it.
     }
   }
   await mkdir(aside, { recursive: true, mode: 0o700 })
   for (const name of names) {
     if (!existsSync(join(to, name))) continue
-    // What stands there besides is of that restore.
+    // The old file is kept already, so this one came from that restore.
     if (begun.includes(name)) await rm(join(to, name))
     else await rename(join(to, name), join(aside, name))
     await syncDirectory(to)

@@ -29,7 +29,7 @@ const off: JobResult = {
   notSetUp: true,
 }
 
-/** The job `backup`: makes one, removes those that have had their time, and runs the operator's command. */
+/** The job `backup`: makes a backup, removes those whose time is over, and runs the operator's command. */
 export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   const { clock, config, configFile, dataDir, signal } = deps
   const { dir, hook, hookTimeout, ...how } = config.backup
@@ -50,7 +50,7 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
     weekly: how.keepWeekly,
     monthly: how.keepMonthly,
   })
-  // What cannot go keeps nothing else from being done: the command copies the backup away from this machine.
+  // If one cannot be removed, all else is still done: the command copies the backup away from this machine.
   const kept = await removeExpired(expired)
   const { sizeBytes, tookMs, madeAt } = made
   if (hook.length > 0) {
@@ -78,7 +78,10 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   }
 }
 
-/** When the server of `url` has archived its log, in words as after 'it is not in the backup'. Throws where it does not answer. */
+/**
+ * When the server of `url` archived its log last, in words that follow 'it is not in the backup'. Throws where it does
+ * not answer.
+ */
 export async function askArchive(
   url: string,
   clock: Clock,
@@ -92,7 +95,7 @@ export async function askArchive(
   return { says, lastAt }
 }
 
-/** What the mails themselves are kept by where they are in PostgreSQL: the log that its server archives. */
+/** What keeps the mails themselves where they are in PostgreSQL: the log that its server archives. */
 async function archiveOf(
   { url }: DatabasePlace,
   clock: Clock,
@@ -107,7 +110,7 @@ async function archiveOf(
   }
 }
 
-/** Resolves with a sentence for each that cannot be removed. */
+/** Resolves with a sentence for each backup that cannot be removed. */
 async function removeExpired(expired: readonly FoundBackup[]): Promise<string[]> {
   const kept: string[] = []
   for (const { file } of expired) {
@@ -131,7 +134,7 @@ export async function scheduledCheck(deps: ScheduledDeps): Promise<JobResult> {
   const keyFile = join(dataDir, keyName)
   const order: Order = { kind: 'verify', file, scratch: dir, keyFile, passphraseFile }
   const { tookMs, rows } = await inProcess(order, signal).catch((error: unknown) => {
-    // Which one it was is not in the words of what is wrong with it.
+    // The words of what is wrong with a backup do not say which backup it was.
     throw new OperatorError(`${file}: ${messageOf(error)}`)
   })
   const hours = Math.floor((clock.now() - madeAt) / hourMs)
@@ -144,7 +147,7 @@ export async function scheduledCheck(deps: ScheduledDeps): Promise<JobResult> {
   }
 }
 
-/** In the process that has no other connection to the database. */
+/** Runs in the process that has no other connection to the database. */
 export async function carryOut(
   order: Order,
   env: NodeJS.ProcessEnv,
@@ -191,7 +194,7 @@ interface Keep {
   monthly: number
 }
 
-/** Which of the backups, newest first, have had their time, in UTC. The newest of all always stays. */
+/** The backups, listed newest first, whose time is over, in UTC. The newest of all always stays. */
 export function expiredBackups(found: readonly FoundBackup[], keep: Keep): FoundBackup[] {
   const kept = new Set(found.slice(0, 1))
   for (const [most, periodOf] of [

@@ -2,15 +2,15 @@ import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
 /**
- * Gives way to everything else on the processors from now on. On Linux a niceness is a thread's: each of
- * this process gets it, those of libuv's pool, which compress and hash, above all.
+ * Gives way to everything else on the processors from now on. On Linux a niceness belongs to a thread, so each thread
+ * of this process gets it, above all those of libuv's pool, which compress and hash.
  */
 export function slowDown(): void {
   for (const thread of threads()) {
     try {
       setPriority(thread, 19)
     } catch {
-      // It has ended meanwhile.
+      // The thread has ended meanwhile.
     }
   }
 }
@@ -19,7 +19,7 @@ function threads(): number[] {
   try {
     return readdirSync('/proc/self/task').map(Number)
   } catch {
-    // No Linux: of the process as a whole.
+    // No Linux: the niceness is that of the whole process.
     return [0]
   }
 }

@@ -1,10 +1,9 @@
 import { OperatorError } from '../errors/index.js'
 
 /**
- * A tar archive (POSIX.1-2017 pax, 'ustar Interchange Format') of plain files, written and read as a
- * stream. Any tar unpacks what is written here. What is read is taken only if it is as written here: files
- * with names that the reader's owner allows, no links, no directories, no extensions; so no
- * archive writes where it likes.
+ * A tar archive (POSIX.1-2017 pax, 'ustar Interchange Format') of plain files, written and read as a stream. Any tar
+ * unpacks what is written here. The reader takes only what is written this way: files whose names its caller allows, no
+ * links, no directories, no extensions; so no archive writes where it likes.
  */
 export interface TarFile {
   name: string
@@ -13,12 +12,12 @@ export interface TarFile {
 }
 
 const blockBytes = 512
-// Greater sizes have no room in eleven octal digits; GNU's form for them is read by every tar.
+// Greater sizes have no room in eleven octal digits; every tar reads GNU's form for them.
 const maxOctalSize = 8 ** 11 - 1
 
 /**
- * A tar (POSIX ustar) of these files, all with one time in ms. Throws when a file has another size
- * than it said, as its header has left already.
+ * A tar (POSIX ustar) of these files, all with one time in ms. Throws when a file has another size than it said, as its
+ * header has been written already.
  */
 export async function* writeTar(
   files: Iterable<TarFile>,
@@ -65,7 +64,7 @@ function writeSize(block: Buffer, size: number): void {
   block.writeBigUInt64BE(BigInt(size), 128)
 }
 
-/** The sum of the header's bytes, those of the sum itself counted as spaces. */
+/** The sum of the header's bytes; its own bytes count as spaces. */
 function checksum(block: Buffer): number {
   let sum = 0
   for (const [i, byte] of block.entries()) sum += i >= 148 && i < 156 ? 32 : byte
@@ -73,9 +72,9 @@ function checksum(block: Buffer): number {
 }
 
 /**
- * The files of an archive, in their order. Each body is read to its end before the next file is asked for.
- * `isAllowed` says which names may be there; any other, and all that is no plain file, is refused with an
- * OperatorError. So is an archive that ends early.
+ * The files of an archive, in their order. Each body is read to its end before the next file is asked for. `isAllowed`
+ * says which names may be there. Any other name, anything that is no plain file, and an archive that ends early are
+ * refused with an OperatorError.
  */
 export async function* readTar(
   bytes: AsyncIterable<Buffer>,
@@ -94,11 +93,11 @@ export async function* readTar(
     const body = input.chunks(size)
     yield { name, size, body }
     for await (const _rest of body) {
-      // Whoever did not want it.
+      // Reads on where the caller did not want the body.
     }
     await input.take(padding(size).length)
   }
-  // What follows says nothing; but a file that is cut off, or not authentic there, fails here.
+  // What follows has no files; but a file that is cut off, or not authentic there, fails here.
   await input.rest()
 }
 

@@ -15,9 +15,9 @@ export interface UnpackOptions extends Expected {
 }
 
 /**
- * Unpacks a backup into `dir`, which is empty: under the names of the archive, each file checked against the
- * manifest. OperatorError where anything is damaged, missing, more or not what a backup has; what was
- * unpacked by then stays for the caller to remove.
+ * Unpacks a backup into `dir`, which is empty: under the names of the archive, each file checked against the manifest.
+ * Throws an OperatorError where anything is damaged, missing, or not what a backup has; what was unpacked by then stays
+ * for the caller to remove.
  */
 export async function unpackBackup(
   file: BackupFile,

@@ -11,20 +11,20 @@ import { type UnpackOptions, unpackBackup } from './unpack.js'
 export interface VerifyOptions extends UnpackOptions {
   /** A directory with room for all of the backup, where it is unpacked and removed again. */
   scratch: string
-  /** The appliance key of a backup that was made without; it is compared if it is there. */
+  /** The appliance key of a backup that was made without it; it is compared if it is there. */
   keyFile?: string | undefined
   clock?: Clock
 }
 
 export interface Verified {
   manifest: Manifest
-  /** `apart`: it is not in the backup, and was not given either. */
+  /** `apart`: the key is not in the backup, and was not given either. */
   key: 'belongs' | 'apart'
 }
 
 /**
- * Opens a backup as a restore does, and checks all of it: the checksums, SQLite's integrity check, the count
- * of every table, the key. OperatorError says what is wrong with it.
+ * Opens a backup as a restore does, and checks all of it: the checksums, SQLite's integrity check, the count of every
+ * table, the key. Throws an OperatorError with what is wrong.
  */
 export async function verifyBackup(file: string, options: VerifyOptions): Promise<Verified> {
   const { signal, clock = systemClock } = options
@@ -37,12 +37,12 @@ export async function verifyBackup(file: string, options: VerifyOptions): Promis
   }
 }
 
-/** The checks of what was unpacked into `dir`. */
+/** Checks what was unpacked into `dir`. */
 export async function checkUnpacked(
   dir: string,
   manifest: Manifest,
   keyFile: string | undefined,
-  /** What the operator calls that file. */
+  /** The operator's name for that file. */
   keyNamed = keyFile,
 ): Promise<Verified['key']> {
   if (isUnreleased(manifest.schema)) {

@@ -17,7 +17,12 @@ export interface ArrivalsLeft {
 export const countArrived = (tx: Tx, accountId: string, mails: number, now: number) =>
   addMails(
     tx,
-    [dayMs, hourMs].map((span) => [holderOf(accountId), span, beginOf(span, now), mails]),
+    [dayMs, hourMs].map((span) => ({
+      holder: holderOf(accountId),
+      span,
+      at: beginOf(span, now),
+      mails,
+    })),
   )
 
 /** What came in for an account within the present hour and day (UTC). */

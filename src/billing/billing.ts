@@ -17,7 +17,7 @@ export interface AccountBilling {
   /** Account protection has stopped everything, or marketing alone. */
   paused: PauseReason | null
   marketingPaused: PauseReason | null
-  /** The surge that waits for somebody's decision, and until when none is looked for. */
+  /** The surge that waits for somebody's decision, and until when no surge is looked for. */
   surgeId: string | null
   unbrakedUntil: number | null
   /** Rises with each change of the above, and of the account's verified domains. */
@@ -49,7 +49,7 @@ export async function readBillings(
   return new Map(accountIds.map((id) => [id, billingOf(plans, id, byAccount.get(id))]))
 }
 
-/** An account without a row is as `openSubscription` makes one, but not the first account. */
+/** An account without a row is like a row of `openSubscription`, but never the first account. */
 function billingOf(
   plans: Plans,
   accountId: string,
@@ -100,18 +100,19 @@ function marketingPlanOf(
 }
 
 /*
- * The start has refused a `plans.toml` without a plan in use, but an account may have been given one since that was
- * written there later. It has the caps of an account that was given none, or of the smallest marketing plan, and its
- * operator is told (`findUnknownPlans`). An error would hold mail that was delivered, as its webhooks could not be made.
+ * The start refuses a `plans.toml` that lacks a plan in use, but an account may have been given a plan that was written
+ * there after the start. Then it has the caps of an account that was given none, or of the smallest marketing plan, and
+ * its operator is told (`findUnknownPlans`). An error would hold up mail that was delivered, as its webhooks could not
+ * be made.
  */
 const unread = (id: string) => ({ id, name: `Unknown (${id})` })
 
-/** What an unknown plan may allow: nothing is deleted, and no webhook left out, that cannot be made up for. */
+/** What an unknown plan may allow: nothing is deleted, and no webhook left out, that could not be made up for later. */
 const losesNothing = { retentionDays: 36_500, webhooks: true }
 
 /**
- * How many contacts an account may hold; null for any number. Without a marketing plan it is what
- * the smallest one allows, but for a self-hoster, whose own plan has no limits.
+ * How many contacts an account may hold; null for any number. Without a marketing plan it is what the smallest one
+ * allows, except for a self-hoster, whose own plan has no limits.
  */
 export function contactCeiling(
   { marketing }: Plans,

@@ -14,7 +14,7 @@ interface Kind {
   ): { limit(rows: 1): { offset(rows: number): { execute(): Promise<object[]> } } }
 }
 
-// Each by an index of the account, however many there are.
+// Each count uses an index of the account, however many rows there are.
 const kinds: Record<Exclude<keyof Ceilings, 'storedMib'>, Kind> = {
   topics: {
     one: 'topic',
@@ -83,7 +83,7 @@ const kinds: Record<Exclude<keyof Ceilings, 'storedMib'>, Kind> = {
 
 /**
  * Throws the 403 for one more of a kind of which the account has as many as it may. To be asked in the write that adds
- * it: of two who add at once only one may pass.
+ * it: where two add at once, only one may pass.
  */
 export async function refuseBeyondCeiling(
   read: Read,

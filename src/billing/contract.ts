@@ -2,8 +2,8 @@ import { answer, type Contract, manyOf, operation } from '../contract/index.js'
 import { closed, count, orNull, text, uuid } from '../fields/index.js'
 
 /**
- * Field names and their types are the contract's, `priceNaira` too, whatever currency an operator
- * bills in. `unlimited` is there only where it is true, because JSON has no infinity.
+ * Field names and types come from the contract, including `priceNaira`, whatever currency an operator bills in.
+ * `unlimited` is there only where it is true, because JSON has no infinity.
  */
 const plan = {
   id: uuid('The id of the plan, which stays the same when the plan is renamed'),

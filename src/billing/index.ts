@@ -1,8 +1,8 @@
 /**
- * Plans, what each account has of them, and what it has used. What must hold: an account's state
- * is read in every write that accepts mail, so that a change takes effect on the next one; mails
- * are counted in the transaction that accepts them, one small row an account and period (UTC month
- * and UTC day), never by looking over the log; nobody passes a cap, however many send at once.
+ * Plans, what each account has of them, and what it has used. What must hold: every write that accepts mail reads the
+ * account's state, so that a change takes effect on the next one; mails are counted in the transaction that accepts
+ * them, one small row an account and period (UTC month and UTC day), never by looking over the log; nobody passes a
+ * cap, however many send at once.
  */
 
 export {

@@ -6,7 +6,7 @@ export type Ceilings = Config['ceilings']
 
 /** What both kinds of plans have. `priceNaira` is a month's price, shown and not charged here. */
 interface AnyPlan {
-  /** UUID, lower case: by it an account keeps its plan when names and limits change. */
+  /** UUID, lower case: it keeps an account's plan when names and limits change. */
   id: string
   name: string
   priceNaira: number

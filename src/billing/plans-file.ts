@@ -71,7 +71,7 @@ const limit = (min: number): Setting<number | null> => {
 // The keys that both kinds have.
 const anyPlan = {
   name: nameSetting,
-  // In lower case only, as rows are compared by it.
+  // Only in lower case, as rows are compared by it.
   id: setting('', textLike(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID in lower case')),
   priceNaira: integer(0, 0, 1e12),
   paymentProviderPlanCode: orNothing(nameSetting, null),
@@ -86,7 +86,7 @@ const emailSettings = (usualMib: number) =>
     perMinute: orNothing(limit(1), null),
     receivedPerDay: orNothing(limit(1), null),
     receivedPerHour: orNothing(limit(1), null),
-    // As much as the listener takes (`inbound/transaction.ts`).
+    // The most that the listener takes (`inbound/transaction.ts`).
     receivedMib: orNothing(integer(20, 1, 20), 20),
     storedMib: orNothing(limit(1), usualMib),
     retentionDays: integer(1, 1, 36_500),
@@ -165,7 +165,7 @@ function refuseTwins(plans: readonly Placed<{ id: string; name: string }>[]): vo
   }
 }
 
-/** The plans that new accounts get, by name. Whoever goes on with them has refused a bad file. */
+/** The plans that new accounts get, by name. The caller refuses a bad file before it uses them. */
 function readDefaults(file: OperatorFile, email: readonly EmailPlan[]) {
   const place = { file, path: ['defaults'], says: 'defaults' }
   const given = tableAt(place, file.content.defaults)

@@ -6,9 +6,9 @@ import type { AccountBilling } from './billing.js'
 import { addUsage, dayEndsAt, readUsage, subtractUsage } from './usage.js'
 
 /*
- * Each function runs inside the transaction that accepts the mail. It counts first and looks then: when a cap
- * is passed the count is undone, by the store with the rest of the work, or here. Writes run one after another,
- * so that no two can take the same last place.
+ * Each function runs inside the transaction that accepts the mail. It counts first and looks then. When a cap is passed
+ * the count is undone, by the store with the rest of the work, or here. Writes run one after another, so that no two
+ * can take the same last place.
  */
 
 /** Mails that are counted all or not at all. */
@@ -18,13 +18,13 @@ interface Count {
   now: number
   /** Whether the refusal is told as that of a batch. */
   isBatch: boolean
-  /** They are mails of a test key, which have the same caps and a count of their own. */
+  /** They are mails of a test key, which have the same caps but a count of their own. */
   isTest?: boolean
 }
 
 /**
- * Counts what several requests send, an account's in one statement for those of a day. Resolves with the 402 or
- * 429 of those that are refused, of which nothing is counted; a smaller one behind such a one may still pass.
+ * Counts what several requests send, in one statement for each account and day. Resolves with the 402 or 429 of those
+ * that are refused, whose mails are not counted; a smaller request behind such a one may still pass.
  */
 export async function countTogether<One extends Count>(
   tx: Tx,
@@ -35,7 +35,7 @@ export async function countTogether<One extends Count>(
   for (const count of counts) {
     if (count.mails === 0) continue
     const name = `${dayEndsAt(count.now)} ${count.isTest === true} ${count.billing.accountId}`
-    // Requests share a group commit, so that many of one account may come together.
+    // Requests share a group commit, so that several of one account may come together.
     const alike = groups.get(name)
     if (alike === undefined) groups.set(name, [count])
     else alike.push(count)
@@ -44,7 +44,7 @@ export async function countTogether<One extends Count>(
   return refusals
 }
 
-/** Those of one account and day. */
+/** Counts the requests of one account and day. */
 async function countAlike<One extends Count>(
   tx: Tx,
   counts: readonly One[],
@@ -57,7 +57,7 @@ async function countAlike<One extends Count>(
   const sum = counts.reduce((sum, { mails }) => sum + mails, 0)
   const after = await addUsage(tx, accountId, now, { mails: sum, campaignMails: 0, isTest })
   const caps: Cap[] = []
-  // The monthly cap first: who has passed it is not helped by waiting until tomorrow.
+  // The monthly cap first: waiting until tomorrow does not help whoever has passed it.
   if (plan.monthlyLimit !== null) {
     caps.push({ cap: 'monthly', limit: plan.monthlyLimit, used: after.monthMails - sum })
   }
@@ -91,7 +91,7 @@ export async function countMails(
   for (const refusal of refusals.values()) throw refusal
 }
 
-/** The error that the contract has for this cap, for a single send and for a batch. */
+/** The error of the contract for this cap, for a single send or a batch. */
 function refusalOf({ billing, mails, now, isBatch }: Count, passed: Cap, canSend: number) {
   const { cap, used, limit } = passed
   const plan = billing.plan.name
@@ -111,7 +111,7 @@ function refusalOf({ billing, mails, now, isBatch }: Count, passed: Cap, canSend
   return new ApiError(code, told, { fields, ...headers })
 }
 
-/** Gives back what a scheduled mail was counted for, in the periods in which it was accepted. */
+/** Takes a scheduled mail out of the count, in the periods in which it was accepted. */
 export async function giveBack(
   tx: Tx,
   accountId: string,
@@ -132,7 +132,7 @@ export async function countCampaignMails(
   if (mails === 0) return
   const after = await addUsage(tx, accountId, now, { mails: 0, campaignMails: mails })
   const limit = marketingPlan === null ? 0 : marketingPlan.monthlySendLimit
-  // Counted first and then looked at; the throw takes the count back with the transaction.
+  // Counts first and looks then; the throw takes the count back with the transaction.
   if (limit === null || after.monthCampaignMails <= limit) return
   const used = after.monthCampaignMails - mails
   throw campaignCap(used, limit, marketingPlan?.name ?? null)
@@ -145,7 +145,7 @@ const campaignCap = (used: number, limit: number, plan: string | null) =>
     fields: { limit, used, plan },
   })
 
-/** Throws the 402 of `countCampaignMails` without counting: before what would only then be refused. */
+/** Throws the 402 of `countCampaignMails` without counting, so that a campaign is refused before the work for it. */
 export async function refuseCampaignMails(
   read: Read,
   { accountId, marketingPlan }: AccountBilling,
@@ -172,11 +172,11 @@ export async function giveBackCampaignMails(
 interface Cap {
   cap: 'monthly' | 'daily'
   limit: number
-  /** Before this request. */
+  /** How much was used before this request. */
   used: number
 }
 
-/** When it ends is said, so that a client knows whether waiting helps. */
+/** The message says when the cap ends, so that a client knows whether waiting helps. */
 const monthlyMessage = ({ used, limit }: Cap) =>
   `${used} of the ${limit} mails of this month are used; the count starts again on the 1st of the month, UTC`
 

@@ -6,7 +6,7 @@ export interface AccountRevision {
   revision: number
 }
 
-/** The accounts that have changed: an index that has these alone. */
+/** The accounts that have changed: the index has only these. */
 export const changedAccounts = prepared<object, AccountRevision>((db) =>
   db
     .selectFrom('subscriptions')
@@ -14,7 +14,7 @@ export const changedAccounts = prepared<object, AccountRevision>((db) =>
     .whereRef('revision', '<>', 'woken_revision'),
 )
 
-/** The runs that the account's state of that revision lets go on are due. */
+/** Notes that the runs are due that the account's state of that revision lets go on. */
 export const noteWoken = prepared<AccountRevision, unknown>((db, { accountId, revision }) =>
   db
     .updateTable('subscriptions')
@@ -22,7 +22,7 @@ export const noteWoken = prepared<AccountRevision, unknown>((db, { accountId, re
     .where('account_id', '=', accountId),
 )
 
-/** As it is now, inside a write. */
+/** The revision as it is now, inside a write. */
 export async function revisionOf(tx: Tx, accountId: string): Promise<number> {
   const [row] = await revisions(tx, { accountId })
   return row?.revision ?? 0

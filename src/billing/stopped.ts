@@ -15,7 +15,7 @@ export async function stoppedBy(
   return `${what} is paused because of ${stop.reason}s`
 }
 
-/** Why mail does not leave, in words for the account itself: an operator's note is not its business. */
+/** Why mail does not leave, in words for the account itself, which an operator's note does not concern. */
 export async function stoppedForClient(
   read: Read,
   accountId: string,
@@ -32,7 +32,7 @@ type Stop =
   | { kind: 'suspended'; note: string }
   | { kind: 'paused' | 'marketing paused'; reason: PauseReason }
 
-/** The gravest first. */
+/** The gravest reason first. */
 async function stopOf(read: Read, accountId: string, type: MailType): Promise<Stop | undefined> {
   const [row] = await stopsOf(read, { accountId })
   if (row === undefined) return undefined
@@ -42,7 +42,7 @@ async function stopOf(read: Read, accountId: string, type: MailType): Promise<St
   return { kind: 'marketing paused', reason: row.marketing_paused }
 }
 
-/** The accounts whose mail does not leave now: `all` of it, or what is no transactional mail. */
+/** The accounts whose mail does not leave now: `all` of it, or all that is not transactional. */
 export async function stoppedAccounts(read: Read): Promise<{ all: string[]; marketing: string[] }> {
   const rows = await read
     .selectFrom('subscriptions')
@@ -106,7 +106,7 @@ export function checkSending(billing: AccountBilling, type: MailType): void {
   }
 }
 
-/** Throws when an account in this state may do nothing but look: it is suspended, or has ended. */
+/** Throws when an account in this state may only look: it is suspended, or has ended. */
 export function checkOpen({ suspended, state }: AccountBilling): void {
   if (suspended !== null) throw new ApiError('account_suspended', suspendedMessage)
   if (state === 'expired') {
@@ -134,7 +134,7 @@ export function marketingStop({
   return marketingPaused && pausedMessage('Marketing is', marketingPaused)
 }
 
-// The reason is the operator's note, not the client's business.
+// The reason is the operator's note, which does not concern the client.
 export const suspendedMessage = 'The account is suspended; contact the operator'
 
 /** Why mail is refused, in the words of the contract; only the operator can clear a pause. */

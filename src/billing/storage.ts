@@ -5,7 +5,7 @@ import type { Read } from '../store/index.js'
 import type { AccountBilling } from './billing.js'
 
 /**
- * Throws a 403 where the account would store more files, templates and campaigns than its plan allows with so many
+ * Throws a 403 where the account would store more files, templates and campaigns than its plan allows, with so many
  * bytes more. Asked before the write: of requests that come at once each may be the last.
  */
 export async function refuseBeyondStorage(

@@ -3,7 +3,7 @@ import type { Read, SubscriptionRow, Tx } from '../store/index.js'
 import type { BillingState, PauseReason } from './billing.js'
 import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
 
-/** Goes with the making of an account, in the same transaction; the first one has its own default. */
+/** Called in the transaction that makes an account; the first account has a default of its own. */
 export async function openSubscription(tx: Tx, accountId: string): Promise<void> {
   const other = await tx
     .selectFrom('accounts')
@@ -17,7 +17,7 @@ export async function openSubscription(tx: Tx, accountId: string): Promise<void>
     .execute()
 }
 
-/** Takes effect on the next request. What is used already stays used. */
+/** Takes effect on the next request. What is used stays used. */
 export const setPlan = (tx: Tx, accountId: string, plan: EmailPlan) =>
   change(tx, accountId, { plan_id: plan.id })
 
@@ -50,7 +50,7 @@ export const pauseSending = (tx: Tx, accountId: string, reason: PauseReason) =>
 export const pauseMarketing = (tx: Tx, accountId: string, reason: PauseReason) =>
   change(tx, accountId, { marketing_paused: reason })
 
-/** A surge waits for a decision, or none does; `unbrakedUntil`: until then none is looked for. */
+/** A surge waits for a decision, or none does. No surge is looked for until `unbrakedUntil`. */
 export const setSurge = (
   tx: Tx,
   accountId: string,
@@ -61,7 +61,10 @@ export const setSurge = (
 export const clearPauses = (tx: Tx, accountId: string) =>
   change(tx, accountId, { paused: null, marketing_paused: null })
 
-/** What decides whether the account's mails may be made has changed elsewhere: a domain was verified. */
+/**
+ * Notes that something has changed elsewhere that decides whether the account's mails may be made: a domain was
+ * verified.
+ */
 export const noteChange = (tx: Tx, accountId: string) => change(tx, accountId, {})
 
 /** At the start: a plan that an account has must not be missing from `plans.toml`. */
@@ -76,7 +79,7 @@ export async function refuseUnknownPlans(read: Read, plans: Plans): Promise<void
   )
 }
 
-/** Accounts that have plans which are not among these, with their ids; ten at most. */
+/** Accounts with plans that are not among these, with the plans' ids; ten at most. */
 export async function findUnknownPlans(
   read: Read,
   plans: Plans,
@@ -95,8 +98,8 @@ export async function findUnknownPlans(
 }
 
 /**
- * Changes the row, or makes it where there is none. The revision rises with each change: by it the
- * waiting runs of automations are found.
+ * Changes the row, or makes it where there is none. The revision rises with each change: the waiting runs of
+ * automations are found by it.
  */
 async function change(
   tx: Tx,

@@ -51,7 +51,7 @@ export async function addUsage(
   return usageOf(rows, month, day)
 }
 
-/** Month and day in one statement, which answers with the new sums: no second look is needed. */
+/** Month and day in one statement, which answers with the new sums, so that no second query is needed. */
 const addToPeriods = prepared<
   { accountId: string; month: string; day: string; mails: number; campaignMails: number },
   PeriodRow
@@ -72,7 +72,7 @@ const addToPeriods = prepared<
     .returning(['period', 'mails', 'campaign_mails'])
 })
 
-/** Takes mails out of the periods in which they were counted; a counter never goes below none. */
+/** Takes mails out of the periods in which they were counted; a counter never falls below 0. */
 export async function subtractUsage(
   tx: Tx,
   accountId: string,
@@ -101,7 +101,7 @@ export async function subtractUsage(
     .execute()
 }
 
-/** `2026-11` and `2026-11-21`: the UTC month and day as their rows are called; of test mail `2026-11 test`. */
+/** `2026-11` and `2026-11-21`: how the rows of a UTC month and day are called; for test mail `2026-11 test`. */
 function periodsAt(ms: number, isTest = false): { month: string; day: string } {
   const day = isoDay(ms)
   const suffix = isTest ? ' test' : ''

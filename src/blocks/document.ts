@@ -20,23 +20,23 @@ import {
 import { isLinkTarget } from './target.js'
 
 /*
- * The content of a mail as blocks, as people put it together who write no HTML. It is data: only what stands here is
- * a block, and what is made of it is in `markup.ts`.
+ * The content of a mail as blocks, for people who write no HTML. It is data: only what stands here is a block, and
+ * `markup.ts` makes the HTML.
  */
 
-/** How many blocks a document may have, those in columns counted. */
+/** How many blocks a document may have, including those in columns. */
 export const maxBlocks = 200
-/** How many bytes of JSON. */
+/** How many bytes of JSON a document may have. */
 export const maxDocumentBytes = 256 * 1024
 const maxText = 20_000
 
 const maybeColour = (about: string) => maybe(colour(about))
 
-// Characters are counted as people and JSON Schema do: one beyond U+FFFF is one, though it has the length of two.
+// Characters are counted as people and JSON Schema do: one beyond U+FFFF counts once, though its length is two.
 const hasRoom = (value: string) =>
   value.length <= maxText || (value.length <= 2 * maxText && [...value].length <= maxText)
 
-/** What may stand in a text: no control but line ends and tabs. */
+/** Whether a text has no control characters but line ends and tabs. */
 const isProse = (value: string) =>
   hasRoom(value) && value.isWellFormed() && !/[^\P{Cc}\r\n\t]/u.test(value)
 
@@ -148,7 +148,7 @@ const simple = {
 } as const
 
 const block = variants('type', simple)
-/** A block that stands in a column, or by itself. */
+/** A block that may stand in a column, or by itself. */
 export type SimpleBlock = TypeOf<typeof block>
 
 const anyBlock = variants('type', {
@@ -163,9 +163,8 @@ const anyBlock = variants('type', {
     id: frame.id,
   },
 })
-/** Any block. */
 export type Block = TypeOf<typeof anyBlock>
-/** The words that tell blocks apart. */
+/** The type names that tell blocks apart. */
 export type BlockType = Block['type']
 
 const fonts = {
@@ -174,7 +173,7 @@ const fonts = {
   verdana: 'Verdana, Geneva, sans-serif',
   mono: '"Courier New", Courier, monospace',
 } as const
-/** The families of a font by its name: those that mail programs have. */
+/** The font families behind a font's name, all of which mail programs have. */
 export const familyOf = (font: keyof typeof fonts = 'sans'): string => fonts[font]
 const fontNames = Object.keys(fonts) as (keyof typeof fonts)[]
 
@@ -202,7 +201,9 @@ const document = table(documentFields, { noOthers: true })
 /** A mail of blocks. */
 export type BlockDocument = TypeOf<typeof document>
 
-/** How many blocks there are, those in columns counted. What is checked may be no document at all: this is asked all the same. */
+/**
+ * How many blocks there are, including those in columns. It is asked also of values that turn out to be no document.
+ */
 const countOf = (blocks: unknown): number =>
   (Array.isArray(blocks) ? (blocks as unknown[]) : []).reduce((sum: number, one) => {
     const { columns } = (one ?? {}) as { columns?: unknown }
@@ -215,7 +216,7 @@ const fits = (given: BlockDocument) =>
     : Buffer.byteLength(JSON.stringify(given)) <= maxDocumentBytes ||
       `Expected at most ${maxDocumentBytes} bytes of JSON`
 
-/** The field of a document: checked, and bounded as a whole. */
+/** The field of a document: checked block by block, and bounded as a whole. */
 export const blockDocument: Field<BlockDocument> = field(
   refine(structOf(document), 'document', fits),
   document.schema,

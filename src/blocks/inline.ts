@@ -1,6 +1,6 @@
 import { isLinkTarget } from './target.js'
 
-/** Words of a block as a tree: what is typed is text, and becomes markup only as one of these. */
+/** The words of a block as a tree: what people type is text, and only these kinds become markup. */
 export type Inline =
   | { kind: 'text'; text: string }
   /** A merge tag or another piece of Liquid, as it was typed. */
@@ -12,10 +12,10 @@ export type Inline =
 const tag = /^(?:\{\{[^{}]{0,500}\}\}|\{%(?:(?!%\}).){0,500}%\})/s
 const link =
   /^\[((?:\\.|[^[\]\\]|\{\{[^{}]*\}\})+)\]\(((?:\{\{[^{}]*\}\}|[^\s(){}]|\([^\s()]*\))+)\)/
-// Deeper than anybody writes; further marks are stars.
+// Nobody nests deeper; further marks are plain stars.
 const maxDepth = 8
 
-/** The paragraphs of a text: an empty line begins the next one, and a line end is one. */
+/** The paragraphs of a text: an empty line begins a new one, and a line end becomes a line break. */
 export const paragraphsOf = (text: string): Inline[][] =>
   text
     .replace(/\r\n?/g, '\n')
@@ -25,12 +25,12 @@ export const paragraphsOf = (text: string): Inline[][] =>
     .map((part) => inlineOf(part))
 
 /**
- * `**bold**`, `*italic*`, `[words](target)`, tags, and `\\*` for a star. What has no end is a text as it was typed, so
- * that no letter is ever lost.
+ * Reads `**bold**`, `*italic*`, `[words](target)`, tags, and `\\*` for a star. A mark without an end stays text as it
+ * was typed, so that no letter is ever lost.
  */
 export function inlineOf(text: string, depth = 0): Inline[] {
   const found: Inline[] = []
-  // What has no end after one place has none after a later one: so a text of stars is looked through once.
+  // A mark that has no end after one place has none after a later one, so a text of stars is searched only once.
   const endless = new Set<string>()
   let plain = ''
   for (let at = 0; at < text.length; ) {
@@ -52,9 +52,9 @@ export function inlineOf(text: string, depth = 0): Inline[] {
 
 const asLink = /\[([^[\]]{1,500})\]\([ \t]*((?:\{\{[^{}]*\}\}|[^\s(){}]|\([^\s()]*\))*)[ \t]*\)/g
 
-/** What in a text looks like a mark and is none, so that it is sent as it was typed: a sentence each. */
+/** What looks like a mark in a text and is none, so that it is sent as it was typed: a sentence for each. */
 export function oddMarksIn(text: string): string[] {
-  // What stands behind a backslash is meant as it is.
+  // A character after a backslash is meant literally.
   const plain = text.replace(/\\[\\*[\]{}]/g, ' ')
   const links = [...plain.matchAll(asLink)].flatMap(([, words = '', url = '']) =>
     isLinkTarget(url) ? [] : [{ words: words.trim(), url }],
@@ -77,7 +77,7 @@ export function oddMarksIn(text: string): string[] {
 
 type Mark = { one: Inline; end: number }
 
-/** What begins at a place and is no plain text, and where it ends. */
+/** The mark or tag that begins at a place, and where it ends. */
 function markAt(text: string, at: number, depth: number, endless: Set<string>): Mark | undefined {
   switch (text[at]) {
     case '\n':
@@ -101,7 +101,7 @@ function markAt(text: string, at: number, depth: number, endless: Set<string>): 
   }
 }
 
-/** `2*3*4` is no italic 3: one star opens before a word and closes after it. */
+/** A star opens before a word and closes after one, so `2*3*4` has no italic 3. */
 function starsAt(text: string, at: number, depth: number, endless: Set<string>): Mark | undefined {
   const stars = text.startsWith('**', at) ? '**' : '*'
   const from = at + stars.length

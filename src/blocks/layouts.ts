@@ -1,13 +1,13 @@
 import type { Block, BlockDocument } from './document.js'
 
 /*
- * What a mail can begin with. The words say what to write where they stand, and no layout has colours of its own: each
- * is the account's brand.
+ * What a mail can begin with. The words of a layout say what to write in their place. No layout has colours of its own:
+ * each uses the account's brand.
  */
 
 /** A mail to begin with. */
 export interface MailLayout {
-  /** As it stands in an address. */
+  /** The name in the page's address. */
   name: string
   title: string
   /** What it is good for, in a line. */
@@ -170,7 +170,7 @@ const layoutOf = (
   document: { version: 1, blocks: [...blocks] },
 })
 
-/** The layouts that come with it, as they are offered. */
+/** The built-in layouts, in the order in which they are offered. */
 export const layouts: readonly MailLayout[] = [
   layoutOf(
     {
@@ -210,6 +210,5 @@ export const layouts: readonly MailLayout[] = [
   ),
 ]
 
-/** The layout of a name. */
 export const layoutNamed = (name: string | null): MailLayout | undefined =>
   layouts.find((one) => one.name === name)

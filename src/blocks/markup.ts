@@ -2,7 +2,7 @@ import { escapeHtml } from '../mime/index.js'
 import { type Block, type BlockDocument, familyOf, type SimpleBlock } from './document.js'
 import { type Inline, inlineOf, paragraphsOf } from './inline.js'
 
-/** The colours that a document has where it says none: the account's. */
+/** The account's colours, used where a document names none. */
 export interface BlockColours {
   background: string
   text: string
@@ -10,19 +10,19 @@ export interface BlockColours {
   buttonText: string
 }
 
-/** Puts a piece of HTML aside, which a mark stands for. */
+/** Sets a piece of HTML aside and returns the mark that stands for it. */
 type Aside = (piece: string) => string
 
-/** MJML of a document, and what puts the pieces back that stand aside. */
+/** A document's MJML, and the function that puts the set-aside pieces back. */
 export interface Markup {
   mjml: string
   restore(html: string): string
 }
 
 /**
- * A document as MJML. The compiler makes the frame alone: whatever somebody typed stands aside meanwhile, because it
- * rewrites what it reads (mrml 1.6.1 prints attributes within texts as Rust does: a backslash becomes two). `language`: of
- * its words, which screen readers speak it by.
+ * A document as MJML. The compiler makes only the frame: whatever somebody typed is set aside meanwhile, because it
+ * rewrites what it reads (mrml 1.6.1 prints attributes within texts as Rust does: a backslash becomes two). `language`
+ * is that of the words, which screen readers need.
  */
 export function markupOf(
   document: BlockDocument,
@@ -44,7 +44,7 @@ export function markupOf(
   }
 }
 
-/** A word that stands nowhere in a text. */
+/** A word that occurs nowhere in a text. */
 function markBeside(text: string): string {
   let number = 0
   while (text.includes(`ph${number}x`)) number++
@@ -67,11 +67,11 @@ function lookOf({ width = 600, font, colors = {} }: BlockDocument, brand: BlockC
   }
 }
 
-// Programs that change colours by themselves in the dark leave those alone that have rules of their own.
+// Mail programs that change colours in dark mode leave alone a mail that has dark rules of its own.
 const headOf = ({ font, text, link, button, buttonText }: Look) =>
   `<mj-head><mj-raw><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"></mj-raw><mj-attributes><mj-all font-family='${font}' /><mj-text font-size="16px" line-height="1.5" color="${text}" padding="10px 25px" /><mj-button background-color="${button}" color="${buttonText}" font-size="16px" border-radius="6px" inner-padding="12px 20px" padding="10px 25px" /><mj-section padding="0" /><mj-image padding="10px 25px" /></mj-attributes><mj-style>a{color:${link}}.ph-words p,.ph-words ul,.ph-words ol,.ph-words h1,.ph-words h2,.ph-words h3{margin:0}.ph-words p+p{margin-top:1em!important}@media (prefers-color-scheme:dark){.ph-ground,.ph-page,.ph-page>table{background:#16181d!important;background-color:#16181d!important}.ph-own div,.ph-own p,.ph-own li,.ph-own h1,.ph-own h2,.ph-own h3{color:#e8eaed!important}.ph-own a{color:#8ab4f8!important}}</mj-style></mj-head>`
 
-/** Blocks that stand one below the other share a section; columns have one of their own. */
+/** Blocks one below the other share a section; columns have a section of their own. */
 function sectionsOf(blocks: readonly Block[]): Block[][] {
   const sections: Block[][] = []
   for (const block of blocks) {
@@ -86,7 +86,7 @@ function sectionsOf(blocks: readonly Block[]): Block[][] {
 function sectionOf(blocks: readonly Block[], look: Look, aside: Aside): string {
   const [first] = blocks
   const ground = first?.type === 'columns' ? first.background : undefined
-  // What has a colour of its own keeps it in the dark.
+  // A background with its own colour keeps it in dark mode.
   const page = ground === undefined ? ' css-class="ph-page"' : ''
   const columns =
     first?.type === 'columns'
@@ -99,7 +99,7 @@ function sectionOf(blocks: readonly Block[], look: Look, aside: Aside): string {
   return `<mj-section background-color="${ground ?? look.page}"${page}>${inside.join('')}</mj-section>`
 }
 
-/** One block. The compiler is given no text of a stranger's but escaped, and no attribute but of the kinds that were checked. */
+/** One block. The compiler gets strangers' texts only escaped, and only attributes of the checked kinds. */
 function blockOf(block: SimpleBlock, look: Look, aside: Aside): string {
   switch (block.type) {
     case 'heading': {
@@ -115,7 +115,7 @@ function blockOf(block: SimpleBlock, look: Look, aside: Aside): string {
       return wordsOf(aside, block, paragraphs(block.text), `font-size="${block.size ?? 16}px"`)
     case 'list': {
       const name = block.numbered ? 'ol' : 'ul'
-      // A dot stays beside its words, wherever these stand.
+      // A dot stays beside its words, however these are aligned.
       const at =
         (block.align ?? 'left') === 'left'
           ? 'padding-left:24px'
@@ -153,7 +153,7 @@ function blockOf(block: SimpleBlock, look: Look, aside: Aside): string {
   }
 }
 
-/** A block of words. Those without a colour of their own have the dark's in the dark. */
+/** A block of words. In dark mode, words without a colour of their own get the dark mode's. */
 function wordsOf(
   aside: Aside,
   block: Framed & { align?: string; color?: string },
@@ -195,7 +195,10 @@ function pieceOf(one: Inline): string {
   }
 }
 
-/** A text in an attribute. A quote of Liquid would end the attribute in whatever reads the HTML before it is filled in. */
+/**
+ * A text in an attribute. A quote within Liquid would end the attribute for whatever reads the HTML before it is filled
+ * in.
+ */
 const attribute = (text: string, ofBoth: (tag: string) => string = (tag) => tag) =>
   text
     .split(/(\{\{[^{}]*\}\}|\{%.*?%\})/s)
@@ -205,6 +208,6 @@ const attribute = (text: string, ofBoth: (tag: string) => string = (tag) => tag)
     })
     .join('')
 
-/** In a link a tag with both quotes is percent-encoded, as editors write them (`templates/encoded-tags.ts`). */
+/** In a link, a tag with both kinds of quotes is percent-encoded, as editors write it (`templates/encoded-tags.ts`). */
 const linkTo = (text: string) =>
   attribute(text, (tag) => (tag.startsWith('{{') ? encodeURIComponent(tag) : tag))

@@ -1,6 +1,6 @@
 import { keepNewest } from './keep-newest.js'
 
-/** How often something was done in a window, by the key of who did it. */
+/** How often something was done in a window, by the key of whoever did it. */
 export interface WindowCount {
   key: string
   /** When the window ends, milliseconds, UTC. */
@@ -8,31 +8,31 @@ export interface WindowCount {
   count: number
 }
 
-/** What several nodes count of the same keys, in windows that end at the same moments at all of them. */
+/** What several nodes count for the same keys, in windows that end at the same moments at all of them. */
 export interface CountedTogether {
   /** How often the others have counted the key in the window. */
   others(key: string, endsAt: number): number
-  /** Has the others know the own count, unless the sum is so far below `most` that it does not matter. */
+  /** Lets the others know the own count, unless the sum is so far below `most` that it does not matter. */
   note(own: WindowCount, most: number): void
 }
 
 /** All that a thread counts together with other nodes. */
 export interface SharedCounts {
-  /** Those of one kind: keys of two kinds may be alike. */
+  /** The counts of one kind: keys of two kinds may be alike. */
   of(kind: string): CountedTogether
-  /** What the others are to know, at most `most`: the same again until it was `told`. */
+  /** What the others are to know, at most `most`: the same counts again until they were `told`. */
   untold(now: number, most: number): readonly WindowCount[]
   told(counts: readonly WindowCount[]): void
-  /** Another number when somebody has asked since. */
+  /** The number changes whenever somebody asks. */
   asked(): number
-  /** What the others know, instead of what they knew before. */
+  /** What the others know; it replaces what they knew before. */
   learn(counts: readonly WindowCount[]): void
 }
 
-// Strangers can fill it, by addresses of which each has used up a tenth of its limit.
+// Strangers can fill it, with addresses that have each used up a tenth of their limit.
 const mostUntold = 20_000
 
-/** The end of the window that lasts at that time. */
+/** The end of the window in which that time lies. */
 export const sharedWindowEnd = (now: number, windowMs: number): number =>
   (Math.floor(now / windowMs) + 1) * windowMs
 
@@ -69,7 +69,7 @@ export function makeSharedCounts(): SharedCounts {
     told(counts) {
       for (const count of counts) {
         const at = place(count.key, count.endsAt)
-        // Another one, if it was counted meanwhile.
+        // The count may be a new one by now, if more was counted meanwhile.
         if (untold.get(at) === count) untold.delete(at)
       }
     },

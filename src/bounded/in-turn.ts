@@ -1,12 +1,12 @@
 /**
- * Does one piece of work at a time. Owners take turns, and of one at most `mostWaiting` pieces wait; `full` is thrown
- * for more.
+ * Does one piece of work at a time. Owners take turns, and at most `mostWaiting` pieces of one owner wait; for more,
+ * `full` is thrown.
  */
 export function makeInTurn(
   mostWaiting: number,
   full: () => Error,
 ): <T>(owner: string, work: () => Promise<T>) => Promise<T> {
-  // In the order of turns: who had one goes to the end.
+  // In the order of turns: an owner that had its turn goes to the end.
   const lines = new Map<string, (() => void)[]>()
   let isBusy = false
   const next = () => {

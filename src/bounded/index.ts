@@ -1,4 +1,4 @@
-/** Resolves in the next turn of the event loop: whatever has come meanwhile goes first. */
+/** Resolves in the next turn of the event loop, behind whatever has come meanwhile. */
 export { setImmediate as nextTurn } from 'node:timers/promises'
 export {
   type CountedTogether,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
+import { erasedContacts } from '../contacts/index.js'
 import { countNameOf } from '../segments/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
 import { strength } from '../suppression/index.js'
@@ -16,6 +17,8 @@ export interface AudienceCount {
   complained: number
   suppressed: number
   leftTopic: number
+  /** How many of those suppressed by hand were erased on request and added again, where that was found out. */
+  erased?: number
 }
 
 // A few milliseconds of reading; between them others have their turn.
@@ -46,7 +49,17 @@ export async function countAudience(read: Read, audience: Audience): Promise<Aud
   }
   const { fit, unsubscribed, bounced, complained, suppressed, leftTopic } = count
   const blocked = unsubscribed + bounced + complained + suppressed + leftTopic
-  return { ...count, reachable: Math.max(0, fit - blocked) }
+  const erased = suppressed === 0 ? 0 : await erasedAmongWhom(read, audience)
+  const reachable = Math.max(0, fit - blocked)
+  return { ...count, reachable, ...(erased !== undefined && { erased }) }
+}
+
+async function erasedAmongWhom(
+  read: Read,
+  { accountId, whom }: Audience,
+): Promise<number | undefined> {
+  const ids = await erasedContacts(read, accountId)
+  return ids && (await amongWhom(read, whom, ids)).length
 }
 
 async function fitOf(read: Read, { accountId, whom }: Audience): Promise<number> {

@@ -67,7 +67,7 @@ export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
 export { oddTagsOf } from './known-tags.js'
-export type { WhyLeftOut } from './left-out.js'
+export { erasedLeftOut, type WhyLeftOut } from './left-out.js'
 export { campaignsGot, campaignsSince } from './mailed-lately.js'
 export {
   isTooShortForOpens,

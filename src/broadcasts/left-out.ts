@@ -1,6 +1,7 @@
+import { erasedContacts } from '../contacts/index.js'
 import { addressKey } from '../mime/index.js'
 import { countNameOf } from '../segments/index.js'
-import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
+import { cell, idsIn, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import { erasedAmong, strength, suppressionsAmong } from '../suppression/index.js'
 import type { AudienceMember } from './audience.js'
 import type { AudienceCount } from './count-audience.js'
@@ -106,4 +107,21 @@ export async function pageOfLeftOut(
     people: people.map(({ email, why }) => ({ email, why: erased.has(email) ? 'erased' : why })),
     endsAt,
   }
+}
+
+/** How many who were left out as suppressed by hand were erased on request and added again; undefined: too many to look at. */
+export async function erasedLeftOut(
+  read: Read,
+  { id, account_id: accountId }: { id: string; account_id: string },
+): Promise<number | undefined> {
+  const ids = await erasedContacts(read, accountId)
+  if (ids === undefined || ids.length === 0) return ids?.length
+  const rows = await read
+    .selectFrom('broadcast_left_out')
+    .select('contact_id')
+    .where('broadcast_id', '=', id)
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('why', '=', 'suppressed')
+    .execute()
+  return rows.length
 }

@@ -23,7 +23,7 @@ export interface AudiencePreview {
   recipientCount: number
   /** How many there are in all, and why some of them are not mailed. */
   fit: number
-  notMailed: Omit<AudienceCount, 'fit' | 'reachable'>
+  notMailed: Omit<AudienceCount, 'fit' | 'reachable' | 'erased'>
   /** Masked addresses of some of them. */
   sample: string[]
   note: string
@@ -38,7 +38,8 @@ const mostPages = 20
 export async function previewAudience(read: Read, audience: Audience): Promise<AudiencePreview> {
   const { accountId, topicId } = audience
   if (topicId !== null) await findTopic(read, accountId, topicId)
-  const { fit, reachable: recipientCount, ...notMailed } = await countAudience(read, audience)
+  const counted = await countAudience(read, audience)
+  const { fit, reachable: recipientCount, erased: _, ...notMailed } = counted
   const sample: string[] = []
   let cursor = ''
   let isOver = false
@@ -66,7 +67,7 @@ export async function previewPeople(
       'audience: these people are counted together with others, or by a topic, once they are a segment: make a draft with this audience, then ask again'
     throw new ApiError('validation_error', message)
   }
-  const { count, mailable, sample, ...notMailed } = await countPeople(
+  const { count, mailable, sample, erased: _, ...notMailed } = await countPeople(
     { read, clock },
     accountId,
     rule,

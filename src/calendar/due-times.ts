@@ -11,9 +11,9 @@ import type { Read, Tx } from '../store/index.js'
 import { type JobRun, lastRuns } from './runs.js'
 
 /*
- * Up to a job's `handledUntil` its due times are dealt with: they were run, or made up for together by one run,
- * or came while one was under way. It is kept in the database, so that neither a restart nor a sleep nor a clock
- * that jumps loses a due time or repeats one.
+ * A job's due times up to its `handledUntil` are dealt with: each was run, was made up for by one run together with
+ * others, or came while a run was under way. The database keeps it, so that no restart, sleep or jump of the clock
+ * loses a due time or repeats one.
  */
 
 /** Up to when each job's due times were handled, for all jobs that were ever on the calendar. */
@@ -25,12 +25,12 @@ export async function readHandled(read: Read): Promise<Map<string, Handled>> {
 }
 
 export interface Handled {
-  /** `Schedule.text`, as it was then. */
+  /** `Schedule.text`, as it was when this was written. */
   schedule: string
   until: number
 }
 
-/** Writes down up to when (ms) a job's times are dealt with, and by which schedule. */
+/** Writes down until when (ms) a job's times are dealt with, and by which schedule. */
 export async function keepHandled(
   tx: Tx,
   name: string,
@@ -45,8 +45,8 @@ export async function keepHandled(
 }
 
 /**
- * At the start of the appliance. A job that is new, or had another schedule, has nothing to make up for: it is due
- * from `now` on.
+ * How far a job is at the start of the appliance. A new job, or one whose schedule changed, has nothing to make up for:
+ * it is due from `now` on.
  */
 export function handledAtStart(
   schedule: Schedule,
@@ -54,14 +54,14 @@ export function handledAtStart(
   now: number,
 ): number {
   if (known?.schedule !== schedule.text) return now
-  // Set back while the appliance was down: by how much nobody knows.
+  // The clock was set back while the appliance was down; by how much nobody knows.
   const isAhead = known.until > now + schedule.period(now) / 2
   return isAhead ? handledAfterSetBack(schedule, now, now) : known.until
 }
 
 /**
- * The clock was set back to `now`; by it the last due time was dealt with at `lastAt`. What is due next runs, and
- * not only what comes after all that has run; but not so soon after the last run that it would be run twice.
+ * For a clock that was set back to `now`; by that clock the last due time was dealt with at `lastAt`. The next due time
+ * runs, and not only those after all that has run, but not so soon after the last run that it would run twice.
  */
 export function handledAfterSetBack(schedule: Schedule, lastAt: number, now: number): number {
   const next = schedule.next(now)
@@ -90,13 +90,13 @@ export const readJobStandings = async (
   now: number,
 ): Promise<JobStanding[]> => jobStandings(await readJobRecord(read), settings, now)
 
-/** What the database has of the jobs: how far each is through, and its last run. */
+/** What the database has about the jobs: how far each is, and its last run. */
 export const readJobRecord = async (read: Read) => ({
   handled: await readHandled(read),
   last: await lastRuns(read),
 })
 
-/** The same of a record that was read before, at this moment. */
+/** How the jobs stand at this moment, by a record that was read before. */
 export function jobStandings(
   { handled, last }: Awaited<ReturnType<typeof readJobRecord>>,
   settings: Config['jobs'],
@@ -115,17 +115,17 @@ export function jobStandings(
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** `every day at 04:50 UTC`; an expression that has no short words stays as it is. */
+/** `every day at 04:50 UTC`. A cron expression without such words is shown as it is. */
 export function scheduleInWords(cron: string | null, zone: string): string {
   if (cron === null) return 'off'
   const [, minutesOf = '', step = ''] =
     /^(\d{1,2}(?:,\d{1,2})*) \*(?:\/(\d{1,2}))? \* \* \*$/.exec(cron) ?? []
   if (minutesOf !== '') {
     const at = minutesOf.split(',').map((one) => `:${one.padStart(2, '0')}`)
-    // Some zones have other minutes.
+    // In some zones the minutes differ.
     const where = zone === 'UTC' ? '' : ` ${zone}`
     if (step === '' || step === '1') return `every hour at ${at.join(' ')}${where}`
-    // Other steps leave a shorter rest at the end of the day.
+    // A step that does not divide 24 leaves a shorter gap at the end of the day.
     if (24 % Number(step) === 0) return `every ${step} hours at ${at.join(' ')} ${zone}`
   }
   const [, minute = '', hour = '', day, weekday = ''] =

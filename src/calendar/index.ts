@@ -1,7 +1,7 @@
 /**
- * The calendar of everything periodic: when each job of the catalogue (`config`) is due, and how its runs went.
- * What must hold: no job runs beside itself; every run leaves a row; a clock that jumps starts nothing twice, and
- * lets nothing wait for longer than the job's own period. `app/calendar.ts` keeps it and starts the threads.
+ * The calendar of everything periodic: when each job of the catalogue (`config`) is due, and how its runs went. What
+ * must hold: no job runs beside itself; every run leaves a row; a clock that jumps starts nothing twice, and delays
+ * nothing longer than the job's own period. `app/calendar.ts` keeps the calendar and starts the threads.
  */
 export {
   type Handled,

@@ -4,7 +4,7 @@ import { type JobRunRow, type Read, storedObject, storedTexts, type Tx } from '.
 export interface JobResult {
   /** One plain sentence. */
   summary: string
-  /** It had nothing to do, as a setting is missing, which the summary names. */
+  /** The job had nothing to do because a setting is missing; the summary names it. */
   notSetUp?: true
   /** What the operator has to look at, a sentence each, with the command that mends it. */
   problems?: readonly string[]
@@ -15,10 +15,10 @@ export interface JobResult {
 export interface JobRun {
   id: number
   name: string
-  /** When it was due; null: somebody has started it by hand. */
+  /** When the run was due; null: somebody started it by hand. */
   dueAt: number | null
   beganAt: number
-  /** Null while it is under way, and for one that ended with the process, nobody knows when. */
+  /** Null while the run is under way, and for a run that ended with the process at an unknown time. */
   endedAt: number | null
   result: JobRunRow['result']
   summary: string | null
@@ -35,7 +35,7 @@ export interface EndOfRun {
   error?: string | undefined
 }
 
-/** Runs that are kept of each job. */
+/** How many runs of each job are kept. */
 const keptRuns = 100
 
 /** Notes that a run begins, and forgets the oldest of the job; returns the run's id. */
@@ -134,9 +134,9 @@ const runOf = (row: StoredRun): JobRun => ({
 })
 
 /**
- * At the start: ends the rows of runs that a kill has left under way. Returns, by the job's name, the due time
- * of each last run that a kill or a stop has cut off, to be made up for; but not of one that was cut off
- * twice, which may be what brings the process down.
+ * At the start: ends the rows of runs that were under way at a kill. Returns, by the job's name, the due time of each
+ * last run that a kill or a stop has cut off, to be made up for. A run that was cut off twice is not among them: it may
+ * be what brings the process down.
  */
 export async function settleLostRuns(tx: Tx): Promise<Map<string, number>> {
   await tx

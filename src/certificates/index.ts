@@ -6,6 +6,8 @@
  */
 
 export { accountRow, acmeAccountPurpose } from './account.js'
+export { isByDns } from './dns-challenge.js'
+export { tryUpdates } from './dns-update.js'
 export {
   type CertificateFiles,
   type Certificates,

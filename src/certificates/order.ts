@@ -4,7 +4,7 @@ import type { Authorization, Order } from 'acme-client'
 import { type Clock, pause } from '../clock/index.js'
 import type { Store } from '../store/index.js'
 import type { Directory } from './directory.js'
-import type { DnsHook } from './dns-hook.js'
+import type { DnsRecords } from './dns-challenge.js'
 import { AcmeProblem, problemFields } from './problem.js'
 import { keepAnswer } from './shared.js'
 
@@ -21,7 +21,7 @@ export interface OrderDeps {
   /** Writes down an order that the directory has taken, so that it is not lost with the process. */
   keep: (url: string) => Promise<void>
   /** The name is proved by a record in its DNS; undefined: by its port 80. */
-  dns: DnsHook | undefined
+  dns: DnsRecords | undefined
 }
 
 // A directory that validates at once needs a few seconds.
@@ -107,8 +107,8 @@ async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Pr
 }
 
 /**
- * RFC 8555 §8.3: HTTP-01, as the public listener answers it for every name that leads here; §8.4: DNS-01 where there is
- * a hook for it.
+ * RFC 8555 §8.3: HTTP-01, as the public listener answers it for every name that leads here; §8.4: DNS-01 where records can
+ * be published.
  */
 async function answerChallenges(
   { directory, store, dns }: OrderDeps,

@@ -84,6 +84,8 @@ const fixes: Readonly<Record<string, string>> = {
   connection: 'let everybody reach port 80 of NAME, and let it lead to this machine',
   dns: 'let the DNS servers of NAME answer everybody',
   dnsHook: 'run tls.dns_hook by hand as the user of the service; it is tried again by itself',
+  dnsUpdate:
+    "mend what 'posthorn doctor' says of tls.dns_server and its key; it is tried again by itself",
   externalAccountRequired:
     'set tls.eab_key_id and tls.eab_key_file to what the directory has given you, or choose another tls.directory',
   invalidContact: 'set tls.email to an address that takes mail, or to nothing',

@@ -6,7 +6,7 @@ import type { Log } from '../log/index.js'
 import type { CertificateRow, Store } from '../store/index.js'
 import { accountRow, newKey, ownAccount, register, setAccount } from './account.js'
 import { type Directory, openDirectory, renewalId } from './directory.js'
-import { type DnsHook, isByDns, makeDnsHook } from './dns-hook.js'
+import { type DnsRecords, isByDns, makeDnsRecords } from './dns-challenge.js'
 import { pemOf, placeCertificate, removeCertificate } from './files.js'
 import { type HeldCertificate, heldOf } from './held.js'
 import { seenLimits } from './limits.js'
@@ -134,7 +134,7 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
   try {
     const directory = await deps.openOnce()
     isOpen = true
-    const dns = isByDns(deps.config, wish) ? makeDnsHook(deps) : undefined
+    const dns = isByDns(deps.config, wish) ? makeDnsRecords(deps) : undefined
     return await orderOne({ ...deps, directory, countOnce, dns }, known, held)
   } catch (error) {
     // Not the directory's fault: the appliance stops.
@@ -147,7 +147,7 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
 }
 
 async function orderOne(
-  deps: Own & { directory: Directory; countOnce: () => Promise<void>; dns: DnsHook | undefined },
+  deps: Own & { directory: Directory; countOnce: () => Promise<void>; dns: DnsRecords | undefined },
   row: CertificateRow,
   held: HeldCertificate | undefined,
 ): Promise<TurnOutcome> {

@@ -1,7 +1,7 @@
 import { addressKey } from '../mime/index.js'
 import { cell, idsOf, likeAnyCase, prepared, rowsOf, type Tx } from '../store/index.js'
 
-/** Notes that something of these contacts has changed, also that they are gone. */
+/** Notes that something about these contacts has changed, or that they were deleted. */
 export async function markChanged(
   tx: Tx,
   accountId: string,
@@ -11,7 +11,7 @@ export async function markChanged(
   await markIds(tx, { accountId, ids: JSON.stringify([...new Set(contactIds)].map((id) => [id])) })
 }
 
-/** The same of the contacts who have these addresses, as far as there are some. */
+/** Marks the contacts who have these addresses, if there are any. */
 export async function markAddresses(
   tx: Tx,
   accountId: string,
@@ -21,7 +21,7 @@ export async function markAddresses(
   await markKeys(tx, { accountId, keys: JSON.stringify(addresses.map(addressKey)) })
 }
 
-/** By segments, or by automations that begin on a date of a contact. */
+/** Whether the account has segments, or automations that begin on a date of a contact. */
 const isFollowed = async (tx: Tx, accountId: string): Promise<boolean> =>
   (await anyFollower(tx, { accountId })).length > 0
 
@@ -64,7 +64,7 @@ const markKeys = prepared<{ accountId: string; keys: string }, unknown>((db, { a
     ),
 )
 
-/** The same of contacts of any accounts, by their ids; of such as are there. */
+/** Marks contacts of any accounts by their ids; ids of deleted contacts are passed over. */
 export async function markContacts(tx: Tx, contactIds: readonly string[]): Promise<void> {
   if (contactIds.length > 0) await markKnown(tx, { ids: JSON.stringify(contactIds) })
 }
@@ -97,8 +97,8 @@ const markKnown = prepared<{ ids: string }, unknown>((db, { ids }) =>
 )
 
 /**
- * Has all contacts looked at again by the segments whose rules name a part, such as `list.ID`: for what may change any of
- * them. What is being judged meanwhile is not written, as the revision is another.
+ * Makes the segments whose rules name a part, such as `list.ID`, look at all contacts again: for a change that may
+ * concern any of them. A judgement under way is then not written, as the segment's revision has changed.
  */
 export async function refillNaming(tx: Tx, accountId: string, part: string): Promise<void> {
   await tx
@@ -106,7 +106,7 @@ export async function refillNaming(tx: Tx, accountId: string, part: string): Pro
     .set(({ eb }) => ({ state: 'filling', cursor: '', revision: eb('revision', '+', 1) }))
     .where('account_id', '=', accountId)
     .where('state', '<>', 'deleted')
-    // Whatever the case of the id; a text that only looks so costs a look.
+    // The id may be in any case. A text that only looks like one costs a needless look.
     .where(likeAnyCase('rule', part))
     .execute()
 }

@@ -115,8 +115,8 @@ function changePlan<P extends { id: string; name: string } | null>(
 }
 
 /**
- * The appliance reads plans at its start, and an account whose plan it does not know has the caps of one that was given
- * none. One that starts or stops in this moment does not answer.
+ * The appliance reads plans at its start. An account whose plan it does not know has the caps of an account without a
+ * plan. An appliance that starts or stops at this moment does not answer.
  */
 async function refuseUnread(place: CommandPlace, plan: { id: string; name: string }) {
   const { dataDir } = place
@@ -127,7 +127,7 @@ async function refuseUnread(place: CommandPlace, plan: { id: string; name: strin
       `The running appliance has not read the plan "${plan.name}": restart it first (systemctl restart posthorn)`,
     )
   }
-  // There is none to ask; its operator is told of the plan.
+  // No appliance can be asked; the operator is told of the plan.
   if (!isSocketPath(controlSocket(dataDir))) return
   becomeOwner(place)
   const { isServed } = await import('../app/lock.js')
@@ -143,7 +143,7 @@ function changeTo<Value extends string>(changing: (plans: Plans, value: Value) =
     change(command, idOrName, (plans) => changing(plans, value))
 }
 
-/** Asks nothing, as nothing is lost by it. */
+/** Does not ask first, as nothing is lost. */
 function runUnsuspend(idOrName: string, _options: unknown, command: Command): Promise<void> {
   return change(command, idOrName, () => unsuspend)
 }
@@ -162,7 +162,7 @@ async function change(
 ): Promise<void> {
   const place = placeOf(command)
   // Before the database is opened: a plan that does not exist is refused at once, with the names of
-  // those that do.
+  // the plans that do.
   const plans = plansOf(place)
   const changeAccount = changing(plans)
   const standing = await withStore(place, async (deps) => {
@@ -179,7 +179,10 @@ async function change(
   sayStanding(standing)
 }
 
-/** What stops when an account is suspended or paused: it goes on later, and is asked for at a terminal alone. */
+/**
+ * What stops when an account is suspended or paused. The mail goes on later, so the question is asked only at a
+ * terminal.
+ */
 export async function stopOf(
   { store, clock }: CliDeps,
   { id, name }: Account,
@@ -203,8 +206,7 @@ export async function stopOf(
 type Standing = Awaited<ReturnType<typeof standingOf>>
 
 /**
- * Read in one go with one clock: the month and the day of the usage must be those of the same
- * moment.
+ * Read in one go with one clock: the month and the day of the usage must belong to the same moment.
  */
 async function standingOf({ store: { read }, clock }: CliDeps, plans: Plans, idOrName: string) {
   const account = await findAccount(read, idOrName)

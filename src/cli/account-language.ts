@@ -29,7 +29,7 @@ Examples:
   },
 ]
 
-/** Sets what is given, and shows what is then in force. */
+/** Sets the options that are given, and shows the language that is then in force. */
 async function runLanguage(
   idOrName: string,
   given: string | undefined,

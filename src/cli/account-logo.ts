@@ -33,7 +33,7 @@ Examples:
 
 /**
  * The picture is read and judged before the database is opened, so that a wrong file changes
- * nothing. The bytes decide what the picture is, not its name: browsers of recipients get it from
+ * nothing. The bytes decide what the picture is, not its name, as recipients' browsers get it from
  * us.
  */
 async function runLogo(

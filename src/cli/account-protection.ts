@@ -27,14 +27,14 @@ interface ChangeOptions extends AskOptions {
   note?: string
 }
 
-/** Who does what to which account, and why: what the functions of `protection/` write down. */
+/** Who does what to which account, and why, as the functions of `protection/` write it down. */
 type Order = Parameters<typeof unpause>[1]
 
 const reasons = ['bounce', 'complaint'] as const
 const shownEntries = 50
 /**
- * The words of the audit log, which outlive the code that wrote them: an entry of an older version
- * must still have one.
+ * The words of the audit log. Entries outlive the code that wrote them, so an older version's entry
+ * must still have its word.
  */
 const actions: Record<AuditEntry['action'], string> = {
   warned: 'warned',
@@ -87,9 +87,7 @@ Example:
   },
 ]
 
-/**
- * Shows the counts that warnings and pauses are decided by, and over the same window.
- */
+/** Shows the counts that decide warnings and pauses, over the same window. */
 async function runProtection(idOrName: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { protection: settings } = settingsOf(place)
@@ -103,9 +101,9 @@ async function runProtection(idOrName: string, _options: unknown, command: Comma
 }
 
 /**
- * An operator's pause has the same effect as one by the rates, and clients are told `bounce` or
- * `complaint` as the contract wants one of the two; the note says what it really was, to operators
- * only.
+ * An operator's pause has the same effect as one by the rates. Clients are told `bounce` or
+ * `complaint`, as the contract wants one of the two; the note tells operators alone what it really
+ * was.
  */
 function runPause(
   idOrName: string,
@@ -155,8 +153,7 @@ async function runAudit(
 
 /**
  * One write for the change and its entry in the audit log: a pause that nobody can explain later
- * would be worse than none. The name in the log is that of the person behind sudo, as `root` tells
- * nobody anything.
+ * would be worse than none. The log names the person behind sudo, as `root` tells nobody anything.
  */
 async function change(
   command: Command,
@@ -213,11 +210,11 @@ const jsonOfEntry = ({ at, totals, ...rest }: AuditEntry) => ({
 })
 
 /**
- * Columns of the database are flat; in JSON the part that is marketing stands for itself, so that
- * both parts have the same fields.
+ * Columns of the database are flat. In JSON the marketing counts are an object of their own, with
+ * the same fields.
  */
 const nested = ({ recipients, bounces, complaints, unproved, ...rest }: Totals) => ({
-  // The audit log has older entries.
+  // Older entries of the audit log lack `unproved`.
   recipients,
   bounces,
   complaints,

@@ -17,19 +17,21 @@ export interface CommandAnswer {
   say: () => void
 }
 
-/** What a command does with what it was given: its arguments and options. Undefined: a question was answered by no. */
+/** What a command does with its arguments and options. Undefined: a question was answered with no. */
 type Work<Deps, Given extends unknown[]> = (
   deps: Deps,
   ...given: Given
 ) => Promise<CommandAnswer | undefined>
 
-/** A command that answers from the database: it is open for the work alone, and the answer is written after it. */
+/**
+ * A command that answers from the database, which is open during the work alone. The answer is written afterwards.
+ */
 export const answering = <Given extends unknown[]>(work: Work<CommandDeps, Given>) =>
   answeringWith(() => ({}), work)
 
 /**
- * The same, with what is read of the settings before: they may be root's, and who has opened the database is root no
- * more.
+ * The same, with settings that are read first: only root may be able to read them, and a process that has opened the
+ * database is no longer root.
  */
 export function answeringWith<More extends object, Given extends unknown[]>(
   read: (place: CommandPlace) => More,

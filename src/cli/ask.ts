@@ -6,12 +6,15 @@ import { wakeNodes } from '../nodes/index.js'
 import type { Store } from '../store/index.js'
 import { type CommandPlace, databaseOf } from './place.js'
 
-// The appliance answers within milliseconds, or it is stuck: a command is not to hang with it.
+// The appliance answers within milliseconds unless it is stuck; a command must not hang with it.
 const usuallyWithinMs = 3_000
-/** For an overview, of which a busy machine's threads take some time to tell their parts. */
+/** For an overview: the threads of a busy machine take some time to tell their parts. */
 export const overviewMs = 9_000
 
-/** Asks the appliance that serves the data directory; undefined when none answers, 0 ms being any time. */
+/**
+ * Asks the appliance that serves the data directory; undefined when none answers. 0 ms waits without a
+ * limit.
+ */
 export function askAppliance(
   { dataDir }: CommandPlace,
   question: ControlQuestion,
@@ -34,8 +37,8 @@ export function askAppliance(
 }
 
 /**
- * Tells all nodes that mail of these domains was made due; resolves with whether the appliance of this machine heard it.
- * Without one the others notice with their next signs of life.
+ * Tells all nodes that mail of these domains was made due; resolves with whether this machine's appliance heard it. If
+ * it did not, the other nodes notice at their next signs of life.
  */
 export async function tellRetry(
   place: CommandPlace,
@@ -47,7 +50,9 @@ export async function tellRetry(
   return false
 }
 
-/** Only the appliance, which has the data directory's lock, listens there; one that is killed leaves half an answer. */
+/**
+ * Only the appliance, which has the data directory's lock, listens there. A killed appliance may leave half an answer.
+ */
 function answerIn(text: string): ControlAnswer | undefined {
   try {
     return JSON.parse(text) as ControlAnswer

@@ -12,7 +12,10 @@ let running:
 // Set once it is known which account a command is about; not all of them name it.
 let account: string | undefined
 
-/** `name`: of what it does in the log. Said once for each command line, before anything is done and before root becomes another user. */
+/**
+ * `name`: the action's name in the log. Called once for each command line, before anything is done and before root
+ * becomes another user.
+ */
 export function rememberCommand(command: Command, name: string): void {
   // Tests run several command lines in one process.
   account = undefined
@@ -29,7 +32,10 @@ export function rememberCommand(command: Command, name: string): void {
   }
 }
 
-/** What the command has said that it would do: of what is gone, the log says more than an id. */
+/**
+ * What the command said it would do: the log then says more than an id about something that is
+ * gone.
+ */
 export function rememberIntent(to: string): void {
   if (running === undefined) return
   running.detail = { ...running.detail, did: to.replace(/https?:\/\/\S+/gi, withoutSecrets) }
@@ -57,7 +63,7 @@ export function audited(store: Store, clock: Clock): Store {
         await noteAudit(tx, { ...change, at: clock.now() })
         return done
       })
-      // After the commit: a write that failed and is tried again is noted then.
+      // After the commit: a write that fails and is tried again must still be noted.
       isNoted = true
       return result
     },
@@ -77,19 +83,19 @@ async function accountNamed(tx: Tx, name: string, [first]: string[]): Promise<st
   return row?.id ?? null
 }
 
-/** Behind sudo everybody is root; who called it is what an audit log is asked for. */
+/** Behind sudo everybody is root, but an audit log must name the person who called it. */
 export function whoRuns(): string {
   const { SUDO_USER } = process.env
   if (SUDO_USER) return SUDO_USER
   try {
     return userInfo().username
   } catch {
-    // A container may run as a number that no file names.
+    // A container may run as a user id that no file names.
     return `user ${process.getuid?.() ?? 'unknown'}`
   }
 }
 
-/** By the option's name: the log then says that one was given, and not which. */
+/** Judged by the option's name: the log says that a secret was given, and not which. */
 const isSecret = (option: string) => /secret|pass|token|key/i.test(option)
 
 /** A span, which was read into milliseconds, with its unit again. */
@@ -109,7 +115,7 @@ function shown(value: unknown): unknown {
   return typeof value === 'string' ? withoutSecrets(value) : value
 }
 
-/** A URL without what may let somebody in: a user with a password, a query. */
+/** A URL without the parts that may let somebody in: a user with a password, a query. */
 function withoutSecrets(text: string): string {
   if (!/^https?:\/\//i.test(text)) return text
   try {

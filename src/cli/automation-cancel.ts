@@ -24,7 +24,7 @@ export interface MeantOptions {
   waiting?: string
 }
 
-/** The options that say it. */
+/** The options that say which runs are meant. */
 export const meantOptions = (): Option[] => [
   new Option('--step <key>', 'only runs at the step with this key').argParser(asTyped),
   new Option('--from <version>', 'only runs of this version').argParser(wholeNumber(1, 1e9)),
@@ -34,7 +34,7 @@ export const meantOptions = (): Option[] => [
   ).argParser(asTyped),
 ]
 
-/** The same by the names of the API. */
+/** These options by the names of the API. */
 export const meantBy = ({ step, from, waiting }: MeantOptions) => ({
   ...(step !== undefined && { step }),
   ...(from !== undefined && { version: from }),

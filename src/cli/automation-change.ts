@@ -31,13 +31,13 @@ interface Options extends AskOptions {
   overdue?: HeldRelease
 }
 
-/** One verb. `apply` answers with what the API answers, or with what it released, where it releases something. */
+/** One verb. `apply` answers as the API does, or with what it released. */
 interface Change {
   name: string
   does?: Operation
   about: string
   help: string
-  /** What goes with it, where it is asked for. */
+  /** What the change takes with it, where the command asks first. */
   intent?: (automation: Automation, overdue: HeldRelease) => Intent | undefined
   apply: (
     deps: CommandDeps,
@@ -134,7 +134,7 @@ What fell due meanwhile:
   },
 ]
 
-/** `automation duplicate`, which has no verb of the table: what it makes is another automation. */
+/** `automation duplicate`, which is no verb of the table: it makes another automation. */
 export const duplicateAutomationRow: CommandRow = {
   usage: 'duplicate <automation>',
   does: operations.duplicateAutomation,
@@ -168,8 +168,8 @@ export const changeAutomationRows: readonly CommandRow[] = changes.map((change) 
 }))
 
 /**
- * Only `resume` needs it: after a pause of days the timers of all runs are overdue at once, and to
- * take all of these steps at once would mail people at a time that nobody chose.
+ * Only `resume` needs it. After a pause of days the timers of all runs are overdue, and all these
+ * steps at once would mail people at a time that nobody chose.
  */
 function overdueOption(): Option {
   const about = 'what becomes of steps that are overdue'
@@ -177,8 +177,8 @@ function overdueOption(): Option {
 }
 
 /**
- * Writes the change into the database and nothing else: the running appliance finds it there within
- * seconds, or at its next start. So the command works the same whether one runs or not.
+ * Only writes the change into the database: the running appliance finds it there within seconds, or
+ * at its next start. So the command works the same whether an appliance runs or not.
  */
 async function apply(change: Change, deps: CommandDeps, named: string, options: Options) {
   const { overdue = 'shift' } = options

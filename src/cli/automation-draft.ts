@@ -20,7 +20,7 @@ import { say, sayFields, sayTable } from './output.js'
 import { plansOf } from './plan.js'
 import { withRenderer } from './template.js'
 
-/** `automation draft`, and what is done with one. */
+/** `automation draft` and the commands on a draft. */
 export const draftAutomationRows: readonly CommandRow[] = [
   {
     usage: 'draft <automation>',

@@ -79,9 +79,8 @@ starts the runs and goes on after a restart; 'posthorn automation show' says how
 ]
 
 /**
- * A run keeps the version in which it began, so that an edit never changes what somebody is in the
- * middle of. A move is the exception that an operator asks for, and it is shown by groups of runs
- * first.
+ * A run keeps the version in which it began, so that an edit never changes a sequence that somebody
+ * is in. A move is the exception that an operator asks for; it is first shown by groups of runs.
  */
 async function move(
   deps: CommandDeps,
@@ -106,8 +105,8 @@ async function move(
 }
 
 /**
- * What stays is told as well as what moves: a run stays where the new version has no step of the
- * same key and type, and nobody would look for it otherwise.
+ * Runs that stay are told too, as nobody would look for them: a run stays if the new version has no
+ * step of the same key and type.
  */
 function movingOf(name: string, version: number, groups: readonly MoveGroup[]): Intent {
   const sum = (moves: boolean) =>
@@ -122,7 +121,7 @@ function movingOf(name: string, version: number, groups: readonly MoveGroup[]): 
   }
 }
 
-/** `moved` is null when nothing was written, by --dry-run or for want of anything to move. */
+/** `moved` is null when nothing was written: by --dry-run, or because nothing could move. */
 interface Moved {
   version: number
   moved: number | null
@@ -159,9 +158,9 @@ interface StartOptions extends AskOptions {
 }
 
 /**
- * Starting an automation over a list mails people who did nothing at this moment. So it counts
- * first who would enter and who would not (filter, re-entry, suppression), by the same code that
- * later decides it for each, and asks. `--stop` ends an earlier start.
+ * Starting an automation over a list mails people who did nothing at this moment. So the command
+ * first counts who would enter and who would not (filter, re-entry, suppression), by the code that
+ * later decides for each contact, and asks. `--stop` ends an earlier start.
  */
 async function start(
   deps: CommandDeps & StartOneSettings,
@@ -191,10 +190,10 @@ async function start(
     counts: { starts, contacts: seen, perHour },
     how: 'moderate',
   }
-  // --dry-run is not asked: below it shows all that the question has, and more.
+  // --dry-run needs no question: its output below has all of the question's figures, and more.
   if (!dryRun && starts > 0 && !(await confirmed(place, options, intent))) return
   if (!dryRun) await startBackfill({ store, clock }, automation, { crowd, perHour })
-  // To a tenth of an hour: more would pretend to know how busy the appliance is.
+  // To a tenth of an hour: a finer figure would pretend to know how busy the appliance is.
   const hours = Math.ceil((starts / perHour) * 10) / 10
   return {
     json: {
@@ -237,7 +236,10 @@ interface StartOneSettings {
   maxLiveRuns: number
 }
 
-/** One contact, whatever event it waits for; the running appliance takes the run on within seconds. */
+/**
+ * Starts one contact, whatever event starts the automation; the running appliance takes up the run
+ * within seconds.
+ */
 async function startOne(
   { store, clock, place, plans, maxLiveRuns }: CommandDeps & StartOneSettings,
   named: string,

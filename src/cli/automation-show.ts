@@ -122,7 +122,7 @@ function stepCells({ version, key, type, counts, present }: StepStanding): strin
   ]
 }
 
-/** Which way runs went where there are two. */
+/** How many runs went each way at a step with two ways. */
 function outcomeOf(type: string, counts: NonNullable<StepStanding['counts']>): string {
   const { met, not_met, received, timed_out } = counts
   if (type === 'condition') return `${shownCount(met)} met, ${shownCount(not_met)} not`
@@ -147,7 +147,7 @@ function sayWaits({ id }: Automation, waits: readonly Waits[]): void {
   }
 }
 
-/** How far the start over a list is. */
+/** How far the start over a list has come. */
 function shownBackfill({ list_id, seen, started, per_hour, ended_at }: Backfill): string {
   const far = `list ${list_id}, ${shownCount(started)} started of ${counted(seen, 'contact')}`
   return ended_at === null
@@ -166,7 +166,7 @@ const backfillForMachines = ({ list_id, per_hour, seen, started, ...times }: Bac
   endedAt: jsonTime(times.ended_at),
 })
 
-/** Paused is what an operator has made of it, beside what its account has. */
+/** Shows 'paused', which an operator set, beside the status that the account set. */
 export const statusOf = ({ status, paused_at: pausedAt }: Automation) =>
   pausedAt === null ? status : `${status}, paused`
 

@@ -33,7 +33,7 @@ interface WalkOptions {
   clicks?: After[]
 }
 
-/** What the engine goes by. */
+/** The settings that the engine goes by. */
 const engineOf = (place: CommandPlace) => ({
   plans: plansOf(place),
   maxQueued: settingsOf(place).outbound.maxQueued,
@@ -101,7 +101,7 @@ async function walk(
     until: until === undefined ? undefined : isoTime(until),
   })
   const preview = await withRenderer({ store, clock }, async (renderer) => {
-    // A backlog of its own, as nothing is written: the running appliance's is not touched.
+    // A backlog of its own: nothing is written, so the running appliance's backlog stays untouched.
     const backlog = joinBacklog(makeBacklogMemory())
     const deps = { store, clock, plans, renderer, backlog, maxQueued, tracking }
     return previewAutomation(deps, found.account_id, found.id, { ...given, email })
@@ -160,16 +160,19 @@ function eventOf(text: string, start: number) {
   if (typeof read === 'string') throw new OperatorError(`--event: ${read}`)
   if (read.kind !== 'event') throw new Error('An event was read as something else')
   const { name, at, payload } = read
-  // After the beginning, which of what begins on a date is later than now.
+  // The time is one after the beginning, which is later than now for an automation that begins on a
+  // date.
   const isAfter = !/@[^+]/.test(text.split('=')[0] ?? '')
   const when = isAfter ? { after: `PT${(at - start) / 1_000}S` } : { at: isoTime(at) }
   return { event: name, ...when, payload }
 }
 
-/** How long after the mail of a step. */
+/** How long after the mail of a step something happens. */
 type After = [step: string, after: string]
 
-/** Reads `hello` or `hello@+2h`; without a time it is a minute, as of somebody who reads mail as it comes. */
+/**
+ * Reads `hello` or `hello@+2h`; without a time it is a minute, as for somebody who reads mail as it comes.
+ */
 function after(text: string): After {
   const [, key = '', given = '1m'] = /^([a-z0-9_-]{1,64})(?:@\+(\w+))?$/.exec(text) ?? []
   if (key !== '' && afterMs(given) !== undefined) return [key, given]

@@ -118,7 +118,10 @@ async function list({ store: { read }, account }: CommandDeps, { limit }: { limi
   }
 }
 
-/** By status alone however many it looks at: a process of its own, for which nobody else waits. */
+/**
+ * A filter by status alone may look at any number of runs: nobody else waits for a command's
+ * process.
+ */
 async function listOfRuns(
   { store, clock }: CommandDeps,
   named: string,
@@ -175,7 +178,7 @@ async function listOfRuns(
 }
 
 /**
- * The sentence is made of the run, its automation and the state of the account now: a run may wait
+ * The sentence is made from the run, its automation and the account's present state: a run may wait
  * for something that is in none of its own columns.
  */
 async function why({ store, clock }: CommandDeps, id: string) {

@@ -45,11 +45,13 @@ interface MakeOptions {
 export const passphraseHelp =
   'a file whose first line is the passphrase (else POSTHORN_BACKUP_PASSPHRASE)'
 
-/** With a passphrase set, a file that is not encrypted may be anybody's. */
+/** Where a passphrase is set, a file that is not encrypted may come from anybody. */
 export const plainOption = () =>
   new Option('--plain', 'take one that is not encrypted, though a passphrase is set')
 
-/** `posthorn backup`: makes one when it is called alone, and has `verify` and `list` below it. */
+/**
+ * `posthorn backup`: makes a backup when it is called alone, and has `verify` and `list` below it.
+ */
 export function backupCommands(program: Command): void {
   const backup = program
     .command('backup [dir]')
@@ -117,9 +119,9 @@ async function runList(
 }
 
 /**
- * It runs beside the appliance: the copy is made in the background of its writes, and given up when
- * it would cost mail (`store/sqlite/copy.ts`). As root it first becomes the owner of the data
- * directory, or the backup's files would be root's and the nightly job could not remove them.
+ * The backup runs beside the appliance: the copy is made between the appliance's writes, and given
+ * up when it would cost mail (`store/sqlite/copy.ts`). As root, the command first becomes the owner
+ * of the data directory: the nightly job could not remove files of root's.
  */
 async function make(
   place: CommandPlace,
@@ -127,11 +129,11 @@ async function make(
   options: MakeOptions,
 ): Promise<void> {
   const { backup } = settingsOf(place)
-  // Before it becomes another user: the passphrase may be root's alone.
+  // Read before the process becomes another user: only root may be able to read the passphrase.
   const given = givenPassphrase(options.passphraseFile, backup.passphraseFile)
   becomeOwner(place)
   await requireDataDir(place)
-  // A backup with a key that is another's would be found out at its restore.
+  // Checked now: a backup with another database's key would be found out only at its restore.
   const { openOwnKey } = await import('../app/own-database.js')
   await openOwnKey(databaseOf(place))
   const made = await makeBackup({
@@ -150,8 +152,8 @@ async function make(
 }
 
 /**
- * Aborts at Ctrl-C and at a shutdown: what is under way is stopped between two pieces of work, so that nothing of it
- * stays behind. The status is as a shell reports who was ended by a signal: scripts tell the two apart.
+ * Aborts at Ctrl-C and at a shutdown. Work under way stops between two pieces, so that nothing of it stays behind.
+ * The exit status is the one a shell reports for a signal, so that scripts can tell the two apart.
  */
 function stopSignal(message: string): AbortSignal {
   const stop = new AbortController()
@@ -165,8 +167,8 @@ function stopSignal(message: string): AbortSignal {
 }
 
 /**
- * A directory that is named wins over backup.dir, and without either the backup goes beside the
- * database: better there than nowhere.
+ * A named directory wins over backup.dir. Without either the backup goes beside the database, which
+ * is better than nowhere.
  */
 const directoryOf = (
   { dataDir }: CommandPlace,
@@ -175,7 +177,7 @@ const directoryOf = (
 ): string => resolve(named ?? (setting === '' ? join(dataDir, 'backups') : setting))
 
 /**
- * Asked twice only when it is typed: a slip of the finger would be found out at the restore, when
+ * A typed passphrase is asked for twice: a typing mistake would be found out at the restore, when
  * it is too late. One from a file is taken as it is.
  */
 async function passphraseFor(
@@ -205,8 +207,7 @@ function progress(): (stage: BackupStage) => void {
 
 /**
  * Whoever holds a backup with the key can sign as every domain of the appliance; whoever holds one
- * without it can restore nothing alone. Both are said at the moment when something can still be
- * done about it.
+ * without it can restore nothing alone. Both are said now, when the operator can still act on it.
  */
 async function sayMade(
   place: CommandPlace,
@@ -247,7 +248,7 @@ interface VerifyOptions {
 }
 
 /**
- * Unpacks and checks all of it, as a restore would; nothing of the running appliance is touched.
+ * Unpacks and checks the whole backup, as a restore would; the running appliance is not touched.
  */
 async function runVerify(given: string, _options: unknown, command: Command): Promise<void> {
   // --passphrase-file is an option of 'backup' as well, which takes it first.
@@ -285,9 +286,9 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
 }
 
 /**
- * For a backup that is encrypted: given, or asked for. What is given is read at once, as the command may become
- * another user who may not; what is wrong with it is said only where it is needed. Where one is set, only a backup
- * that is encrypted is taken, unless `plain` says otherwise.
+ * The passphrase of an encrypted backup, given or asked for. A given one is read at once, as the command may
+ * become a user who may not read it; a fault in it is told only if it is needed. Where a passphrase is set, only
+ * an encrypted backup is taken, unless `plain` says otherwise.
  */
 export function opening(
   place: CommandPlace,
@@ -318,7 +319,7 @@ async function list(place: CommandPlace, named: string | undefined): Promise<voi
   const dir = directoryOf(place, named, settingsOf(place).backup.dir)
   const found = await Promise.all(
     (await findBackups(dir)).map(async (one) => {
-      // By its bytes, which say what its name only claims, where they may be read.
+      // Where the file may be read, its bytes decide; its name only claims it.
       const isEncrypted = await readPublicHead(one.file).then(
         (head) => head !== undefined,
         () => one.encrypted,
@@ -347,7 +348,9 @@ async function list(place: CommandPlace, named: string | undefined): Promise<voi
 const givenPassphrase = (option: string | undefined, setting: string) =>
   passphraseOf(option ?? setting, process.env)
 
-/** Asks for it at the terminal, where it is not shown; OperatorError where there is none to ask at. */
+/**
+ * Asks for the passphrase at the terminal without showing it; throws OperatorError without a terminal.
+ */
 async function askPassphrase(question: string): Promise<string> {
   if (!process.stdin.isTTY) {
     throw new OperatorError(
@@ -355,7 +358,7 @@ async function askPassphrase(question: string): Promise<string> {
     )
   }
   process.stderr.write(`${question}: `)
-  // readline shows what is typed on its output: this one shows nothing.
+  // readline shows what is typed on its output, so it gets an output that shows nothing.
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
   try {

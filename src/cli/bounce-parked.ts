@@ -27,7 +27,7 @@ interface Change {
 
 /**
  * Parked reports are those whose handling met a fault (a broken row, a bug): they change nothing
- * while they lie here, and none of the others waits for them.
+ * while they lie here, and other reports do not wait for them.
  */
 const changes: readonly Change[] = [
   {
@@ -45,7 +45,7 @@ const changes: readonly Change[] = [
   },
 ]
 
-/** Bounces and complaints that came, and that cannot be filed: what, why, and what to do about it. */
+/** Bounces and complaints that arrived but cannot be filed: what they are, why, and what to do. */
 export const parkedRows: readonly CommandRow[] = [
   {
     usage: 'parked [id]',
@@ -61,7 +61,10 @@ Of more than 200 the oldest are dropped.`,
   ...changes.map(rowOf),
 ]
 
-/** With an id the report comes as it was received, byte for byte, for a reader of one's own. */
+/**
+ * With an id the report is written as it was received, byte for byte, for the operator's own
+ * reader.
+ */
 async function runParked(
   given: string | undefined,
   _options: unknown,
@@ -106,10 +109,7 @@ interface ChangeOptions extends AskOptions {
   all?: true
 }
 
-/**
- * Without ids it wants --all in so many words, as to drop reports by leaving something out would
- * lose bounces silently.
- */
+/** Without ids it requires --all: leaving an argument out must not drop bounces silently. */
 async function run(
   { name, change, done, isLoss }: Change,
   given: readonly string[],
@@ -132,7 +132,7 @@ async function run(
     if (asks && !(await confirmed(place, options, intent))) return undefined
     return await store.write(async (tx) => {
       if (all) return await change(tx)
-      // All or none: an id that is gone meanwhile takes the whole transaction back.
+      // All or none: an id that has gone meanwhile rolls back the whole transaction.
       for (const id of given)
         if ((await change(tx, [rowNumber(id, unknown)])) === 0) throw unknown(id)
       return given.length
@@ -144,10 +144,7 @@ async function run(
   say(changed === 0 ? 'Nothing is parked' : `${reports} ${done}`)
 }
 
-/**
- * What is lost is not the mail but what follows from it: an address that is gone stays unsuppressed
- * until its next bounce.
- */
+/** A discarded report loses its effect: a dead address stays unsuppressed until its next bounce. */
 const discardingOf = (reports: readonly ParkedReport[]): Omit<Intent, 'to'> => ({
   facts: ['No bounce or complaint follows from them, and no address is suppressed by them'],
   counts: { reports: reports.map(forMachines) },

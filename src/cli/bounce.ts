@@ -107,8 +107,8 @@ function explain(rules: BounceRules, report: Report, host: string | undefined) {
 }
 
 /**
- * Without one of our return paths in it a report has no effect, however true it is: a Message-ID
- * alone can be copied from any mail.
+ * A report without one of our return paths has no effect, however true it is: a Message-ID alone
+ * can be copied from any mail.
  */
 function sayReport(report: Explained): void {
   sayFields({

@@ -31,7 +31,7 @@ Also after it was sent. While it is on, its recipients can look at theirs in a b
 async function archive({ store, clock, plans }: Planned, id: string, state: 'on' | 'off') {
   const { account_id: accountId } = await chosenBroadcast(store.read, id)
   const billing = await readBilling(store.read, plans, accountId)
-  // A draft keeps the files that it has.
+  // A draft keeps the files that it has, so nothing is fetched here.
   const attachments = { maxBytes: 0, maxCount: 0, fetchFile: async () => undefined as never }
   await withRenderer({ store, clock }, (renderer) => {
     const deps = { store, clock, plans, renderer, attachments, expand: () => {} }

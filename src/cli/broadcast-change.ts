@@ -26,7 +26,9 @@ interface Options extends AskOptions {
   reason?: string
 }
 
-/** What came of a verb: mails that it reached, and those that were being sent meanwhile. */
+/**
+ * The result of a verb: the mails that it reached, and the mails that were being sent meanwhile.
+ */
 interface Changed {
   mails: number
   inFlight: number
@@ -39,11 +41,11 @@ interface Change {
   about: string
   help: string
   reason?: string
-  /** What goes with it, where it is asked for. */
+  /** What the change takes with it, where the command asks first. */
   intent?: (broadcast: Broadcast) => Intent
   /** What the API answers. */
   answer: (id: string) => object
-  /** What has become of so many mails. */
+  /** Says what happened to this many mails. */
   done: (mails: string) => string
   apply: (
     deps: CliDeps,
@@ -53,9 +55,8 @@ interface Change {
 }
 
 /**
- * What each verb promises is told with the number of mails that it reached, and apart from these
- * those that were being sent at that moment: SMTP has no way to call one back after its final dot
- * (RFC 5321 §4.1.1.4).
+ * Each verb tells how many mails it reached, and separately how many were being sent at that
+ * moment: SMTP cannot call a mail back after its final dot (RFC 5321 §4.1.1.4).
  */
 const changes: readonly Change[] = [
   {
@@ -113,8 +114,8 @@ This cannot be undone. What was not made into mail is given back to the account'
   },
 ]
 
-// For 20 seconds in all it waits for mails in flight: most attempts take seconds, and those that
-// hang may take minutes.
+// The command waits 20 seconds in all for mails in flight: most attempts take seconds, and hanging
+// ones may take minutes.
 const inFlightLooks = 10
 const betweenLooksMs = 2_000
 
@@ -122,7 +123,7 @@ const betweenLooksMs = 2_000
 export const changeBroadcastRows: readonly CommandRow[] = changes.map((change) => ({
   usage: `${change.name} <id>`,
   does: change.does,
-  // What a campaign of the operator's is stopped for: how many mails that reached.
+  // An operator also has to know how many mails the verb reached.
   adds: ['mails', 'inFlight'],
   about: change.about,
   options: [
@@ -137,7 +138,7 @@ export const changeBroadcastRows: readonly CommandRow[] = changes.map((change) =
 
 /**
  * A campaign may have a million mails. They are changed in small writes between which other mail
- * goes on; a command that is interrupted has done a part, and can be run again.
+ * goes on; an interrupted command has done a part, and can be run again.
  */
 async function apply(change: Change, deps: CommandDeps, id: string, options: Options) {
   const { reason = '-' } = options
@@ -152,7 +153,7 @@ async function apply(change: Change, deps: CommandDeps, id: string, options: Opt
   if (change.intent && !(await confirmed(deps.place, options, change.intent(found)))) return
   const how = { reason: reason.trim(), onProgress }
   const changed = await change.apply(deps, found, how)
-  // What is under way may be deferred, and would leave at its next time.
+  // A mail in flight may be deferred, and would then leave at its next attempt.
   for (let look = 0; look < inFlightLooks && changed.inFlight > 0; look++) {
     if (look === 0) remark(`${shownCount(changed.inFlight)} in flight: waiting for them to end`)
     await pause(deps.clock, betweenLooksMs)

@@ -27,7 +27,7 @@ export const reportBroadcastRows: readonly CommandRow[] = [
   },
 ]
 
-// Of links, providers and reasons; the rest is in --json.
+// Rows shown of links, providers and reasons; --json has the rest.
 const mostShown = 15
 const mostWords = 80
 
@@ -90,7 +90,10 @@ function sayReport(report: BroadcastReport, broadcast: Broadcast): void {
   )
 }
 
-/** The test, which tells the versions apart, and what the rest did with the one that was chosen. */
+/**
+ * The test, which tells the versions apart, and what the rest of the recipients did with the chosen
+ * version.
+ */
 function sayVersions(
   { variants, variantTest, unmeasured, chosenWho }: BroadcastReport,
   broadcast: Broadcast,
@@ -114,7 +117,7 @@ function sayVersions(
       key === variantTest?.chosen ? `${key} (chosen)` : key,
       ...counts(test),
       `${shownCount(test.compared.did)} of ${shownCount(test.compared.of)}`,
-      // Before anybody did anything the sum says nothing but who got fewer mails.
+      // Before anybody acted, the figure would only show which version went to fewer recipients.
       isKnown ? `${Math.round(chance * 100)} %` : 'not known yet',
     ]),
     'No version',
@@ -128,7 +131,7 @@ function sayVersions(
   sayTable(['THE REST GOT', ...columns], rests, '')
 }
 
-/** A number, or that nobody knows it. */
+/** A number, or why nobody knows it. */
 const measured = (why: string | null, count: number) => (why === null ? shownCount(count) : '-')
 
 function totalsOf(report: BroadcastReport) {

@@ -27,7 +27,7 @@ import { remark, sayFields, sayTable, shownTime } from './output.js'
 import type { CommandPlace } from './place.js'
 import { oneLine } from './queue-show.js'
 
-// As many as a terminal or a script still takes in at once.
+// As many rows as a terminal or a script can still take in at once.
 const mostUndelivered = 10_000
 
 /** `broadcast show`. */
@@ -60,7 +60,7 @@ async function show(
       return { broadcast, stop: await stopOf(read, broadcast.account_id) }
     }
     await watchBroadcast({ look, clock, out: process.stdout, json: place.json })
-    // The last line of the watch has said it all.
+    // The last line of the watch has already told everything.
     if (place.json) return
   }
   const found = await findAnyBroadcast(read, id)
@@ -96,8 +96,8 @@ export const stopOf = async (read: Read, accountId: string) =>
   (await stoppedBy(read, accountId, 'marketing')) ?? null
 
 /**
- * From the log of deliveries, with the last reply word for word: an operator has to see whether it
- * is the address, the content or the reputation.
+ * From the log of deliveries, with the last reply word for word: an operator has to see whether the
+ * address, the content or the reputation is at fault.
  */
 async function undelivered(read: Read, id: string) {
   const broadcast = await findAnyBroadcast(read, id)

@@ -21,7 +21,7 @@ export const variantBroadcastRows: readonly CommandRow[] = [
 
 async function choose({ store, clock }: CommandDeps, id: string, key: string) {
   const found = await chosenBroadcast(store.read, id)
-  // A running appliance looks for it by itself.
+  // A running appliance finds the campaign by itself.
   const deps = { store, clock, expand: () => {} }
   await chooseVariant(deps, found.account_id, { id: found.id, key })
   const json = chosenVariant(found.id, key)

@@ -8,14 +8,14 @@ interface Watch {
   look: () => Promise<{ broadcast: Broadcast; stop: string | null }>
   clock: Clock
   out: { isTTY?: boolean; columns?: number; write(text: string): unknown }
-  /** A line of JSON a look instead. */
+  /** Writes a line of JSON at each look instead. */
   json: boolean
 }
 
 const everyMs = 1_000
 // Without a terminal every line stays, so there are fewer.
 const everyMsInLines = 5_000
-// The rate is that of the last looks, not of hours ago.
+// The rate is measured over the last looks, so that it is not that of hours ago.
 const samplesKept = 10
 
 /** How many mails had ended at a time. */
@@ -25,8 +25,8 @@ interface Sample {
 }
 
 /**
- * Shows a campaign's progress until it is sending no more: one line that is written over on a terminal,
- * a line every few seconds elsewhere.
+ * Shows a campaign's progress until its sending ends: one line that is overwritten on a terminal, a
+ * line every few seconds elsewhere.
  */
 export async function watchBroadcast({ look, clock, out, json }: Watch): Promise<void> {
   const live = out.isTTY === true && !json
@@ -41,7 +41,7 @@ export async function watchBroadcast({ look, clock, out, json }: Watch): Promise
     if (json) out.write(`${JSON.stringify({ status, ...progress })}\n`)
     else {
       const line = progressLine(status, progress)
-      // Clears what a longer line has left.
+      // Clears the rest of a longer line.
       if (live) out.write(`\r\u001b[K${line.slice(0, (out.columns ?? 80) - 1)}`)
       else out.write(`${line}\n`)
     }
@@ -53,7 +53,7 @@ export async function watchBroadcast({ look, clock, out, json }: Watch): Promise
   }
 }
 
-/** How far a campaign is. */
+/** How far a campaign has come. */
 export interface SendingProgress {
   /** Mails that have ended, of so many. */
   done: number
@@ -64,7 +64,7 @@ export interface SendingProgress {
   leftMs: number | undefined
 }
 
-/** How far a campaign is, and how fast by what was seen at earlier times. */
+/** How far a campaign has come, and how fast it goes by the earlier samples. */
 function progressOf(broadcast: Broadcast, samples: readonly Sample[]): SendingProgress {
   const done = broadcast.recipients - broadcast.waiting
   // The count of recipients is taken when the campaign is sent; the list may have grown by then.

@@ -41,7 +41,7 @@ export function broadcastCommands(program: Command): void {
   addCommands(broadcast, rows)
 }
 
-/** The plans are read of the settings' files. */
+/** The plans are read from the settings' files. */
 const planned = (place: CommandPlace) => ({ plans: plansOf(place) })
 type Planned = CommandDeps & ReturnType<typeof planned>
 
@@ -77,7 +77,7 @@ const rows: readonly CommandRow[] = [
   ...archiveBroadcastRows,
 ]
 
-/** `stop` is the same for all campaigns of an account: it is read once. */
+/** `stop` is the same for all campaigns of an account, so it is read once. */
 async function list(
   { store, tracking, clock, account }: CommandDeps & ReturnType<typeof measuring>,
   { limit }: { limit: number },
@@ -108,7 +108,8 @@ function sayBroadcasts(
 ): void {
   const rows = broadcasts.map((one, at) => {
     const { openRate, clickRate } = ratesOf(one)
-    // Of what has not begun nothing is measured yet, whatever its content and its domain say of it.
+    // Nothing is measured of a campaign that has not begun, whatever its content and its domain
+    // say.
     const share = (why: string | null | undefined, count: number, rate: number) =>
       one.sent_at === null ? '-' : measuredShare(why ?? null, count, rate)
     return [
@@ -127,7 +128,7 @@ function sayBroadcasts(
   sayTable(['ID', 'STATUS', ...titles], rows, 'No campaign yet')
 }
 
-/** Nothing of it leaves before somebody has sent the copy. */
+/** No mail leaves before somebody sends the copy. */
 async function duplicate({ store, clock, plans }: Planned, id: string) {
   const { account_id } = await chosenBroadcast(store.read, id)
   const billing = await readBilling(store.read, plans, account_id)
@@ -144,15 +145,15 @@ async function duplicate({ store, clock, plans }: Planned, id: string) {
 }
 
 /**
- * The audience is judged before the question, so that the question has its number; the list is
- * looked at again when the campaign is expanded, and only those who are there then get it.
+ * The audience is judged before the question, so that the question has its number; the list is read
+ * again when the campaign is expanded, and only the contacts who are on it then get the mail.
  */
 async function send({ store, clock, place, plans }: Planned, id: string, options: AskOptions) {
   const { account_id } = await chosenBroadcast(store.read, id)
   const judged = await judgeDraft({ store, clock, plans }, account_id, id)
   if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
   const billing = await readBilling(store.read, plans, account_id)
-  // A running appliance looks every few seconds whether there is one to expand.
+  // A running appliance looks every few seconds for a campaign to expand.
   const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id, undefined, {
     byOwner: true,
   })
@@ -168,7 +169,7 @@ async function send({ store, clock, place, plans }: Planned, id: string, options
   }
 }
 
-/** The subject and the number are what one notices a mistake by. */
+/** The subject and the number are what shows a mistake. */
 function sendingOf({ draft, counts }: Awaited<ReturnType<typeof judgeDraft>>, now: number): Intent {
   const { id, subject, scheduled_at: at } = draft
   const when = at !== null && at > now ? shownTime(at) : 'now'

@@ -58,7 +58,7 @@ Directories count orders: Let's Encrypt takes five a week of the same name.`,
 async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
-  // Names that ACME is to get and has not got yet are among them.
+  // They include the names for which ACME has no certificate yet.
   const byAcme = await standings(place, config)
   const account = await accountOf(place, config)
   const fromFiles = filesOf(config)
@@ -121,7 +121,7 @@ async function runRenew(name: string, _options: unknown, command: Command): Prom
   const before = named(name, config, await standings(place, config))
   await withStore(place, (deps) => askForRenewal({ ...deps, config, dataDir }, before.name))
   if (!place.json) remark(`Asking ${config.tls.directory} for ${before.name}`)
-  // However long it takes: a directory may need minutes.
+  // Without a time limit: a directory may need minutes.
   const answer = await askAppliance(place, { runJob: 'certificates', wait: true }, 0)
   if (answer?.job === undefined) {
     throw new OperatorError(
@@ -129,7 +129,7 @@ async function runRenew(name: string, _options: unknown, command: Command): Prom
     )
   }
   const after = named(name, config, await standings(place, config))
-  // By its beginning: a certificate that is renewed early may end at the same day as before.
+  // Judged by its beginning: a certificate that is renewed early may end on the same day as before.
   const isNew = after.endsAt !== null && after.beganAt !== before.beganAt
   if (!isNew && after.error !== null) process.exitCode = 1
   if (place.json) return sayJson(standingInJson(after))
@@ -144,7 +144,7 @@ const standings = (place: CommandPlace, config: Config): Promise<CertificateStan
     listCertificates({ read: store.read, config, dataDir: place.dataDir }),
   )
 
-/** Our account at the directory of the settings: by its address the directory's people know it. */
+/** Our account at the settings' directory, whose operators know the account by its address. */
 const accountOf = (place: CommandPlace, { tls }: Config) =>
   tls.acme
     ? withStore(place, async ({ store }) => {
@@ -175,7 +175,7 @@ function named(
   )
 }
 
-/** A certificate that somebody else renews. */
+/** A certificate in a file, which somebody else renews. */
 interface FileStanding {
   name: string
   file: string
@@ -183,7 +183,7 @@ interface FileStanding {
   error: string | null
 }
 
-/** What the listeners have in files, named by the listener. */
+/** The listeners' certificates in files, named by the listener. */
 const filesOf = (config: Config): FileStanding[] =>
   certificateFiles(config).map(({ of, ...files }) => {
     const one = { name: `${of} listener`, file: files.certificate }
@@ -202,7 +202,7 @@ const fileInJson = ({ endsAt, ...one }: FileStanding) => ({
   endsAt: jsonTime(endsAt),
 })
 
-/** `next_at` is 0 before the first try, which is no time. */
+/** `next_at` is 0 before the first try, which stands for no time. */
 const standingInJson = (one: CertificateStanding) => ({
   source: 'acme',
   name: one.name,

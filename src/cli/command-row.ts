@@ -3,7 +3,7 @@ import type { Operation } from '../contract/index.js'
 
 /**
  * One sub-command, as a row of the table of its group: what help, completions and the manual page say of it,
- * and the function that does it. A group is such a table and one call of `addCommands`.
+ * and the function that runs it. A group is such a table and one call of `addCommands`.
  */
 export interface CommandRow {
   /** Its name and its arguments, as Commander reads them: `replay <id> [delivery]`. */
@@ -11,21 +11,21 @@ export interface CommandRow {
   /** Another name of it, which help does not advertise. */
   alias?: string
   about: string
-  /** The operation of the API that it does by another door. */
+  /** The API's operation that this command does too. */
   does?: Operation
-  /** What its --json has beside the answer of that operation, for the operator alone. */
+  /** Fields of its --json beside the operation's answer, for the operator alone. */
   adds?: readonly string[]
   /** Arguments that have choices or words of their own, after those of `usage`. */
   values?: readonly Argument[]
-  /** In the order in which help lists them. */
+  /** In the order of help. */
   options?: readonly Option[]
-  /** What help shows below the options: an example, and what has to be known besides. */
+  /** What help shows below the options: an example, and what else one has to know. */
   help: string
-  /** It is meant where the group is named alone: `posthorn notice`. */
+  /** This row runs when the group is named alone: `posthorn notice`. */
   isDefault?: true
   /**
-   * Gets the arguments of `usage`, the options, and the command. `never`, as each row names the types that its
-   * own `usage` and `options` lead to: Commander reads these as text, and no type follows from them.
+   * Gets the arguments of `usage`, the options, and the command. The type is `never` because each row names
+   * the types of its own `usage` and `options`: Commander reads these as text, from which no type follows.
    */
   run: (...given: never[]) => void | Promise<void>
 }
@@ -49,7 +49,10 @@ export function addCommands(group: Command, rows: readonly CommandRow[]): void {
   }
 }
 
-/** Its own words, and what a script may read of its answer: that is said once, in the operation's contract. */
+/**
+ * The row's own words, and what a script may read of its answer, which is said once in the operation's
+ * contract.
+ */
 function helpOf({ does, adds = [], help }: CommandRow): string {
   if (does === undefined) return help
   const more = adds.length === 0 ? '' : `, and ${adds.join(', ')}`

@@ -4,10 +4,10 @@ import type { Argument, Command, Option } from 'commander'
 export interface CommandNode {
   /** `posthorn queue retry`. */
   name: string
-  /** The last word of it, and by what other words it is known. */
+  /** Its last word, and the aliases of that word. */
   words: readonly string[]
   about: string
-  /** `queue retry [options] [id...]`, with what comes before it. */
+  /** `queue retry [options] [id...]`, with the words before it. */
   usage: string
   /** What stands below the options in its help. */
   more: string
@@ -38,15 +38,15 @@ export interface ValueNode {
   isOptional: boolean
 }
 
-/** The tree of all commands, as far as help shows it, from whatever command was given. */
+/** The tree of all commands that help shows, whichever command is given. */
 export function commandTree(command: Command): CommandNode {
   const root = command.parent
   return root === null ? nodeOf(command, command.name()) : commandTree(root)
 }
 
 /**
- * Completions and the manual page are made of this tree, and the tree of Commander's commands: no
- * list of commands is kept by hand, so none can be stale.
+ * Completions and the manual page are made from this tree, and this tree from Commander's commands.
+ * No list of commands is kept by hand, so none can be stale.
  */
 function nodeOf(command: Command, name: string): CommandNode {
   const help = command.createHelp()
@@ -104,7 +104,7 @@ function pathOf(name: string): ValueNode['path'] {
   return name === 'dir' ? 'directory' : undefined
 }
 
-/** What `addHelpText('after')` gave it, which Commander shows and does not tell. */
+/** The text of `addHelpText('after')`, which Commander shows but gives no other access to. */
 function moreOf(command: Command): string {
   let help = ''
   const before = command.configureOutput()
@@ -117,7 +117,7 @@ function moreOf(command: Command): string {
   return help.slice(command.helpInformation().length).trim()
 }
 
-/** All commands below one and itself, each with the names that lead to it, by aliases too. */
+/** A command and all commands below it, each with the names that lead to it, aliases included. */
 export function allCommands(
   node: CommandNode,
   names: readonly string[] = [node.name],

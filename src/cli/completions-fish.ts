@@ -95,13 +95,13 @@ const described = (entries: readonly (readonly [word: string, about: string])[])
 
 /**
  * A case for each option that takes a value, also where fish has nothing to offer:
- * `__posthorn_value` fails only where none is taken.
+ * `__posthorn_value` fails only for an option without a value.
  */
 function valueCases(node: CommandNode, names: readonly string[]): string[] {
   const ofOptions = node.options.flatMap(({ names: own, value }) =>
     value === undefined ? [] : [[own, value] as const],
   )
-  // One case for all arguments of a command: whichever has something to offer.
+  // One case for all arguments of a command: the first that has something to offer.
   const ofArguments = node.values
     .filter(({ choices, path }) => choices.length > 0 || path !== undefined)
     .map((value) => [[''], value] as const)

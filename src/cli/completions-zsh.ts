@@ -67,7 +67,7 @@ function optionSpec({ names, about, value, isRepeatable }: OptionNode): string {
   const [name = ''] = names.slice(-1)
   const spec = `${isRepeatable ? '*' : ''}${name}`
   if (value === undefined) return `${spec}[${escaped(about)}]`
-  // With the sign the value may follow it, or stand apart.
+  // With the sign `=` the value may follow directly, or as the next word.
   return `${spec}=[${escaped(about)}]:${escaped(value.name)}:${actionOf(value)}`
 }
 
@@ -80,7 +80,7 @@ const pathAction = { file: '_files', directory: '_files -/' } as const
 /** What zsh offers for a value. */
 function actionOf({ choices, path }: ValueNode): string {
   if (choices.length > 0) return `(${choices.join(' ')})`
-  // A blank: only the message, nothing to choose from.
+  // A blank shows only the message and offers nothing.
   return path === undefined ? ' ' : pathAction[path]
 }
 

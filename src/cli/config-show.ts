@@ -23,8 +23,8 @@ what looks like one in an address or a command is not shown.`,
 ]
 
 /**
- * Each value is told with its source, because a setting that has no effect is nearly always set in
- * a second place: the environment wins over the file, and the file over the default.
+ * Each value is told with its source, because a setting without effect is nearly always set in a
+ * second place too: the environment wins over the file, and the file over the default.
  */
 function runShow(name: string | undefined, { changed }: { changed?: true }, command: Command) {
   const place = placeOf(command)

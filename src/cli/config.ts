@@ -20,6 +20,7 @@ import {
   isSetting,
   type Section,
   settings,
+  updateKeyOf,
 } from '../config/index.js'
 import { messageOf, OperatorError, systemCode } from '../errors/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
@@ -63,8 +64,8 @@ files as the user whom the data directory belongs to, who is the service.`,
 ]
 
 /**
- * Everything that the start reads is read in the same way and order, and nothing is opened or
- * bound: so it can run beside the appliance, before a reload.
+ * Reads everything that the start reads, in the same way and order, but opens and binds nothing: so
+ * it can run beside the appliance, before a reload.
  */
 async function runCheck(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
@@ -80,7 +81,7 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
     ...feedbackLoopFiles(place.dataDir),
     ...trackingAgentFiles(place.dataDir),
   ]
-  // As the start does: of what root alone may read it has nothing but the settings, and those only where root starts it.
+  // As the start does: of root's own files it reads only the settings, and only if root starts it.
   becomeOwner(place)
   const hidden = settingsHidden(place)
   if (hidden !== undefined && hasUnit()) throw new OperatorError(hidden)
@@ -88,7 +89,7 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
   loadTrackingAgents(trackingAgentFiles(place.dataDir))
   for (const files of certificateFiles(values)) readCertificate(files)
-  // Both lists, as the start refuses a password that is not there in either.
+  // Both lists, as the start refuses a missing password in either.
   const relays = [...values.outbound.failover.smartHosts, ...values.operator.relays]
   checkSmartHosts(relays, process.env)
   // Variables that a setting names are known too: `password_env` of a smart host.
@@ -116,7 +117,10 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
       `outbound.seen_as has ${address}, which no mail leaves from; name it in outbound.source_addresses or a pool`,
     )
   }
-  if (values.tls.acme) warnings.push(...faultOf(() => externalAccountOf(values.tls)))
+  if (values.tls.acme) {
+    warnings.push(...faultOf(() => externalAccountOf(values.tls)))
+    warnings.push(...faultOf(() => updateKeyOf(values.tls)))
+  }
   const { passphraseFile } = values.backup
   if (passphraseFile !== '') warnings.push(...faultOf(() => passphraseOf(passphraseFile, {})))
   for (const [name, [program]] of [
@@ -149,7 +153,7 @@ function requireReadable(file: string): void {
   }
 }
 
-/** What an attempt fails with; nothing where it is good. */
+/** The fault of an attempt; empty if the attempt succeeds. */
 function faultOf(attempt: () => unknown): string[] {
   try {
     attempt()
@@ -160,8 +164,8 @@ function faultOf(attempt: () => unknown): string[] {
 }
 
 /**
- * What to say where root may read the settings, and the user of the service may not. Systemd starts the service as that
- * user; without it the start may be root's, who reads them before becoming the user.
+ * What to say if root may read the settings and the service's user may not. Systemd starts the service as that user;
+ * without systemd root may start it, and reads them before becoming the user.
  */
 function settingsHidden({ configFile: file }: CommandPlace): string | undefined {
   const user = userInRootsPlace()
@@ -175,7 +179,7 @@ function settingsHidden({ configFile: file }: CommandPlace): string | undefined 
   }
 }
 
-// The command's own, beside those of settings, and the client library's.
+// Variables of the command itself and of the client library, beside those of settings.
 const ownVariables = [
   'POSTHORN_CONFIG',
   'POSTHORN_DATA',

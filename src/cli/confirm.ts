@@ -6,7 +6,8 @@ import { remark, say, sayJson, visibleLine } from './output.js'
 import type { CommandPlace } from './place.js'
 
 /**
- * What cannot be undone is said before it is done, with the numbers as they are then, and asked for:
+ * Before a command does something that cannot be undone, it says so with the present numbers, and
+ * asks:
  *
  * | | at a terminal | without one, or with --json |
  * | --- | --- | --- |
@@ -17,9 +18,9 @@ import type { CommandPlace } from './place.js'
  * `--yes` asks nothing, `--dry-run` says the same and does nothing.
  */
 export interface Intent {
-  /** What would be done, as after "This would": 'delete the domain example.com'. */
+  /** What would be done, in the words after "This would": 'delete the domain example.com'. */
   to: string
-  /** What goes with it, a sentence each, with the numbers as they are now. */
+  /** What goes with it, a sentence each, with the present numbers. */
   facts: readonly string[]
   /** The numbers of `facts` for programs. */
   counts?: Readonly<Record<string, unknown>>

@@ -23,7 +23,7 @@ import { givenTo } from './given.js'
 import { say } from './output.js'
 import { plansOf } from './plan.js'
 
-/** Whom it is about, and what is done. */
+/** Which contacts are meant, and what is done with them. */
 interface Options extends AskOptions {
   begins?: string
   list?: string
@@ -103,7 +103,7 @@ async function bulk(
   }
   if (!(await confirmed(deps.place, options, intent))) return
   const tasks = makeBulkTasks({ ...deps, log: silentLog, askFirst: byAppliance })
-  // Closed before it begins: the appliance does the work, with what follows from it.
+  // Closed before the work begins: the appliance does it, with all that follows from it.
   await tasks.close()
   const order: BulkOrder = {
     do: what,
@@ -120,5 +120,5 @@ async function bulk(
   return { json, say: () => say(`It has begun as task ${json.id}, with ${people}.`) }
 }
 
-/** The appliance asks; a command only says what is to be done. */
+/** The appliance asks contacts for confirmation; a command only says what is to be done. */
 const byAppliance = () => Promise.reject(new Error('Commands ask nobody by mail'))

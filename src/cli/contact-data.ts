@@ -60,7 +60,7 @@ Nothing more is sent at once. The running appliance does the rest within minutes
 // The ZIP has all of them.
 const mostMails = 100
 
-/** With --json the first page of what the API answers. */
+/** With --json: the first page of the API's answer. */
 async function download(
   email: string,
   options: { account?: string },
@@ -75,7 +75,8 @@ async function download(
   await withStore(place, async ({ store }) => {
     const { id } = await chosenAccount(store.read, options.account)
     const address = wholeAddress(email)
-    // A command's first write notes it in the audit log: who took somebody's data away is asked for.
+    // A command's first write notes it in the audit log, which must name whoever took somebody's
+    // data.
     await store.write(async () => {})
     if (place.json) {
       const { next, ...found } = await downloadAnswer(store.read, id, address, { limit: mostMails })
@@ -88,7 +89,7 @@ async function download(
       throw new OperatorError(`${address}: ${says}`)
     }
     for await (const bytes of downloadOf(store.read, id, address, systemClock.now())) {
-      // They may not fit into memory, so what reads them sets the pace.
+      // The bytes may not fit into memory, so their reader sets the pace.
       if (!stdout.write(bytes)) await once(stdout, 'drain')
     }
   })

@@ -43,7 +43,7 @@ interface Options {
 /** The list of an account that an id or a name means. */
 type FindList = (read: Read, accountId: string, named: string) => Promise<string>
 
-/** Where phone numbers without a country code are from. */
+/** The country of phone numbers without a country code. */
 export const defaultCountry = (place: CommandPlace) => settingsOf(place).contacts
 export type Settled = CommandDeps & ReturnType<typeof defaultCountry>
 
@@ -109,7 +109,7 @@ export function jsonObject(text: string): Record<string, unknown> {
   throw mustBe('a JSON object')
 }
 
-/** Unlike a page of the API it looks until it has found enough. */
+/** Unlike a page of the API, the command searches until it has found enough. */
 async function list(deps: Settled, listOf: FindList, q: string | undefined, options: Options) {
   const { read } = deps.store
   const { defaultCountry } = deps

@@ -44,7 +44,7 @@ interface Options {
   force?: boolean
 }
 
-// Who is asked to forget somebody would take 'for good' for everything.
+// An operator who is asked to forget somebody would think that 'for good' means everything.
 const mailStays =
   "Mails to the address stay in the log with their content, as long as any mail ('posthorn contact erase' takes the address out)"
 
@@ -132,8 +132,8 @@ async function add(deps: Settled, email: string, options: Options) {
 
 /**
  * What a deletion takes along is read first and shown with its numbers. Suppressions and the record
- * of consent are kept: they prove why an address was or was not mailed (RFC 8058 and the laws
- * behind it want the unsubscription to last).
+ * of consent stay: they prove why an address was or was not mailed (RFC 8058 and the laws behind it
+ * want the unsubscription to last).
  */
 async function remove(deps: CommandDeps, email: string, options: AskOptions) {
   const { id } = await deps.account()
@@ -149,7 +149,7 @@ async function runExport(options: Options, command: Command): Promise<void> {
     const { id } = await chosenAccount(read, options.account)
     const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
     for await (const lines of exportContacts(read, id, listId)) {
-      // They may not fit into memory, so what reads them sets the pace.
+      // The rows may not fit into memory, so their reader sets the pace.
       if (!process.stdout.write(lines)) {
         await new Promise((resolve) => process.stdout.once('drain', resolve))
       }
@@ -157,7 +157,7 @@ async function runExport(options: Options, command: Command): Promise<void> {
   })
 }
 
-/** The consent log of an address, also of one that is no contact any more. */
+/** The consent log of an address, even if it is no contact any more. */
 async function history({ store: { read }, account }: CommandDeps, email: string) {
   const events = await contactHistory(read, (await account()).id, email)
   return {
@@ -188,7 +188,7 @@ const deletionOf = (taken: Awaited<ReturnType<typeof whatDeletionTakes>>): Inten
   how: { typed: taken.email },
 })
 
-/** What an API client meets: one who is known already gets new fields whatever the plan. */
+/** The same limits as for an API client: a known contact gets new fields whatever the plan. */
 const limitsOf = (plans: Plans, billing: AccountBilling) => ({
   ceiling: contactCeiling(plans, billing),
   checkNew: () => checkAdding(billing),
@@ -212,8 +212,8 @@ const details = ({ detail }: ConsentEvent) =>
     .join(', ')
 
 /**
- * Stored in E.164, by which USSD callbacks name a subscriber; a number without a country code is
- * one of contacts.default_country.
+ * Stored in E.164, in which USSD callbacks name a subscriber; a number without a country code
+ * belongs to contacts.default_country.
  */
 function phoneOf(given: string | undefined, country: string): string | undefined {
   if (given === undefined) return undefined

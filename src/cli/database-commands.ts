@@ -8,7 +8,7 @@ import { databaseCopy } from './database-copy.js'
 import { say, sayJson } from './output.js'
 import { becomeOwner, databaseOf, placeOf, requireDataDir } from './place.js'
 
-/** `posthorn database`: what is done to the database itself, whatever is in it. */
+/** `posthorn database`: work on the database itself, whatever its contents. */
 export function databaseCommands(program: Command): void {
   const database = program
     .command('database')

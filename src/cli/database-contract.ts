@@ -5,7 +5,7 @@ import { withStore } from './database.js'
 import { say, sayJson } from './output.js'
 import { databaseOf, placeOf } from './place.js'
 
-/** `posthorn database contract`: takes away what the release of before needed. */
+/** `posthorn database contract`: removes what only the previous release needed. */
 export function databaseContract(database: Command): void {
   const command = database
     .command('contract')
@@ -42,7 +42,8 @@ A database in a file has nothing that waits, as one appliance alone has it.`,
       const last = due.at(-1) ?? ''
       const old = async () => (await livingNodes(database)).filter(({ schema }) => schema < last)
       refuse(await old())
-      // The log of changes has it; a node of before that starts now is refused by what is noted here.
+      // Puts the change into the log of changes; the note made here refuses a node of the previous
+      // release that starts now.
       await store.write(async () => {})
       await noteContract(database)
       refuse(await old())

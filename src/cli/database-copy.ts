@@ -61,7 +61,7 @@ A backup of SQLite comes into PostgreSQL in the same way: 'posthorn restore FILE
     })
 }
 
-/** Of a copy that has not ended: where it was to go. */
+/** The target of a copy that has begun and not ended. */
 function begunTo(dataDir: string): string | undefined {
   const note = copyingNote(dataDir)
   return existsSync(note) ? readFileSync(note, 'utf8') : undefined
@@ -97,7 +97,8 @@ async function copy(place: CommandPlace, url: string): Promise<void> {
     )
   }
   writeDurably(copyingNote(dataDir), named)
-  // One that was killed between its end and the note of it is looked at alone: an appliance may have been started there.
+  // A copy that was killed between its end and the note about it is only looked at: an appliance may have been started
+  // there.
   const whole = kind === 'there'
   if (!whole) {
     await markUnfinished(url)

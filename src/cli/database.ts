@@ -22,29 +22,29 @@ export interface CliDeps {
 }
 
 /**
- * Opens the database of an initialised data directory for the time of `work`. One of another schema is refused: a
- * command never changes what an appliance of another version serves, or is to go back to. While an upgrade holds the
- * appliance a command may read, and each write throws an OperatorError.
+ * Opens the database of an initialised data directory during `work`. A database of another schema is refused: a
+ * command never changes what an appliance of another version serves, or may go back to. While an upgrade holds the
+ * appliance, a command may read, and each write throws an OperatorError.
  */
 export async function withStore<T>(
   place: CommandPlace,
   work: (deps: CliDeps) => T | Promise<T>,
-  /** Is about to say how to go on with a database that went back. */
+  /** True for the command that tells how to go on with a database that went back. */
   { accepts = false }: { accepts?: boolean } = {},
 ): Promise<T> {
-  // First of all: whatever root made in the data directory, the appliance could not open.
+  // First of all, as the appliance could not open what root made in the data directory.
   const database = databaseOf(place)
   const nodeName = nodeNameOfPlace(place)
   becomeOwner(place)
   await requireDataDir(place)
-  // Only here: loading the database takes longer than all that a refusal or --help needs.
+  // Loaded only here: loading the database takes longer than a refusal or --help as a whole.
   const { commandSlot, gatherAlone, makeTurns, openStore } = await import('../store/index.js')
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
   const key = await openOwnKey(database).catch(async (error: unknown) => {
     throw await besideAppliance(place, error)
   })
   await refuseOtherSchema(place)
-  // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
+  // Turns order threads; a running appliance is another process, which SQLite itself keeps apart.
   const clock = systemClock
   const store = await openStore({
     ...database,
@@ -53,9 +53,9 @@ export async function withStore<T>(
     slot: commandSlot,
   })
   try {
-    // After the schema was looked at: another release may keep this elsewhere.
+    // After the check of the schema: another release may keep the key elsewhere.
     await rememberKey(store, key, database)
-    // In this order: a write that an upgrade refuses is not in the audit log.
+    // In this order, so that a write that an upgrade refuses does not reach the audit log.
     const held = await unlessHeld(store, place.dataDir)
     const isAsked = database.url !== undefined && !accepts
     const whole = isAsked ? { ...held, write: await unlessBack(held, database, nodeName) } : held
@@ -67,7 +67,7 @@ export async function withStore<T>(
   }
 }
 
-/** What is written to a database that has forgotten its last commits may contradict them. */
+/** A write to a database that has forgotten its last commits may contradict them. */
 async function unlessBack(
   store: Store,
   database: DatabasePlace,
@@ -81,7 +81,7 @@ async function unlessBack(
   }
 }
 
-/** An upgrade may still put the database of before back, and what was written since would be gone. */
+/** An upgrade may still restore the previous database, and writes made since would be lost. */
 async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
   const { heldRelease } = await import('../release/index.js')
   return {
@@ -98,15 +98,15 @@ async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
 
 /**
  * A command of another release could read columns that mean something else, or write rows that the
- * running appliance does not understand. So it does nothing, and says which of the two is older:
- * the advice differs.
+ * running appliance does not understand. So the command does nothing, and says which of the two is
+ * older, as the advice differs.
  */
 async function refuseOtherSchema(place: CommandPlace): Promise<void> {
   const { databaseCalled, latestSchema, sayUnreleased, schemaState } = await import(
     '../store/index.js'
   )
   const { kind, schema, writtenBy } = await schemaState(databaseOf(place))
-  // The release of another node may have added to it.
+  // Another node's release may have added to the schema.
   if (kind === 'same' || kind === 'ahead') return
   if (kind === 'unreleased') throw new OperatorError(sayUnreleased(databaseOf(place)))
   const { isServed } = await import('../app/lock.js')
@@ -147,8 +147,7 @@ export async function chosenAccount(read: Read, named: string | undefined): Prom
 }
 
 /**
- * With one account nobody should have to name it; with several, to guess would change the wrong
- * one.
+ * With one account nobody should have to name it; with several, a guess could change the wrong one.
  */
 async function namedOrOnly(read: Read, named: string | undefined): Promise<Account> {
   if (named !== undefined) return findAccount(read, named)

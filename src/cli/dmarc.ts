@@ -15,7 +15,7 @@ import { say, sayFields, sayTable, sayText } from './output.js'
 import { settingsOf } from './place.js'
 
 /**
- * `posthorn dmarc`: what receivers say of mail in a domain's name; of all verified domains when
+ * `posthorn dmarc`: what receivers say of mail in a domain's name, or of all verified domains when
  * none is named.
  */
 export const dmarcCommand = (program: Command) => addCommands(program, rows)

@@ -38,7 +38,7 @@ export function doctorCommand(program: Command): void {
         return await look({ read: await answeringNothing(error), clock: systemClock })
       })
       const failed = lacksDatabase || findings.some(({ state }) => state === 'fail')
-      // So that a script can act on it.
+      // The status lets a script act on the findings.
       if (failed) process.exitCode = 1
       if (place.json) return sayJson({ ok: !failed, route: config.outbound.route, findings })
       for (const finding of findings) sayFinding(finding)
@@ -68,13 +68,13 @@ const colours = { ok: 'green', warn: 'yellow', fail: 'red', unchecked: 'blue' } 
 function sayFinding({ check, subject, state, found, fix }: Finding): void {
   const mark = styled(colours[state], state === 'unchecked' ? '?   ' : state.padEnd(4))
   const what = state === 'unchecked' ? `not checked: ${found}` : found
-  // What servers said must not look like a line of ours.
+  // A server's words must not look like a line of ours.
   say(`${mark}  ${check}  ${visibleLine(`${subject}: ${what}`)}`)
   if (fix !== '') say(`      fix: ${visibleLine(fix)}`)
 }
 
 /**
- * What could not be checked is neither good nor bad; it is counted apart, or a machine without DNS
+ * Unchecked findings are neither good nor bad; they are counted apart, or a machine without DNS
  * would look healthy.
  */
 function summary(findings: readonly Finding[]): string {

@@ -25,11 +25,11 @@ export function sayRecords(records: readonly DnsRecord[]): void {
     'none',
   )
   say('\nThe same for a zone file:\n')
-  // Not by `say`: a zone file is pasted as it stands, without wrapped lines.
+  // Not with `say`, which wraps lines: a zone file is pasted as it stands.
   process.stdout.write(zoneFile(records))
 }
 
-/** The records of keys that sign no more, those first that may go. */
+/** The records of keys that no longer sign, removable ones first. */
 export function sayOldRecords(records: readonly OldRecord[]): void {
   if (records.length === 0) return
   say('\nOf keys before:\n')
@@ -66,7 +66,7 @@ export function sayChecks(domain: Domain, records: readonly RecordCheck[]): void
 
 /**
  * Only the RSA key's record is required (RFC 6376 §3.6.2.1 finds the key there): without it
- * receivers could check no signature, and mail would begin with a bad name.
+ * receivers could check no signature, and mail would begin with a bad reputation.
  */
 function verdict({ name, status, trusted }: Domain): string {
   if (trusted) return `${name} counts as verified because you said so, whatever the DNS says.`

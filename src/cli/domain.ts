@@ -42,7 +42,7 @@ interface DomainOptions {
   force?: boolean
 }
 
-/** What the records of a domain name comes from the settings. */
+/** The settings, whose values the records of a domain name. */
 const settled = (place: CommandPlace) => ({ settings: settingsOf(place) })
 type Settled = CommandDeps & ReturnType<typeof settled>
 
@@ -164,7 +164,7 @@ async function list({ store: { read }, account }: CommandDeps) {
   }
 }
 
-/** A domain as it stood at the last look; `verify` looks anew. */
+/** A domain as it stood at the last check; `verify` checks again. */
 async function show({ store: { read }, clock, account, settings }: Settled, name: string) {
   const { id } = await account()
   const found = await withHints(unknownDomain, () => findDomain(read, id, name))
@@ -189,8 +189,8 @@ async function show({ store: { read }, clock, account, settings }: Settled, name
 }
 
 /**
- * The look is made now and written down, as the page and the API do it: what the command shows is
- * what sending goes by.
+ * Checks now and stores the result, as the page and the API do: sending goes by what the command
+ * shows.
  */
 async function verify(deps: Settled, name: string, options: DomainOptions) {
   const { id } = await deps.account()
@@ -209,7 +209,7 @@ async function verify(deps: Settled, name: string, options: DomainOptions) {
   }
 }
 
-/** New keys; those in use sign until the records of the new ones are seen, or, as they have leaked, no more. */
+/** Makes new keys. The keys in use sign until the new records are seen, or stop at once if they have leaked. */
 async function rotate(deps: Settled, name: string, options: AskOptions & { now?: true }) {
   const { place, settings, clock } = deps
   const { read } = deps.store
@@ -249,7 +249,7 @@ const rotationOf = ({ next }: Domain) =>
   `${next.map(({ selector }) => selector).join(', ')}, once their records are seen`
 
 /**
- * A domain that mail or a campaign waits to be sent from cannot go: those mails could never be
+ * A domain cannot go while mail or a campaign waits to be sent from it: those mails could never be
  * signed.
  */
 async function remove(deps: CommandDeps, name: string, options: AskOptions) {
@@ -277,7 +277,7 @@ async function remove(deps: CommandDeps, name: string, options: AskOptions) {
 }
 
 /**
- * To add the domain again makes new keys, because a deleted private key must not come back; so the
+ * Adding the domain again makes new keys, because a deleted private key must not come back; so the
  * DNS has to change too.
  */
 function deletionOf(
@@ -300,13 +300,13 @@ function deletionOf(
   }
 }
 
-/** How to end what stands in the way of a deletion. */
+/** How to end what prevents a deletion. */
 const whatWaits = ({ fields: { broadcastId } }: ApiError) =>
   broadcastId === undefined
     ? "'posthorn queue list' shows what waits"
     : `'posthorn broadcast cancel ${broadcastId}' ends that`
 
-/** `trusted` is told beside the status, as nothing was verified then. */
+/** `trusted` is told beside the status, as a trusted domain was not verified. */
 const statusOf = ({ status, trusted }: Domain) => (trusted ? `${status} (trusted)` : status)
 
 /** Which host tracked links have now. */
@@ -314,8 +314,8 @@ const linkHost = ({ trackingHost, trackingHostReady }: Domain) =>
   trackingHostReady ? `${trackingHost}` : `the appliance, until the DNS leads ${trackingHost} here`
 
 /**
- * A key signs from the moment its record was seen, not before: a signature that nobody can check
- * counts as a broken one with some receivers.
+ * A key signs only once its record was seen: some receivers count a signature that nobody can check
+ * as a broken one.
  */
 const signsWith = ({ keys }: Domain) =>
   keys

@@ -12,7 +12,7 @@ import { cut, remark, sayTable } from './output.js'
 /** The filters as they were typed. */
 type Filters = FieldValues<typeof filterFields>
 
-// The most mails of one answer; a script goes on by --created-before.
+// The most mails of one answer; a script goes on with --created-before.
 const most = 10_000
 
 /** `email list`. */
@@ -36,7 +36,8 @@ export const listEmailsRows: readonly CommandRow[] = [
 ]
 
 /**
- * Unlike a page of the API it looks until it has found enough: nobody waits for this connection.
+ * Unlike a page of the API, the command searches until it has found enough: nobody else waits for
+ * this connection.
  */
 async function list({ store: { read }, account }: CommandDeps, asked: Filters & { limit: number }) {
   const { id } = await account()

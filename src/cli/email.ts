@@ -28,7 +28,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'show <id>',
     does: operations.getEmail,
-    // What happened to it, and whose it is, is told to the operator alone.
+    // Only the operator is told the mail's account and events.
     adds: ['accountId', 'events'],
     about: 'show a mail and all that happened to it',
     help: 'Example:\n  $ posthorn email show 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
@@ -37,14 +37,14 @@ const rows: readonly CommandRow[] = [
 ]
 
 /**
- * By the mail's id alone, whatever account it is of: an operator has an id from a log or a
- * complaint, and no account.
+ * Finds the mail by its id alone, in any account: an operator has an id from a log or a complaint,
+ * and no account.
  */
 async function show({ store: { read } }: CommandDeps, given: string) {
   const id = given.toLowerCase()
   // Throws an OperatorError for an id of no mail.
   const accountId = await accountOfEmail(read, id)
-  // What the appliance mails in its own name is of an account that nobody else sees.
+  // Mail in the appliance's own name belongs to an account that nobody else sees.
   const account =
     accountId === applianceAccountId
       ? { id: accountId, name: 'the appliance itself' }
@@ -98,7 +98,7 @@ async function show({ store: { read } }: CommandDeps, given: string) {
   }
 }
 
-/** A field that is left out where it has nothing. */
+/** A field that is left out when it is empty. */
 const some = (name: string, values: readonly string[]) =>
   values.length === 0 ? {} : { [name]: values.join(', ') }
 
@@ -110,7 +110,7 @@ const heldSince = ({ since, reason }: NonNullable<EmailRecord['held']>) =>
 const eventsOf = (events: readonly MailEvent[], type: MailEvent['type']) =>
   events.filter((event) => event.type === type)
 
-/** Opens or clicks, if there were any: those of people, and beside them what machines did. */
+/** Opens or clicks, if there were any: those of people, and those of machines beside them. */
 function asked(name: string, count: number, firstAt: string | null, events: readonly MailEvent[]) {
   const machines = events.filter(({ detail }) => detail?.machine).length
   if (count + machines === 0) return {}

@@ -10,13 +10,13 @@ import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { readableShaping, routeOf } from './shaping.js'
 
 const soon = 'A running appliance does so within seconds'
-// Whether a smart host takes mail only the outbound threads know; the command points at the log
-// rather than guess.
+// Only the outbound threads know whether a smart host takes mail, so the command points to the log
+// instead of guessing.
 const atLog = "'Failover: the smart host takes no mail' in the log tells which does not, and why"
 const sites = `A site is named as in 'posthorn failover status' and 'posthorn shaping show'; a recipient domain
 will do, too.`
 
-/** `posthorn failover`: the other way out, as it is and as the operator wants it. */
+/** `posthorn failover`: the smart host, as it is used and as the operator orders it. */
 export function failoverCommands(program: Command): void {
   const failover = program
     .command('failover')
@@ -57,7 +57,7 @@ mail goes back to them in a few minutes. Without a site it ends all orders, thos
 ]
 
 /**
- * The scopes come from the database, where the outbound threads keep them: it answers also while no
+ * The outbound threads keep the scopes in the database, so the command answers even while no
  * appliance runs.
  */
 async function runStatus(_options: unknown, command: Command): Promise<void> {
@@ -96,8 +96,8 @@ async function runStatus(_options: unknown, command: Command): Promise<void> {
 }
 
 /**
- * An order lasts until `failover auto`, across restarts. A site that is not known is taken all the
- * same, as it may be one that mail has not gone to yet; a remark says so, in case it is misspelt.
+ * An order lasts until `failover auto`, across restarts. An unknown site is taken too, as mail may
+ * not have gone there yet; a remark says so, in case it is misspelt.
  */
 async function runForce(
   site: string | undefined,
@@ -119,9 +119,7 @@ async function runForce(
   remark("What waits keeps its next time; 'posthorn queue retry' brings it forward")
 }
 
-/**
- * Only for all mail at once: to forbid it for a single site has no use that anybody has named.
- */
+/** Only for all mail at once: nobody has named a use for forbidding it for a single site. */
 async function runForbid(_options: unknown, command: Command): Promise<void> {
   await order(command, ({ store, clock }, { everything, orderScope }) =>
     store.write((tx) => orderScope(tx, everything, 'forbid', clock.now())),
@@ -130,7 +128,7 @@ async function runForbid(_options: unknown, command: Command): Promise<void> {
 }
 
 /**
- * Deletes the evidence too, so that everything begins at the primary way: whoever gives this order
+ * Deletes the evidence too, so that all mail begins at the primary way: whoever gives this order
  * knows that the incident is over.
  */
 async function runAuto(
@@ -168,7 +166,8 @@ async function order(
 }
 
 /**
- * Without one an order would be kept silently and take effect when a smart host is set up later.
+ * Without a smart host an order would be kept silently, and would take effect when one is set up
+ * later.
  */
 function requireSmartHost(place: CommandPlace): void {
   if (settingsOf(place).outbound.failover.smartHosts.length > 0) return
@@ -177,7 +176,7 @@ function requireSmartHost(place: CommandPlace): void {
   )
 }
 
-/** Whether mail for it may be on its way: a site that was mailed or is shaped, or a domain. */
+/** Whether mail may go to it: a site that was mailed or is shaped, or a domain. */
 async function isKnown(place: CommandPlace, scope: string): Promise<boolean> {
   const { readLearned } = await import('../outbound/index.js')
   const { data } = await readableShaping(place)
@@ -189,7 +188,7 @@ async function isKnown(place: CommandPlace, scope: string): Promise<boolean> {
   return waits || (await routeOf(place, scope)).kind !== 'nxdomain'
 }
 
-/** A scope for scripts; `relapses` is the threads' own reckoning. */
+/** A scope for scripts; `relapses` is left out: it is the threads' own count. */
 const forMachines = (
   { since, until, relapses: _, node: _node, nodes, ...scope }: ShownScope,
   names: ReadonlyMap<number, string>,

@@ -3,7 +3,7 @@ import { databaseTrouble, serverAdvice } from '../store/index.js'
 import { styled, visibleLines } from './output.js'
 import { userInRootsPlace } from './place.js'
 
-/** What went wrong: for a person in a sentence with its advice, for a program apart. */
+/** What went wrong: a sentence with advice for a person, separate fields for a program. */
 export interface Failure {
   /** The code of the `ApiError`, of the operating system or of SQLite; else one of `failureCodes`. */
   code: string
@@ -12,7 +12,7 @@ export interface Failure {
   advice?: string
 }
 
-/** Codes of what neither the API nor the operating system has a name for. */
+/** Codes of failures that neither the API nor the operating system names. */
 export const failureCodes = {
   usage: 'the command line is wrong',
   refused: 'it cannot be done; the message says why',
@@ -43,12 +43,12 @@ export const failureInJson = ({ code, message, advice = '' }: Failure) =>
   `${JSON.stringify({ error: { code, message, advice: advice || null } })}\n`
 
 /**
- * Three kinds of failure, which a person and a script have to tell apart: one that we refuse (code
- * and advice), one of the operating system or SQLite (their words, our advice), and a fault of ours
- * (with its stack).
+ * Three kinds of failure, which a person and a script have to tell apart: a refusal of ours (code
+ * and advice), a fault of the operating system or SQLite (their words, our advice), and a bug of
+ * ours (with its stack).
  */
 export function failureOf(error: unknown): Failure {
-  // What an API client would be told, an operator is told as well.
+  // An operator is told what an API client would be told.
   if (error instanceof OperatorError || error instanceof ApiError) {
     const cause = error.cause === undefined ? '' : messageOf(error.cause)
     const message = error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
@@ -83,7 +83,7 @@ export function statusOf(error: unknown): number {
 }
 
 /**
- * Who may do what was forbidden. A root who has become the service's user is told so: otherwise
+ * Which user may do what was forbidden. A root who has become the service's user is told so, as
  * nobody would guess why root may not.
  */
 function whoMay(): string {
@@ -94,7 +94,7 @@ function whoMay(): string {
   return `It works as ${user.name}, to whom ${user.dataDir} belongs: use a place that this user may reach, and let it read the file`
 }
 
-/** Undefined for what neither the operating system nor SQLite has said. */
+/** Undefined for an error of neither the operating system nor SQLite. */
 function adviceFor(error: unknown): string | undefined {
   const ofServer = serverAdvice(error)
   if (ofServer !== undefined) return capitalised(ofServer)
@@ -117,7 +117,7 @@ function adviceFor(error: unknown): string | undefined {
     case 'damaged':
       return 'Restore the database from a backup'
   }
-  // Theirs by its code, with nothing that we could advise: the empty text says so.
+  // The code is one of theirs, and we have no advice: the empty text says so.
   return trouble !== undefined || /^E[A-Z0-9]+$/.test(code) ? '' : undefined
 }
 

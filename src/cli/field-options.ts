@@ -3,8 +3,8 @@ import type { Field, Fields, Schema } from '../fields/index.js'
 import { readBy } from './option-values.js'
 
 /**
- * The options that give an operation the fields of its query: described and checked by the contract, so that a command
- * and a client are told the same. `flags`: where an option has another name than the field, as `--by <groups>`.
+ * The options that give an operation the fields of its query: the contract describes and checks them, so that a
+ * command and a client are told the same. `flags`: options whose name differs from the field's, as `--by <groups>`.
  */
 export const fieldOptions = (fields: Fields, flags: Readonly<Record<string, string>> = {}) =>
   Object.entries(fields).map(([name, given]) =>
@@ -40,7 +40,10 @@ function placeholderOf(name: string, { type, format }: Schema): string {
   return type === 'integer' ? 'count' : flagOf(name).slice(2)
 }
 
-/** The contract's sentence as help has it: other fields are options here, and code has no marks. */
+/**
+ * The contract's sentence in the form of help: other fields are options here, and code has no
+ * marks.
+ */
 function aboutOf({ description, default: usual }: Schema, among: Fields): string {
   const more = usual === undefined ? '' : ` (default: ${usual})`
   const words = String(description ?? '').replaceAll(/`([^`]+)`/g, (_, code: string) =>

@@ -4,15 +4,18 @@ import { say, styled } from './output.js'
 import { type CommandPlace, settingsOf } from './place.js'
 import { urlsOf } from './sandbox-set-up.js'
 
-/** The link that makes the first operator, a new one each time; undefined where somebody can log in already, or during an upgrade. */
+/**
+ * The link that makes the first operator, a new link each time; undefined if somebody can log in already, or during an
+ * upgrade.
+ */
 export async function firstLink(place: CommandPlace): Promise<string | undefined> {
-  // 'posthorn upgrade' migrates by `init`, and may still put back the database of before.
+  // 'posthorn upgrade' migrates by `init`, and may still restore the previous database.
   const { heldRelease } = await import('../release/index.js')
   if (heldRelease(place.dataDir) !== undefined) return undefined
   const path = await withStore(place, ({ store, clock }) =>
     store.write(async (tx) =>
-      // In the same transaction: a person who was made meanwhile gets no second operator beside
-      // them.
+      // In the same transaction: if a person was made meanwhile, no link for a second operator is
+      // made.
       (await isAnybodyThere(tx)) ? undefined : await makeSetupLink(tx, clock.now()),
     ),
   )
@@ -23,7 +26,9 @@ export async function firstLink(place: CommandPlace): Promise<string | undefined
 export const linkAt = (place: CommandPlace, path: string): string =>
   `${urlsOf(settingsOf(place).http).privateUrl}${path}`
 
-/** What the first person opens, once the appliance runs; `host` is this machine as others know it. */
+/**
+ * The first person opens the link once the appliance runs; `host` is this machine's name for others.
+ */
 export function sayFirstLink(url: string | undefined, host: string): void {
   if (url === undefined) return
   say('\nOnce it runs, open this to become its first operator (good once, for a day):')
@@ -32,7 +37,9 @@ export function sayFirstLink(url: string | undefined, host: string): void {
   if (tunnel !== undefined) say(`From another machine, after this command there:\n  ${tunnel}`)
 }
 
-/** The command by which another machine reaches a link that only this one hears; undefined for other links. */
+/**
+ * The command for reaching a link from another machine when only this one listens; undefined for other links.
+ */
 export function tunnelTo(url: string, host: string): string | undefined {
   const { hostname, port } = new URL(url)
   if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return undefined

@@ -7,7 +7,7 @@ import { accountOption } from './database.js'
 import { say, sayTable } from './output.js'
 import { type CommandPlace, settingsOf } from './place.js'
 
-/** Where the pages of forms are; the account's own pages tell it where no setting does. */
+/** The address of the forms' pages; without the setting the account's own pages tell it. */
 const publicOf = (place: CommandPlace) => ({ publicUrl: settingsOf(place).http.public.url })
 
 type FormCommandDeps = CommandDeps & ReturnType<typeof publicOf>

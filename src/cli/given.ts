@@ -2,7 +2,7 @@ import { checked, type Operation } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 
-/** What a command line gives to an operation, once it is checked as a request of the API is. */
+/** A command line's values for an operation, checked as a request of the API is. */
 export function givenTo<Body>(operation: Operation<unknown, unknown, Body>, given: object): Body {
   try {
     return checked(operation, given)

@@ -97,7 +97,7 @@ async function show({ store: { read }, account }: CommandDeps, id: string) {
   }
 }
 
-/** An id as it was typed; what is none is that of no message. */
+/** An id as it was typed; text that is no id becomes the id of no message. */
 const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
 
 async function clear(deps: CommandDeps, options: AskOptions) {

@@ -25,8 +25,8 @@ export type AddCommand = (program: Command) => void
 type Loaders = Readonly<Record<string, () => Promise<AddCommand>>>
 
 /**
- * By task, in the order in which help lists them. Only the one that is named is loaded: together they take
- * most of a second, a single one a fraction of it.
+ * By task, in the order in which help lists them. Only the named command is loaded: all of them take most
+ * of a second, a single one a fraction of it.
  */
 export const commandGroups: Readonly<Record<string, Loaders>> = {
   'Set up and run:': {
@@ -123,36 +123,37 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
       process.stderr.write(flags.json ? errorInJson(error) : `${explain(error)}\n`)
       return statusOf(error)
     }
-    // Commander has said it already: help that was asked for is a success, all else misuse.
+    // Commander has already written its text: help that was asked for is a success, everything else
+    // misuse.
     if (error.exitCode === 0) return 0
     if (flags.json) process.stderr.write(misuseInJson(error, deepest(program, words).command))
     return 2
   }
 }
 
-/** The command that is named; all of them for help, and for a name that is not there. */
+/** The command that is named; all commands for help, and for an unknown name. */
 function named(first: string | undefined, help: boolean): readonly (() => Promise<AddCommand>)[] {
   if (first === undefined) return help ? Object.values(commands) : []
   const load = Object.hasOwn(commands, first) ? commands[first] : undefined
   return load === undefined || ofWholeTree.includes(first) ? Object.values(commands) : [load]
 }
 
-/** Said before anything is made or loaded: the words of the system's loader are about a symbol in a file. */
+/** Refused before anything is made or loaded: the system's loader would only name a symbol in a file. */
 function requireFitSystem(first = ''): void {
   if (!Object.hasOwn(commands, first) || withoutNativePackages.includes(first)) return
   const unfit = unfitSystem()
   if (unfit !== undefined) throw new OperatorError(unfit)
 }
 
-// They describe all the others.
+// These describe all other commands.
 const ofWholeTree = ['completions', 'man-page']
 
-// `version` says itself what is wrong.
+// `version` itself tells what is wrong.
 const withoutNativePackages = [...ofWholeTree, 'version']
 
 /**
- * Commander writes its error as text for people; under --json stderr is an object a line, also when
- * the command line is wrong.
+ * Commander writes its error as text for people; under --json, stderr has an object a line, even
+ * for a wrong command line.
  */
 function misuseInJson({ code, message }: CommanderError, command: Command): string {
   const said = code === 'commander.help' ? 'a sub-command is missing' : message

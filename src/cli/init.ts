@@ -27,7 +27,7 @@ interface InitOptions extends Partial<SandboxPorts> {
   passwordFile?: string
 }
 
-/** `posthorn init`: makes a data directory, or brings the one that is there up to date. */
+/** `posthorn init`: makes a data directory, or brings an existing one up to date. */
 export function initCommand(program: Command): void {
   program
     .command('init')
@@ -85,29 +85,29 @@ Examples:
 }
 
 /**
- * May be run again at any time: what is there is kept, as a
- * second appliance key would make everything that is sealed unreadable.
+ * May be run again at any time. It keeps what is there, as a second appliance key would make all
+ * sealed data unreadable.
  */
 async function initialise(found: CommandPlace, options: InitOptions): Promise<void> {
   const { dataDir, json } = found
   const tell = json ? () => {} : say
   const own = configFile(dataDir)
-  // A sandbox does not live by the settings of the machine's real appliance (/etc).
+  // A sandbox does not use the settings of the machine's real appliance (/etc).
   const file = options.sandbox && !found.configNamed ? own : (found.configFile ?? own)
   const place = { ...found, configFile: file }
   const settingsThere = found.configNamed || existsSync(file)
   refuseHalfRestored(dataDir)
-  // Before anything is made: wrong settings are to leave nothing behind.
+  // Before anything is made, so that wrong settings leave nothing behind.
   if (settingsThere) checkSettings(place, options)
   const settings = settingsThere ? undefined : initialSettings(options)
-  // The file of a password that is not there is one of them.
+  // A missing file of a password is a wrong setting too.
   if (settings !== undefined) databaseIn(place, settings)
 
   tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'exists and is kept' : 'made'}`)
-  // The key, mails and addresses are nobody else's to read.
+  // Nobody else may read the key, mails and addresses.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   becomeOwner(place)
-  // Only here: loading the database takes longer than a refusal needs.
+  // Loaded only here: loading the database takes longer than a refusal.
   const { makeDatabase, refuseForeignKey } = await import('../app/own-database.js')
   await refuseForeignKey(settings === undefined ? databaseOf(place) : databaseIn(place, settings))
   tell(`Settings ${file}: ${settingsThere ? 'exist and are kept' : 'written'}`)
@@ -121,8 +121,8 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
 }
 
 /**
- * A sandbox never sends anything off the machine. If the settings that are there would, it is
- * refused before anything is made.
+ * A sandbox never sends anything off the machine. Existing settings that would do so are refused
+ * before anything is made.
  */
 function checkSettings(place: CommandPlace, options: InitOptions): void {
   const { sandbox, store: wanted } = options
@@ -144,7 +144,7 @@ function checkSettings(place: CommandPlace, options: InitOptions): void {
   )
 }
 
-/** The example has every setting with its default as a comment, so it is the reference too. */
+/** The example file has every setting with its default as a comment, so it is the reference too. */
 function initialSettings(options: InitOptions): string {
   const text = options.sandbox
     ? sandboxSettings(options)
@@ -164,7 +164,10 @@ function initialSettings(options: InitOptions): string {
   )
 }
 
-/** What the settings say of a PostgreSQL that an option or the environment names: a shell without it finds it too. */
+/**
+ * Writes into the settings a PostgreSQL that an option or the environment names, so that a shell without it finds the
+ * database too.
+ */
 function storeLines({ store, passwordFile }: InitOptions): Record<string, string> {
   const named = storeSettingsOf({ configFile: undefined })
   const url = store ?? withoutPassword(named.url)
@@ -199,7 +202,7 @@ Next:
 
 /**
  * A sandbox is usable at once: account, key and a domain that counts as verified. The key is new
- * each time, since only its hash was stored.
+ * each time, since only the hash of an earlier key is stored.
  */
 async function finishSandbox(place: CommandPlace, tell: (line: string) => void): Promise<void> {
   const sandbox = await setUpSandbox(place, settingsOf(place).http, tell)

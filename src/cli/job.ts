@@ -63,8 +63,8 @@ const rows: readonly CommandRow[] = [
 ]
 
 /**
- * The schedule is read from the settings, the runs from the database: it answers while nothing
- * runs, too.
+ * The schedule is read from the settings, the runs from the database: the command answers even
+ * while no appliance runs.
  */
 async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
@@ -129,8 +129,8 @@ async function runShow(given: string, options: { limit: number }, command: Comma
 
 /**
  * Jobs run inside the appliance, which keeps them from running beside themselves and beside others
- * of their lane. So the command asks it over the control socket, and without `--no-wait` for as
- * long as the job takes (a timeout of 0).
+ * of their lane. So the command asks the appliance over the control socket, and waits as long as
+ * the job takes (a timeout of 0) without `--no-wait`.
  */
 async function runRun(given: string, { wait }: { wait: boolean }, command: Command): Promise<void> {
   const place = placeOf(command)
@@ -145,7 +145,7 @@ async function runRun(given: string, { wait }: { wait: boolean }, command: Comma
   sayAnswer(name, answer.job, place.json)
 }
 
-/** Status 1 when the run was not `done`: cron jobs and deploy scripts look at nothing else. */
+/** Status 1 unless the run was `done`: cron jobs and deploy scripts look at nothing else. */
 function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
   if (answer.kind === 'started') {
     const { behind = null } = answer
@@ -165,7 +165,7 @@ function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
     run.result === 'done'
       ? (run.summary ?? '')
       : `${name} ${run.result}: ${run.error ?? run.summary}`
-  // What others' programs and servers said is among it.
+  // These lines may hold words of other programs and servers.
   for (const line of [said, ...run.problems.map((problem) => `  ${problem}`)]) sayText(line)
 }
 

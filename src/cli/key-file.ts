@@ -85,7 +85,7 @@ function keysOf({ dataDir }: CommandPlace) {
   return readKeyFile(file).map(({ until }, i) => ({ name: keyNameOf(checks[i] ?? ''), until }))
 }
 
-/** The file is changed first, and by one rename: from then on each start finishes what is left. */
+/** The file is changed first, by one rename: each start from then on finishes the rest. */
 async function runRotate(
   options: AskOptions & { oldLinks?: number },
   command: Command,
@@ -94,7 +94,7 @@ async function runRotate(
   const { oldLinks = settingsOf(place).keyFile.oldLinks } = options
   const done = await withStore(place, async (deps) => {
     const { dataDir } = place
-    // Nobody starts meanwhile; and who runs has the old key in memory.
+    // No appliance may start meanwhile, and a running one has the old key in memory.
     const unlock = lockDataDir(dataDir)
     try {
       return await rotate(place, deps, { ...options, oldLinks })
@@ -158,10 +158,10 @@ async function rotate(
     how: 'moderate',
   } as const
   if (!(await confirmed(place, options, intent))) return undefined
-  // One that was broken off has made its key: each further try would make one more.
+  // A rotation that was broken off has already made its key: each further try would make one more.
   if (!isBrokenOff) addNewestKey(file, until)
   const done = await finishRotation({ store, key: openApplianceKey(file), database })
-  // Not before: what the older keys have sealed could be opened no more.
+  // Not before, as data sealed with the older keys could no longer be opened.
   if (isBrokenOff) endOlderKeys(file, until)
   dropEndedKeys(file, now)
   return { ...done, isBrokenOff }

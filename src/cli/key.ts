@@ -37,7 +37,7 @@ interface KeyOptions {
   perMinute?: string
 }
 
-/** Of `change`: `any` and `never` take a limit away. */
+/** Options of `change`: `any` and `never` remove a limit. */
 interface ChangeOptions extends Omit<KeyOptions, 'scope'> {
   name?: string
   scope?: KeyScope
@@ -136,7 +136,7 @@ function rateOptions(): Option[] {
   ]
 }
 
-/** As a request of the API says it: what is no number is refused there by its name. */
+/** Passed on as in a request of the API, which refuses a wrong number by the field's name. */
 const mailsOf = (typed: string | undefined) =>
   typed === undefined || typed === 'any' || !/^\d+$/.test(typed) ? typed : Number(typed)
 
@@ -173,7 +173,7 @@ async function create(deps: CommandDeps, name: string, options: KeyOptions) {
   }
 }
 
-/** The keys as they can be told apart: name, last four characters, last use. */
+/** Shows what tells the keys apart: name, last four characters, last use. */
 async function list({ store: { read }, account }: CommandDeps) {
   const keys = await listKeys(read, (await account()).id)
   return {
@@ -206,7 +206,7 @@ function mailsWords({ perHour, perMinute }: ApiKey): string {
   return limits.join(' ') || 'any number'
 }
 
-/** The limits that are given; `any` for a list takes it away. */
+/** Changes the given limits; `any` removes a list. */
 async function change(deps: CommandDeps, id: string, options: ChangeOptions) {
   const { id: accountId } = await deps.account()
   const { name, scope, domain, network, expires } = options
@@ -243,7 +243,7 @@ async function remove(deps: CommandDeps, id: string, options: AskOptions) {
     const intent = deletionOf(key, account.name, await isLast())
     if (!(await confirmed(deps.place, options, intent))) return
     await deleteKey(deps, account.id, key.id)
-    // Asked again: the question may have stood for long.
+    // Looked up again, as the question may have waited for long.
     if (await isLast()) {
       warn("it was the last key with all rights; 'posthorn key create' makes another")
     }
@@ -252,8 +252,8 @@ async function remove(deps: CommandDeps, id: string, options: AskOptions) {
 }
 
 /**
- * To delete the last full key locks the account out of its own API; it is allowed to an operator,
- * who can make another, and said.
+ * Deleting the last full key locks the account out of its own API. An operator may do it, as they
+ * can make another, and is told so.
  */
 const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({
   to: `delete the API key "${key.name}" (…${key.last4}) of "${account}"`,

@@ -8,25 +8,27 @@ import { plansOf } from './plan.js'
 export const forceOption = () =>
   new Option('--force', 'add it even if the plan or the state of the subscription forbids it')
 
-/** The plans to hold an addition to; none with `--force`, the operator's word. */
+/**
+ * The plans whose limits hold for an addition; none with `--force`, which is the operator's
+ * decision.
+ */
 export const plansUnlessForced = (
   place: CommandPlace,
   { force }: { force?: boolean },
 ): Plans | undefined => (force ? undefined : plansOf(place))
 
-/** Runs what adds, and tells of `--force` where the account's subscription refuses it. */
+/** Runs an addition, and tells of `--force` if the account's subscription refuses it. */
 export async function withForceHint<T>(add: () => Promise<T>): Promise<T> {
   try {
     return await add()
   } catch (error) {
-    // 403 is what a plan or the state of a subscription forbids; anything else --force would not
-    // help.
+    // A plan or the state of a subscription refuses with 403; --force helps against nothing else.
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     throw new OperatorError(error.message, { cause: error, advice: '--force adds it all the same' })
   }
 }
 
-/** Runs `work`; what an API client would be told, the operator is told with what to do about it. */
+/** Runs `work`; the operator is told what an API client would be told, with what to do about it. */
 export async function withHints<T>(
   hints: Partial<Record<ErrorCode, string | ((error: ApiError) => string)>>,
   work: () => Promise<T>,

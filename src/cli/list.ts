@@ -158,7 +158,7 @@ async function setDoubleOptIn(deps: CommandDeps, named: string, state: 'on' | 'o
   return { json, say: () => say(`Who is put on "${json.name}" ${then}.`) }
 }
 
-/** Whom it takes along is said before: those are gone for good. */
+/** Says first which contacts go with the list, as they are gone for good. */
 async function remove(deps: CommandDeps, named: string, options: AskOptions) {
   const { read } = deps.store
   const { id: accountId } = await deps.account()

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
-// What commands write has keys, mails and addresses in it: files are their owner's alone, as under
-// systemd.
+// Files that commands write may hold keys, mails and addresses: only their owner may read them, as
+// under systemd.
 process.umask(0o077)
 const args = process.argv.slice(2)
 const help = madeHelp(args)
@@ -13,8 +13,9 @@ if (help !== undefined) process.stdout.write(help)
 else process.exitCode = await (await import('./index.js')).runCommandLine(args)
 
 /**
- * The help of the whole command describes every command, and to load them all for it takes ten times as long as all else.
- * So the build keeps it in a file (bin/pack-appliance); undefined where there is none, or a terminal is too narrow for it.
+ * The help of the whole command describes every command, and loading them all takes ten times as long as everything
+ * else. So the build keeps it in a file (bin/pack-appliance); undefined without that file, or if the terminal is too
+ * narrow for it.
  */
 function madeHelp([arg = '', ...more]: readonly string[]): string | undefined {
   if (more.length > 0 || !['--help', '-h', 'help'].includes(arg)) return undefined

@@ -47,7 +47,7 @@ function madeOn({ SOURCE_DATE_EPOCH: seconds }: NodeJS.ProcessEnv): string {
     : ''
 }
 
-// In roff already.
+// These lines are roff already.
 const described = [
   'Posthorn takes mail over HTTP or SMTP, signs it, and delivers it to the servers of its recipients.',
   'One process and one SQLite file, in one data directory; these commands work on that directory,',
@@ -58,7 +58,7 @@ const described = [
   '\\(dqremark\\(dq, \\(dqwarning\\(dq, and at last \\(dqerror\\(dq with its code, message and advice.',
 ]
 
-// Variables that no setting stands for.
+// Variables that belong to no setting.
 const environment = {
   POSTHORN_CONFIG: 'The file of settings, in place of --config.',
   POSTHORN_DATA: 'The data directory, in place of --data.',
@@ -75,7 +75,7 @@ const files = {
     'In the data directory: its own settings, and data that operators may edit.',
 }
 
-/** A heading, and what stands below it. */
+/** A heading and the lines below it. */
 const section = (title: string, ...lines: string[]) => [`.SH ${title}`, ...lines]
 
 /**
@@ -108,7 +108,10 @@ const lowered = (sentence: string) => sentence.replace(/^A /, 'a ').replace(/\.$
 /** Help begins in lower case and has no full stop; the manual page has both. */
 const sentence = (about: string) => `${about.charAt(0).toUpperCase()}${about.slice(1)}.`
 
-/** roff(7): what would be a macro, an escape, a typographic hyphen or a quotation mark of a macro. */
+/**
+ * roff(7): escapes what would be read as a macro, an escape, a typographic hyphen or a quotation mark
+ * of a macro.
+ */
 const text = (given: string) =>
   given
     .replaceAll('\\', '\\e')

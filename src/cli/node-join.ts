@@ -140,7 +140,7 @@ async function ask({ at, lookup }: { at: string; lookup: string }, name: string)
   throw new OperatorError(`${at} does not hand it out: it answers with ${response.status}`)
 }
 
-/** Null: it is there, and of this key. */
+/** Null if the database is reached and belongs to this key. */
 async function whyNotReached(place: CommandPlace, settingsFile: string): Promise<string | null> {
   try {
     const { openOwnKey } = await import('../app/own-database.js')

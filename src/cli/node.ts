@@ -144,7 +144,7 @@ async function runChange(
     }
     let standing = await look()
     const before = standing?.beat ?? 0
-    // What it takes in until it has heard is to be taken over too.
+    // Mail that the node takes in before it hears of the order must be taken over too.
     const isToWait = (one: typeof standing) =>
       one?.state === 'draining' && (one.queued > 0 || one.beat <= before)
     while (options.wait && isToWait(standing)) {

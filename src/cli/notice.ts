@@ -88,7 +88,7 @@ Each relay and the command are tried at once, and their answers shown.`,
   },
 ]
 
-/** Open notices, the worst first; status 1 is for what burns, so that cron can tell. */
+/** Open notices, the worst first; status 1 tells cron that one is urgent. */
 async function runList(
   options: { past?: boolean; limit: number },
   command: Command,
@@ -98,7 +98,7 @@ async function runList(
   const found = await withStore(place, ({ store: { read } }) =>
     past ? pastNotices(read, limit) : openNotices(read),
   )
-  // Open ones are few and read whole: status 1 must not depend on --limit.
+  // Open notices are few and all are read, as status 1 must not depend on --limit.
   const shown = found.slice(0, limit)
   if (!past && found.some(({ severity }) => severity === 'burning')) process.exitCode = 1
   if (place.json) return sayJson(shown.map(forMachines))
@@ -165,7 +165,7 @@ function runKinds(_options: unknown, command: Command) {
   )
 }
 
-/** What of notices is mailed, and whether mail reaches the operator at all. */
+/** Which notices are mailed, and whether mail reaches the operator at all. */
 
 async function runMails({ limit }: { limit: number }, command: Command): Promise<void> {
   const place = placeOf(command)
@@ -196,7 +196,7 @@ async function runMails({ limit }: { limit: number }, command: Command): Promise
   )
 }
 
-// A first attempt takes seconds, at a server that makes strangers wait half a minute.
+// A first attempt takes seconds, or half a minute at a server that makes strangers wait.
 const followMs = 60_000
 
 /**
@@ -207,7 +207,7 @@ async function runTest(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
   const tried = await withStore(place, async ({ store, clock }) => {
-    // Only here: the ways bring much along.
+    // Loaded only here, as these modules import many others.
     const { followQueued, tryWays } = await import('../app/operator-test.js')
     const ways = await tryWays({ store, clock, config, env: process.env })
     const runs = (await askAppliance(place, { overview: true })) !== undefined

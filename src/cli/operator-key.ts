@@ -14,7 +14,7 @@ import { asTyped, endTime, repeated } from './option-values.js'
 import { jsonTime, remark, say, sayTable, shownTime, warn } from './output.js'
 import { settingsOf } from './place.js'
 
-/** `posthorn operator-key`: keys of the operator's API, which nothing else makes. */
+/** `posthorn operator-key`: keys of the operator's API. Only this command makes them. */
 export function operatorKeyCommands(program: Command): void {
   const key = program
     .command('operator-key')
@@ -115,7 +115,7 @@ async function list({ store: { read } }: CommandDeps) {
   }
 }
 
-/** A running appliance notices it within a second. */
+/** A running appliance notices the removal within a second. */
 async function remove(deps: CommandDeps, id: string, options: AskOptions) {
   const hints = { not_found: "'posthorn operator-key list' shows them" }
   return await withHints(hints, async () => {

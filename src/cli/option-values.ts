@@ -5,18 +5,18 @@ import { OperatorError } from '../errors/index.js'
 import { type Field, parsed, queryWhole, reading, span as spanField } from '../fields/index.js'
 
 /**
- * How the values of options and arguments are read that are more than text; words to choose from are
- * Commander's (`choices`). A value that does not fit ends the command with status 2 before anything is
- * opened. Commander says whose value it is and what was given ("option '--limit <count>' argument 'x' is
- * invalid."), a reader here what was expected. They are fields, as those of the API and of settings are, so that
- * what people have learned from one is true of the other.
+ * Readers for values of options and arguments that are more than text; Commander reads words to choose from
+ * (`choices`). A value that does not fit ends the command with status 2 before anything is opened. Commander
+ * says whose value it is and what was given ("option '--limit <count>' argument 'x' is invalid."), and a reader
+ * here says what was expected. The readers are fields, as in the API and the settings, so that the same forms
+ * hold in all three.
  */
 export type ValueReader<T> = (text: string) => T
 
 /** The refusal of a value; `expected` follows "It must be". */
 export const mustBe = (expected: string) => new InvalidArgumentError(`It must be ${expected}.`)
 
-/** Reads by a field; `wording` is told in place of what the field says that it expects. */
+/** Reads by a field; `wording` replaces the field's own text about what it expects. */
 export const readBy =
   <T>(field: Field<T>, wording?: string): ValueReader<T> =>
   (text) => {
@@ -31,7 +31,7 @@ export const wholeNumber = (min: number, max: number) => readBy(queryWhole(min, 
 // Fifteen digits are exact in a JavaScript number, and no table has more rows.
 const manyRows = 999_999_999_999_999
 
-/** How many, or which one in a series that begins with 1. */
+/** A number of things, or a position in a series that begins with 1. */
 export const count = readBy(queryWhole(1, manyRows, ''), 'a whole number of 1 or more')
 
 /** A version, or the word for the newest one, which is known only once the database is open. */
@@ -72,7 +72,7 @@ export const time = readBy(
 
 const isoTimes = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/
 
-/** As it is written, in ms, in UTC where no zone is named; undefined for what is no time. */
+/** The written time in ms, in UTC if no zone is named; undefined for text that is no time. */
 function timeIn(text: string): number | undefined {
   const [, day, hour, , , zone] = isoTimes.exec(text) ?? []
   if (day === undefined || beginOfDay(day) === undefined) return undefined
@@ -80,7 +80,7 @@ function timeIn(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** When something ends: a time, or so long from the `now` that the command works with. In ms. */
+/** When something ends, in ms: a time, or a span after the `now` that the command works with. */
 export function endTime(min: string, max: string): ValueReader<(now: number) => number> {
   const lengths = spanField(min, max, '90d')
   return (text) => {
@@ -119,18 +119,20 @@ export const nameAndValue: ValueReader<[name: string, value: string]> = (text) =
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** The number of a row that an operator names; `unknown` is thrown for what can be the number of none. */
+/** The number of a row that an operator names; throws `unknown` for text that can be no row's number. */
 export function rowNumber(given: string, unknown: (given: string) => Error): number {
   if (isRowNumber(given)) return Number(given)
   throw unknown(given)
 }
 
-/** Whether it may be the number of a row: digits, and not more than a number holds exactly. */
+/**
+ * Whether the text may be the number of a row: digits, and not more than a number holds exactly.
+ */
 export const isRowNumber = (given: string): boolean => /^\d{1,15}$/.test(given)
 
 /**
- * The address of a PostgreSQL, without its password: every user of the machine can read a command line. Whatever is wrong
- * with it, it is not Commander's error, which would repeat it.
+ * The address of a PostgreSQL, without its password: every user of the machine can read a command line. A fault in it
+ * never becomes Commander's error, which would repeat the address.
  */
 export function storeUrl(value: string): string {
   const read = settings.store.url.read(value)

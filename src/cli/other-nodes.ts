@@ -6,17 +6,17 @@ import { askAppliance, overviewMs } from './ask.js'
 import { sayTable, visibleLine } from './output.js'
 import { type CommandPlace, databaseOf } from './place.js'
 
-/** Another node than the one that is asked, and what it says of itself. */
+/** A node other than the one that is asked, and its answer about itself. */
 export interface NodeBeside {
   name: string
   state: NodeStanding['state']
   queued: number
   overview: Overview | undefined
-  /** Why nothing is known of it but what the database knows. */
+  /** Why nothing is known of the node but the database's record. */
   unheard: string | undefined
 }
 
-/** What the nodes say that are not this machine's; none where an appliance is alone. */
+/** The answers of the nodes on other machines; none if an appliance is alone. */
 export async function askOthers(
   place: CommandPlace,
   { read, own }: { read: Read; own: string },
@@ -37,7 +37,7 @@ export async function askOthers(
   )
 }
 
-/** Nothing where there is no other node. */
+/** Writes nothing if there is no other node. */
 export function sayOthers(others: readonly NodeBeside[]): void {
   if (others.length === 0) return
   const row = ({ name, state, queued, overview, unheard }: NodeBeside) => [

@@ -7,7 +7,10 @@ type Style = Parameters<typeof styleText>[0]
 /** How this command line wants its answer; stdout and stderr are the process's, and so is this. */
 let manner = { json: false, quiet: false }
 
-/** Said once, before anything is written. `color: false` is NO_COLOR, for what libraries write too. */
+/**
+ * Called once, before anything is written. `color: false` sets NO_COLOR, so that libraries obey it
+ * too.
+ */
 export function answerAs({ json, quiet, color }: typeof manner & { color: boolean }): void {
   manner = { json, quiet }
   if (color) return
@@ -16,14 +19,14 @@ export function answerAs({ json, quiet, color }: typeof manner & { color: boolea
   delete process.env.FORCE_COLOR
 }
 
-/** Colours only where a terminal shows them and NO_COLOR does not forbid it. */
+/** Colours only if a terminal shows them and NO_COLOR does not forbid them. */
 export const styled = (style: Style, text: string, stream: NodeJS.WriteStream = process.stdout) =>
   styleText(style, text, { stream })
 
 /** One line of the answer. */
 export const say = (line = '') => void process.stdout.write(`${line}\n`)
 
-/** What to do next, below the answer: for people, so that --quiet leaves it out. A script never sees it with --json. */
+/** What to do next, below the answer. It is for people: --quiet and --json leave it out. */
 export function sayNext(line: string): void {
   if (!manner.quiet) say(line)
 }
@@ -40,7 +43,7 @@ export const warn = (line: string) => beside('warning', line, `warning: ${line}`
 const beside = (kind: 'remark' | 'warning', message: string, line: string) =>
   void process.stderr.write(`${manner.json ? JSON.stringify({ [kind]: message }) : line}\n`)
 
-/** Lines that others wrote, as they stand but for what would play with the terminal. */
+/** Lines that others wrote, unchanged except for characters that would control the terminal. */
 export const sayText = (text: string) => say(visibleLines(text))
 
 /** Several lines that others wrote. */
@@ -67,7 +70,10 @@ export function sayTable(
   for (const cells of lines) say(cells.join('  ').trimEnd())
 }
 
-/** A text that is too long for its column ends with an ellipsis; by characters, as columns are. */
+/**
+ * A text that is too long for its column ends with an ellipsis; counted in characters, as columns
+ * are.
+ */
 export function cut(text: string, room: number): string {
   const characters = [...text]
   return characters.length <= room ? text : `${characters.slice(0, room - 1).join('')}…`
@@ -91,7 +97,10 @@ function aligned(rows: readonly (readonly string[])[]): string[][] {
   )
 }
 
-/** What others wrote (names, DNS answers) must not move the cursor, turn the line around or hide. */
+/**
+ * Text that others wrote (names, DNS answers) must not move the cursor, turn the line around or be
+ * invisible.
+ */
 const visible = (text: string) =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => {
     const digits = (c.codePointAt(0) ?? 0).toString(16)
@@ -101,7 +110,7 @@ const visible = (text: string) =>
 /** `2026-11-21 04:51 UTC`, or a dash. */
 export const shownTime = (ms: number | null) => (ms === null ? '-' : utcTime(ms))
 
-/** A time as `shownTime` writes it, with seconds where it is a matter of minutes. */
+/** A time as `shownTime` writes it, with seconds if it is only minutes away. */
 export function shownSoon(ms: number | null, now: number): string {
   if (ms === null || Math.abs(ms - now) > soonMs) return shownTime(ms)
   return `${isoTime(ms).slice(0, 19).replace('T', ' ')} UTC`
@@ -110,5 +119,5 @@ export function shownSoon(ms: number | null, now: number): string {
 // Ten minutes.
 const soonMs = 600_000
 
-/** Null also for a number that is no time. */
+/** Also null for a number that is no time. */
 export const jsonTime = (ms: number | null) => (ms === null || !isTime(ms) ? null : isoTime(ms))

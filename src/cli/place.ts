@@ -24,18 +24,22 @@ import type { DatabasePlace } from '../store/index.js'
 /** Where a command works: which data directory, which settings, and how it answers. */
 export interface CommandPlace {
   dataDir: string
-  /** The file of settings that was named or found; undefined: defaults and environment alone. */
+  /**
+   * The file of settings that was named or found; undefined means defaults and environment alone.
+   */
   configFile: string | undefined
-  /** It was named by option or environment, not found. */
+  /** The file was named by option or environment, not found. */
   configNamed: boolean
   json: boolean
 }
 
-// Where the packaged service has them.
+// The packaged service's file of settings.
 const systemConfigFile = '/etc/posthorn/posthorn.toml'
 const systemDataDir = '/var/lib/posthorn'
 
-/** That of the service where a release is installed, unless the working directory has one of its own. */
+/**
+ * The service's directory if a release is installed, unless the working directory has one of its own.
+ */
 function usualDataDir(): string {
   if (isThere(applianceKeyFile('data')) || !isThere(packageFile('release.json'))) return 'data'
   return isThere(systemDataDir) ? systemDataDir : 'data'
@@ -49,7 +53,7 @@ export function placeOf(command: Command): CommandPlace {
   const stateDir = env.STATE_DIRECTORY?.split(':')[0]
   const dataDir = resolve(options.data || env.POSTHORN_DATA || stateDir || usualDataDir())
   const named = options.config || env.POSTHORN_CONFIG
-  // The directory's own first: a sandbox beside the service is not to live by the service's
+  // The directory's own file first: a sandbox beside the service must not use the service's
   // settings.
   const found = [configFile(dataDir), systemConfigFile].find(isThere)
   return {
@@ -68,8 +72,8 @@ export function settingsOf({ configFile: file }: CommandPlace): Config {
 const databases = new Map<string, DatabasePlace>()
 
 /**
- * Where the database of the place is, whatever the other settings say. To be asked before `becomeOwner` first: root
- * alone may read the settings.
+ * Where the database of the place is, whatever the other settings say. First called before `becomeOwner`, as only
+ * root may be able to read the settings.
  */
 export function databaseOf(place: CommandPlace): DatabasePlace {
   const { dataDir, configFile: file } = place
@@ -83,28 +87,28 @@ export function databaseOf(place: CommandPlace): DatabasePlace {
 
 /** `[store]` of the place, whatever the other settings say. */
 export function storeSettingsOf({ configFile: file }: Pick<CommandPlace, 'configFile'>) {
-  // A file that is yet to be written says nothing.
+  // A file that is not written yet has no settings.
   const source = file === undefined || !isThere(file) ? {} : { file }
   return readPart({ store: settings.store }, { env: process.env, ...source }).store
 }
 
-/** The name of the appliance of the place among the nodes; to be asked before `becomeOwner` first. */
+/** The name of the place's appliance among the nodes; first called before `becomeOwner`. */
 export function nodeNameOfPlace({ configFile: file }: CommandPlace): string {
   const source = file === undefined || !isThere(file) ? {} : { file }
   return nodeNameOf(readPart({ node: settings.node }, { env: process.env, ...source }).node)
 }
 
-/** The same by the text of a file of settings that is yet to be written. */
+/** The database by the text of a file of settings that is not written yet. */
 export function databaseIn({ dataDir }: CommandPlace, text: string): DatabasePlace {
   const source = { env: process.env, file: configFile(dataDir), text }
   return databaseAt(dataDir, readPart({ store: settings.store }, source).store)
 }
 
 /**
- * Becomes the user that the data directory belongs to, for good, when root runs the command for a service of
- * another name: whatever is then created there (the database's -wal and -shm too) is that user's, no link that this
- * user might have laid out leads root to a file of the system, and no command that his settings name (`backup.hook`)
- * runs as root. Settings are read before, as they may be root's alone.
+ * When root runs the command for a service of another user, becomes the data directory's owner for good. Files
+ * created there (the database's -wal and -shm too) then belong to that user, no link of that user's can lead root to
+ * a file of the system, and no command in that user's settings (`backup.hook`) runs as root. Settings are read
+ * before, as only root may be able to read them.
  */
 export function becomeOwner(place: CommandPlace): void {
   const owner = ownerToBecome(place)
@@ -118,7 +122,10 @@ export function becomeOwner(place: CommandPlace): void {
 
 let became: { name: string; dataDir: string } | undefined
 
-/** As whom root's command works since `becomeOwner`: messages about what it may not do name that user. */
+/**
+ * The user as whom root's command works since `becomeOwner`; messages about missing rights name that
+ * user.
+ */
 export const userInRootsPlace = () => became
 
 /** The name of the user that this process is now. */
@@ -132,8 +139,8 @@ function nameOf(uid: number): string {
 }
 
 /**
- * Acts as that user until the function that it returns is called, which makes root of it again. Only for work that
- * starts no other program: one would be root.
+ * Acts as that user until the returned function is called, which makes the process root again. Only for work that
+ * starts no other program, as that could become root.
  */
 export function actAsOwner(place: CommandPlace): () => void {
   const owner = ownerToBecome(place)
@@ -143,28 +150,31 @@ export function actAsOwner(place: CommandPlace): () => void {
   process.setegid?.(owner.gid)
   process.seteuid?.(owner.uid)
   return () => {
-    // Root's own name first: nobody else may take the others back.
+    // The user id first: only root may change the other ids back.
     process.seteuid?.(0)
     process.setegid?.(0)
     process.setgroups?.(groups)
   }
 }
 
-/** Undefined where nothing is to change: not root, no directory yet, or one of root's own. */
+/** Undefined if nothing is to change: not root, no directory yet, or a directory of root's own. */
 function ownerToBecome({ dataDir }: CommandPlace): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0 || process.geteuid?.() !== 0) return undefined
   const owner = statSync(dataDir, { throwIfNoEntry: false })
   return owner === undefined || owner.uid === 0 ? undefined : owner
 }
 
-// They write settings, or live by their own whatever the machine's are.
+// These commands write settings, or use their own whatever the machine's are.
 const ownSettings = ['setup', 'quickstart', 'sandbox']
-// They make the directory, or work without one.
+// These commands make the directory, or work without one.
 const makers = ['init', 'setup', 'restore', 'quickstart', 'sandbox']
-// They say something of the program alone.
+// These commands tell only about the program.
 const placeless = ['version', 'completions', 'man-page']
 
-/** Refuses what was named and is not there, whatever the command reads: a mistyped name is told at once. */
+/**
+ * Refuses a named file or directory that does not exist, whatever the command reads: a mistyped name is
+ * told at once.
+ */
 export function requireNamed(command: Command): void {
   const options = command.optsWithGlobals<{ config?: string; data?: string }>()
   const { POSTHORN_CONFIG, POSTHORN_DATA } = process.env
@@ -186,7 +196,7 @@ export function requireNamed(command: Command): void {
 const topOf = (command: Command): string =>
   command.parent?.parent ? topOf(command.parent) : command.name()
 
-/** What may not be looked at is told by what reads it. */
+/** A path that may not be looked at is reported by the code that reads it. */
 function isMissing(path: string): boolean {
   try {
     return !isThere(path)
@@ -204,14 +214,14 @@ const noDataDir = (dataDir: string) =>
 /** Refuses a directory that `posthorn init` has not made, or that has lost its key. */
 export async function requireDataDir(
   place: CommandPlace,
-  /** A file that was copied may be copied once more. */
+  /** For the command that may copy an already copied file again. */
   { evenCopied = false }: { evenCopied?: boolean } = {},
 ): Promise<void> {
   const { dataDir } = place
   refuseHalfRestored(dataDir)
   if (!evenCopied) refuseCopied(place)
   if (isThere(applianceKeyFile(dataDir))) return
-  // Only here: loading the database takes longer than all that a refusal needs.
+  // Loaded only here: loading the database takes longer than a refusal.
   const { findDatabase } = await import('../store/index.js')
   const database = databaseOf(place)
   const { kind } = isThere(dataDir) ? await findDatabase(database) : { kind: 'missing' }
@@ -221,7 +231,10 @@ export async function requireDataDir(
   throw noDataDir(dataDir)
 }
 
-/** A file whose rows were copied to a PostgreSQL: what is written there now is lost, and its mail is sent from the other. */
+/**
+ * Refuses a file whose rows were copied to a PostgreSQL: new writes to the file would be lost, and the PostgreSQL sends
+ * its mail.
+ */
 function refuseCopied(place: CommandPlace): void {
   const { dataDir } = place
   const note = copiedNote(dataDir)
@@ -232,7 +245,7 @@ function refuseCopied(place: CommandPlace): void {
   )
 }
 
-/** For who would make a new and empty database where a restore was about to put one. */
+/** Stops a command from making a new and empty database where a restore was about to put one. */
 export function refuseHalfRestored(dataDir: string): void {
   if (!isHalfRestored(dataDir)) return
   throw new OperatorError(
@@ -241,11 +254,14 @@ export function refuseHalfRestored(dataDir: string): void {
   )
 }
 
-/** A release is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
+/**
+ * A release is installed in a folder of its own, which is removed with it; `current` leads to the one in
+ * use.
+ */
 export const lastingPath = (file: string): string =>
   file.replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
     isThere(join(folder, 'current')) ? `${folder}/current/` : found,
   )
 
-/** Throws where it may not look: settings that cannot be seen must not be passed over. */
+/** Throws if it may not look: settings that cannot be seen must not be passed over. */
 const isThere = (file: string) => statSync(file, { throwIfNoEntry: false }) !== undefined

@@ -10,7 +10,7 @@ import { type CommandPlace, placeOf, settingsOf } from './place.js'
 export const plansOf = (place: CommandPlace): Plans =>
   loadPlans(plansFile(place.dataDir), settingsOf(place).ceilings)
 
-/** `posthorn plan`: what plans there are; they are changed in a file. */
+/** `posthorn plan`: which plans exist; they are changed in a file. */
 export function planCommands(program: Command): void {
   const plan = program.command('plan').description('plans that accounts can have')
   addCommands(plan, rows)
@@ -29,7 +29,7 @@ and edit it there; 'posthorn account set-plan' gives an account its plan.`,
   },
 ]
 
-/** Reads the file alone, and no database. */
+/** Reads only the file, and no database. */
 function runList(_options: unknown, command: Command) {
   const place = placeOf(command)
   const plans = plansOf(place)

@@ -99,7 +99,7 @@ async function runShow(given: string, { raw }: { raw?: boolean }, command: Comma
   }
 }
 
-/** All or none: an id that is not there takes the others back. */
+/** All or none: an unknown id rolls back the deletion of the others. */
 async function runDelete(given: string[], options: AskOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const ids = given.map((one) => rowNumber(one, unknown))
@@ -122,7 +122,7 @@ async function runDelete(given: string[], options: AskOptions, command: Command)
   for (const id of ids) say(`${id} is deleted`)
 }
 
-/** Each mail is named in the question, as a wrong digit in an id is another mail. */
+/** The question names each mail, as an id with a wrong digit is another mail's. */
 const deletionOf = (mails: readonly OperatorMail[]): Intent => ({
   to: `delete ${counted(mails.length, 'mail')} to this host's postmaster`,
   facts: mails.map(

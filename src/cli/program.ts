@@ -5,7 +5,7 @@ import { rememberCommand } from './audited.js'
 import { rowOf } from './command-row.js'
 import { requireNamed } from './place.js'
 
-/** With what status every command ends: here, in help, in the manual page, and in bin/README.md. */
+/** The exit statuses of every command, for help, the manual page, and bin/README.md. */
 export const exitMeanings: Readonly<Record<number, string>> = {
   0: 'it is done, and what was looked at is good',
   [exitStatus.failed]: 'it failed or was not confirmed, or what was looked at is not good',
@@ -58,16 +58,16 @@ export function makeProgram({ json }: { json: boolean }): Command {
       .exitOverride()
       // Before any command does anything, also before root becomes another user.
       .hook('preAction', (_program, command) => {
-        // `serve` asks by itself: what keeps it from starting goes into its log.
+        // `serve` checks by itself, as the reason why it cannot start goes into its log.
         if (command.name() !== 'serve') requireNamed(command)
-        // What the API and pages do too has one name in the log.
+        // An action that the API and pages do too has one name in the log.
         rememberCommand(command, rowOf.get(command)?.does?.audit ?? nameOf(command))
       })
       .addHelpText('after', after)
   )
 }
 
-/** What the arguments ask of the whole command, wherever these options stand. */
+/** The options of the whole program, wherever they stand among the arguments. */
 export function flagsOf(args: readonly string[]) {
   const [end] = [args.indexOf('--'), args.length].filter((at) => at >= 0)
   const flags = new Set(args.slice(0, end))
@@ -81,7 +81,7 @@ export function flagsOf(args: readonly string[]) {
   }
 }
 
-/** The arguments that are not options of all commands, nor their values: the command comes first. */
+/** The arguments without the options of all commands and their values: the command comes first. */
 export const wordsOf = (args: readonly string[]) =>
   args.filter(
     (arg, i) => !arg.startsWith('-') && !['--config', '--data'].includes(args[i - 1] ?? ''),
@@ -122,12 +122,12 @@ export function deepest(program: Command, words: readonly string[]) {
   return { command, rest: undefined }
 }
 
-/** `help queue retry` and `queue help retry` are `queue retry --help`; a name that is not there is refused. */
+/** `help queue retry` and `queue help retry` are `queue retry --help`; an unknown name is refused. */
 export function helpAsOption(program: Command, args: readonly string[]): readonly string[] {
   const words = wordsOf(args)
   const { command, rest } = deepest(program, words)
   if (rest !== 'help' || command.commands.length === 0) {
-    // Commander gives a misspelt name to the command that is meant where none is named (`notice lst`).
+    // Commander passes a misspelt name to the default command (`notice lst`).
     if (rest !== undefined && rest === args[args.indexOf(command.name()) + 1]) {
       refuseUnlessValue(command, rest)
     }
@@ -147,9 +147,9 @@ function refuseUnlessValue(command: Command, name: string): void {
   refuseName(command, name)
 }
 
-/** As Commander refuses it where no command is the default, with its suggestion. */
+/** Refuses as Commander does in a group without a default command, with its suggestion. */
 function refuseName(group: Command, name: string): never {
-  // A program of names alone, which does nothing: Commander makes the suggestion only for unknown
+  // A program that has only names and does nothing: Commander makes the suggestion only for unknown
   // commands.
   const names = new Command().exitOverride().configureOutput({ writeErr: () => {} })
   for (const command of group.commands) names.command(command.name()).action(() => {})
@@ -161,7 +161,7 @@ function refuseName(group: Command, name: string): never {
   return group.error(`error: unknown command '${name}'`)
 }
 
-/** What `posthorn` alone says: which commands there are, by task. */
+/** The text of `posthorn` alone: which commands exist, by task. */
 export function overviewOf(groups: Readonly<Record<string, object>>): string {
   const wide = Math.max(...Object.keys(groups).map((heading) => heading.length))
   const lines = Object.entries(groups).map(

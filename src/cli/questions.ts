@@ -5,14 +5,14 @@ import { say, styled } from './output.js'
 
 /** Questions to a person at a terminal, one after another. */
 export interface Questions {
-  /** Asks until the answer can be read; Enter takes `fallback`, and an empty line is no answer where there is none. */
+  /** Asks until the answer can be read. Enter takes `fallback`; without one an empty line is no answer. */
   ask<T>(title: string, fallback: string, read: (text: string) => AnswerReading<T>): Promise<T>
   /** Yes or no; Enter takes `fallback`. */
   confirm(title: string, fallback: boolean): Promise<boolean>
   close(): void
 }
 
-/** Undefined where there is no terminal on both sides. */
+/** Undefined unless both input and output are a terminal. */
 export function openQuestions(unchanged: string): Questions | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined
   const lines = createInterface({ input: process.stdin, output: process.stdout })

@@ -27,28 +27,28 @@ interface ChangeOptions extends FilterOptions, AskOptions {
   reason?: string
 }
 
-/** One verb on waiting deliveries, as help, question and answer have it. */
+/** One verb on waiting deliveries, for help, question and answer. */
 interface Change {
   name: QueueChangeName
   about: string
   help: string
-  /** Whom the reason is for; none where it takes none. */
+  /** Whom the reason is for; undefined for a verb without a reason. */
   reasonFor?: string
-  /** Null: it takes nothing away, and is not asked for. */
+  /** Null: the verb removes nothing, and does not ask. */
   how: Intent['how'] | null
-  /** What would become of that many deliveries. */
+  /** Says what would happen to this many deliveries. */
   fact?: string
-  /** What has become of that many deliveries. */
+  /** Says what has happened to this many deliveries. */
   done: (deliveries: string) => string
-  /** Instead of that, when the running appliance was told. */
+  /** Said in place of `done` when the running appliance was told. */
   told?: (deliveries: string) => string
 }
 
 const soon = 'A running appliance sees it within 30 seconds.'
 
 /**
- * One row a verb, in the form of `queueChanges`, which knows how each of them is written: options,
- * question and answer are all that differs here.
+ * One row a verb, in the form of `queueChanges`, which knows how each verb is written; only
+ * options, question and answer differ here.
  */
 const changes: readonly Change[] = [
   {
@@ -122,8 +122,8 @@ function reasonOptions({ name, reasonFor = '' }: Change): Option[] {
 }
 
 /**
- * Works on the rows in small transactions, between which mail goes on, and leaves alone what is in
- * flight: nobody knows yet whether that is delivered.
+ * Works on the rows in small transactions, between which mail goes on. Leaves mail in flight alone:
+ * nobody knows yet whether it is delivered.
  */
 async function run(
   change: Change,
@@ -134,7 +134,7 @@ async function run(
   const place = placeOf(command)
   const settings = settingsOf(place)
   const reason = checkedReason(options.reason ?? '-')
-  // To leave something out must not mean everything.
+  // Leaving the choice out must not mean everything.
   if (ids.length === 0 && !isChosen(options) && !options.all) {
     command.error(
       'error: name deliveries or emails, choose by an option such as --domain, or --all',
@@ -147,7 +147,7 @@ async function run(
     const land = makeEffects(settings, plansOf(place))
     const filter = { ...chosen, ...named, ...queueChanges[change.name].only }
     const intent = await intentOf(change, deps, filter)
-    // Held or released by their numbers, they were looked at.
+    // An operator who names deliveries by number has looked at them.
     const isNamed = intent?.how === 'mild' && ids.length > 0
     const isClear = (isNamed || intent?.counts?.deliveries === 0) && !options.dryRun
     if (intent && !isClear && !(await confirmed(place, options, intent))) return undefined
@@ -158,8 +158,8 @@ async function run(
         if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${shownCount(seen)} so far`)
       },
     })
-    // A running appliance tries a suspended site at once only when it is told; without one the next
-    // start looks anyway.
+    // A running appliance tries a suspended site at once only when it is told; otherwise the next
+    // start tries it anyway.
     const { retried } = done
     return { ...done, heard: retried.length > 0 && (await tellRetry(place, deps.store, retried)) }
   })
@@ -180,7 +180,7 @@ async function run(
     remark(`${shownCount(others)} left as they were: never tried yet, held, or gone meanwhile`)
 }
 
-/** Undefined where there is nothing to ask for. */
+/** Undefined if nothing needs a question. */
 async function intentOf(
   { name, how, fact = '' }: Change,
   { store, clock }: CliDeps,
@@ -206,7 +206,7 @@ async function intentOf(
   }
 }
 
-/** The waiting deliveries of what was named; all of it must have some. */
+/** The waiting deliveries of the given ids, each of which must have some. */
 async function deliveriesOf({ store }: CliDeps, given: readonly string[]): Promise<number[]> {
   const found: number[] = []
   for (const id of given) {

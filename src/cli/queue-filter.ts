@@ -7,7 +7,7 @@ import { OperatorError } from '../errors/index.js'
 import { queueClass, type Read } from '../store/index.js'
 import { isRowNumber, span } from './option-values.js'
 
-/** What an operator says to choose among the waiting deliveries. */
+/** The options by which an operator chooses among the waiting deliveries. */
 export interface FilterOptions {
   email?: string
   account?: string
@@ -18,8 +18,8 @@ export interface FilterOptions {
 }
 
 /**
- * The options of every command that chooses among waiting deliveries; made anew for each, as
- * Commander keeps values in them.
+ * The options of every command that chooses among waiting deliveries; made anew for each command,
+ * as Commander keeps values in them.
  */
 export const filterOptions = (): Option[] => [
   new Option('--email <id>', 'of this mail'),
@@ -43,7 +43,7 @@ export const isChosen = ({
 }: FilterOptions) =>
   [email, account, campaign, domain, name, olderThan].some((given) => given !== undefined)
 
-/** Names become ids here, so that everything behind it compares columns with an index. */
+/** Names become ids here, so that all later code compares indexed columns. */
 export async function filterOf(
   read: Read,
   options: FilterOptions,

@@ -11,7 +11,10 @@ import { oneLine } from './queue-show.js'
 /** Campaigns, runs and webhooks that wait for a decision. */
 type OthersHeld = Awaited<ReturnType<typeof othersHeld>>
 
-/** What waits for the operator beside deliveries: runs and webhooks are none of a narrower choice. */
+/**
+ * What waits for the operator beside deliveries; a narrower choice of deliveries excludes runs and
+ * webhooks.
+ */
 export async function othersHeld(place: CommandPlace, options: FilterOptions) {
   return await withStore(place, async ({ store: { read }, clock }) => {
     const { accountId, broadcastId, ...others } = await filterOf(read, options, clock.now())
@@ -25,7 +28,9 @@ export async function othersHeld(place: CommandPlace, options: FilterOptions) {
   })
 }
 
-/** What is held is of four kinds, and an operator who asks what waits for them means all of it. */
+/**
+ * Four kinds of things can be held, and an operator who asks what waits for them means all four.
+ */
 export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   sayPart(
     ['PAUSED CAMPAIGN', 'SUBJECT', 'WAS DUE', 'WHY'],
@@ -62,7 +67,7 @@ export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   )
 }
 
-/** One of the three kinds, with what to do about it; nothing where there is none. */
+/** One of the three kinds, with what to do about it; writes nothing if none is held. */
 function sayPart(titles: string[], rows: string[][], whatToDo: string): void {
   if (rows.length === 0) return
   say()

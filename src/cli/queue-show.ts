@@ -22,7 +22,7 @@ import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from
 import { type CommandPlace, placeOf } from './place.js'
 import { idOf } from './queue-filter.js'
 
-// How many lines are shown: they hold a whole session without TLS that ended in one refusal.
+// How many lines are shown: enough for a whole session without TLS that ended in one refusal.
 const shownLines = 20
 
 /** `queue show` and `queue transcript`, about deliveries that wait and those that have ended. */
@@ -43,8 +43,8 @@ export const deliveryRows: readonly CommandRow[] = [
 ]
 
 /**
- * What holds a delivery right now is known to the running appliance alone (its gates are in
- * memory), so it is asked; without one the database still says the rest.
+ * Only the running appliance knows what holds a delivery right now (its gates are in memory), so it
+ * is asked. Without one the database still tells the rest.
  */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
@@ -87,8 +87,8 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
 }
 
 /**
- * The lines are those of the wire, with the milliseconds since the connection began. Message
- * content is not among them: it is the customers' and not the operator's.
+ * The lines are those of the wire, with the milliseconds since the connection began. They hold no
+ * message content, which is the customers' and not the operator's.
  */
 async function runTranscript(
   given: string,
@@ -123,7 +123,7 @@ async function runTranscript(
   sayText(text || 'No conversation was kept: no server was talked to')
 }
 
-/** The last of what was said: where it went wrong, as a rule. */
+/** The last lines of the conversation, where it usually went wrong. */
 function sayEnd(id: number, transcript: string): void {
   const lines = transcript.split('\n')
   say()
@@ -136,7 +136,7 @@ function sayEnd(id: number, transcript: string): void {
   for (const line of lines.slice(-shownLines)) sayText(line === '' ? line : `  ${line}`)
 }
 
-/** What the running appliance knows of the gates; undefined of each when none runs. */
+/** What the running appliance knows of the gates; undefined for each when none runs. */
 export const gatesOf =
   (place: CommandPlace): GateOf =>
   async (stream, node) => {
@@ -144,7 +144,7 @@ export const gatesOf =
     return answer && gateIn(answer)
   }
 
-/** An id is a mail's (a UUID) or a delivery's (a number): both stand in logs. */
+/** An id is a mail's (a UUID) or a delivery's (a number): logs have both. */
 async function findKnown(read: Parameters<typeof findDeliveries>[0], given: string) {
   const found = await findDeliveries(read, idOf(given))
   if (found.waiting.length + found.ended.length > 0) return found
@@ -154,8 +154,7 @@ async function findKnown(read: Parameters<typeof findDeliveries>[0], given: stri
 }
 
 /**
- * `isLate` is told because the next attempt would otherwise be waited for in vain: the mail expires
- * before it.
+ * `isLate` is shown so that nobody waits in vain for the next attempt: the mail expires before it.
  */
 function waitingForPeople(
   delivery: WaitingDelivery,
@@ -189,7 +188,7 @@ function waitingForPeople(
   }
 }
 
-/** The campaign's id, where it is of one. */
+/** The campaign's id, if the mail belongs to one. */
 const campaignOf = ({
   broadcastId,
 }: Pick<WaitingDelivery, 'broadcastId'>): Record<string, string> =>
@@ -213,8 +212,8 @@ function endedForPeople(delivery: EndedDelivery): Record<string, string> {
 }
 
 /**
- * A waiting delivery for scripts. The lease is left out: it is between the threads, and over in
- * seconds.
+ * A waiting delivery for scripts. The lease is left out: it concerns only the threads, and ends
+ * within seconds.
  */
 export function waitingForMachines({ delivery, why }: Explained) {
   const { lastTranscript: _, lane, lease: _lease, node: _node, held, ...row } = delivery

@@ -25,7 +25,7 @@ interface ListOptions extends FilterOptions {
   limit: number
 }
 
-// More than a screen has is no summary.
+// More lines than a screen has would be no summary.
 const lanesShown = 20
 
 /** `posthorn queue`: what waits, and what to do about it. */
@@ -78,7 +78,7 @@ webhook replay ID --failed' sends them; those that nobody sends go when the acco
 ]
 
 /**
- * Counts of a million rows take a second or two; the gates come from the appliance and only for the
+ * Counting a million rows takes a second or two; the appliance tells the gates, and only of the
  * domains that are shown.
  */
 async function runSummary(options: FilterOptions, command: Command): Promise<void> {
@@ -141,7 +141,7 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
 }
 
 /**
- * Held mail, campaigns, runs and webhooks together: an operator after a restore must not have to
+ * Held mail, campaigns, runs and webhooks together: an operator after a restore must not need to
  * know that these are four tables.
  */
 async function runHeld(options: ListOptions, command: Command): Promise<void> {

@@ -21,21 +21,21 @@ export interface QuickstartProcess {
   up: Promise<QuickstartAppliance>
   /** The exit status of its process, or null if a signal ended it. */
   exited: Promise<number | null>
-  /** Asks it to end; after some time, or asked a second time, it has to. */
+  /** Asks the process to end; after some time, or at a second call, it is forced to. */
   stop(): void
 }
 
-// From the folder above, so that it is found from a packed file too (bin/pack/bundle.js).
+// Named from the folder above, so that a packed file finds it too (bin/pack/bundle.js).
 const main = fileURLToPath(new URL('../cli/main.js', import.meta.url))
-// Longer than `serve` needs at worst to finish what is under way.
+// Longer than `serve` needs at worst to finish its work.
 const stopTimeoutMs = 45_000
 
 // Whatever the shell is set up for, the quickstart means its own directory and settings.
 const { POSTHORN_CONFIG: _, POSTHORN_DATA: __, ...environment } = process.env
 
 /**
- * A PostgreSQL that the shell names is meant where the directory is new, or lives in it already: the address in the settings
- * lacks a password. Of this process too, which looks into the database itself.
+ * A PostgreSQL that the shell names is used if the directory is new or already uses it, as the address in the settings
+ * lacks a password. Set for this process too, which itself reads the database.
  */
 function fitStore(dataDir: string, store: string | undefined): void {
   const named = environment.POSTHORN_STORE_URL
@@ -54,14 +54,14 @@ const storeOf = (file: string, env: NodeJS.ProcessEnv): string =>
 /** Where the appliance's log goes: the terminal is for the steps. */
 export const logFile = (dataDir: string) => join(dataDir, 'posthorn.log')
 
-/** Makes the data directory, or takes the one that is there; with a new API key in any case. */
+/** Makes the data directory, or takes an existing one; makes a new API key in either case. */
 export function initialiseSandbox(
   dataDir: string,
   { store, passwordFile }: { store: string | undefined; passwordFile: string | undefined },
 ): Sandbox {
   fitStore(dataDir, store)
-  // Before `init`, which would take the key away from those who use the one that is running. Locked
-  // and unlocked at once: the lock throws where an appliance has the directory.
+  // Before `init`, which would take the key away from users of a running appliance. Locked and
+  // unlocked at once: the lock throws if an appliance has the directory.
   if (existsSync(dataDir)) lockDataDir(dataDir)()
   const args = [main, 'init', '--sandbox', '--json', '--data', dataDir]
   if (store !== undefined) args.push('--store', store)
@@ -74,7 +74,7 @@ export function initialiseSandbox(
   return JSON.parse(stdout) as Sandbox
 }
 
-/** Under --json an error is an object; what ends Node itself, such as a lack of memory, says it in plain text. */
+/** Under --json an error is an object; a failure of Node itself, such as a lack of memory, is plain text. */
 function reasonIn(stderr: string): string {
   try {
     const { error } = JSON.parse(stderr) as { error: { message: string } }
@@ -94,20 +94,20 @@ export async function serveSandbox(dataDir: string): Promise<QuickstartProcess> 
   const log = openSync(logFile(dataDir), 'w', 0o600)
   const child = spawn(process.execPath, [main, 'serve', '--json', '--data', dataDir], {
     env,
-    // By the channel `serve` notices the end of this process, even by SIGKILL, and ends too.
+    // Through the channel `serve` notices the end of this process, even by SIGKILL, and ends too.
     stdio: ['ignore', 'pipe', log, 'ipc'],
-    // In a group of its own: the terminal's Ctrl-C reaches it once, from here.
+    // In a process group of its own, so that the terminal's Ctrl-C reaches it only once, from here.
     detached: true,
   })
   closeSync(log)
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const up = firstLine(child).then((line) => JSON.parse(line) as QuickstartAppliance)
-  // Nobody may be waiting any more when it ends.
+  // It may end when nobody is waiting any more.
   up.catch(() => {})
   return { up, exited, stop: () => stop(child) }
 }
 
-/** The last lines of the log, for the one who has to find out what was wrong. */
+/** The last lines of the log, for whoever has to find the fault. */
 export function tailOfLog(dataDir: string): string {
   const file = logFile(dataDir)
   if (!existsSync(file)) return ''
@@ -116,8 +116,8 @@ export function tailOfLog(dataDir: string): string {
 }
 
 /**
- * `serve --json` writes one line when all listeners are open; before that nothing may be asked of
- * it.
+ * `serve --json` writes one line when all listeners are open; before that it may not be asked
+ * anything.
  */
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -132,10 +132,10 @@ function firstLine(child: ChildProcess): Promise<string> {
   })
 }
 
-/** SIGTERM ends it in order; SIGKILL, later, whatever it hangs at. */
+/** SIGTERM ends it in order; a later SIGKILL ends it even if it hangs. */
 function stop(child: ChildProcess): void {
   if (child.exitCode !== null || child.signalCode !== null) return
-  // A second SIGTERM ends it at once; no accepted mail is lost by that.
+  // A second SIGTERM ends it at once, which loses no accepted mail.
   child.kill('SIGTERM')
   const force = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
   child.once('exit', () => clearTimeout(force))
@@ -173,7 +173,8 @@ async function portsInstead(dataDir: string): Promise<Record<string, string>> {
 }
 
 /**
- * Opened and closed again: to connect would find only what answers, not what merely holds the port.
+ * Opens the port and closes it again: connecting would not find a program that holds the port
+ * without answering.
  */
 function isFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {

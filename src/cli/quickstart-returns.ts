@@ -4,7 +4,7 @@ import { suppressionsOf } from '../suppression/index.js'
 import { withStore } from './database.js'
 import { say } from './output.js'
 
-/** What this step needs of the quickstart: who sends, and how to ask the appliance. */
+/** What this step needs of the quickstart: the sender, and how to ask the appliance. */
 export interface Returns {
   dataDir: string
   accountId: string
@@ -13,7 +13,7 @@ export interface Returns {
   poll<T>(failure: string, look: () => Promise<T | undefined>): Promise<T>
 }
 
-/** What is used of the API's answer. */
+/** The used part of the API's answer. */
 interface Email {
   status: string
   recipients: { reply: string | null }[]
@@ -21,7 +21,7 @@ interface Email {
 
 /** A recipient who does not exist, and one who complains: what follows, up to the suppression list. */
 export async function showReturns(returns: Returns): Promise<void> {
-  // Not the one of an earlier quickstart: that is suppressed by now.
+  // A new address each time: an earlier quickstart's is suppressed by now.
   const tag = Date.now().toString(36)
   const bounced = `bounced+${tag}@${simulatorDomain}`
   const complained = `complained+${tag}@${simulatorDomain}`
@@ -41,7 +41,7 @@ export async function showReturns(returns: Returns): Promise<void> {
   }
 }
 
-/** Sent by the API and read back at once, as somebody's program would do it. */
+/** Sent through the API and read back at once, as a client would do it. */
 async function sendTo({ ask, domain }: Returns, to: string): Promise<{ id: string; email: Email }> {
   const mail = { from: `hello@${domain}`, to, subject: 'Hello', html: '<p>Hello</p>' }
   const { id } = await ask<{ id: string }>('/v1/emails/send', {

@@ -34,10 +34,10 @@ interface QuickstartOptions {
   passwordFile?: string
 }
 
-/** Where it works, and how far it is. */
+/** Where the quickstart works, and how far it has come. */
 interface Quickstart {
   dataDir: string
-  /** Of a PostgreSQL. */
+  /** The address of a PostgreSQL. */
   store: string | undefined
   passwordFile: string | undefined
   once: boolean
@@ -49,8 +49,8 @@ interface Quickstart {
 
 /**
  * `posthorn quickstart`: starts the appliance as an operator would (`posthorn init`, `posthorn serve`), sends
- * one mail as an application would, and shows what becomes of it, up to what the sandbox inbox says about
- * its signatures.
+ * one mail as an application would, and shows what happens to it, up to the sandbox inbox's verdict on its
+ * signatures.
  */
 export function quickstartCommand(program: Command): void {
   program
@@ -77,7 +77,8 @@ PostgreSQL that POSTHORN_STORE_URL names.`,
       if (passwordFile !== undefined && store === undefined) {
         command.error('error: --password-file is for --store')
       }
-      // Whatever the shell is set up for, it means its own directory and settings.
+      // Whatever the shell's environment names, the quickstart means its own directory and
+      // settings.
       const { data } = command.optsWithGlobals<{ data?: string }>()
       const dataDir = resolve(data ?? 'data/sandbox')
       await show({
@@ -92,7 +93,7 @@ PostgreSQL that POSTHORN_STORE_URL names.`,
     })
 }
 
-/** Runs the steps, and ends the appliance whatever happens to them. */
+/** Runs the steps, and always ends the appliance. */
 async function show(quickstart: Quickstart): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -100,7 +101,7 @@ async function show(quickstart: Quickstart): Promise<void> {
         say(`\nStopping${quickstart.appliance ? ' the appliance' : ''} …`)
       }
       quickstart.interrupted = true
-      // Even where nothing is left to wait for: a request may die with the appliance, unanswered.
+      // Set even if nothing is left to wait for: a request may die with the appliance, unanswered.
       if (!quickstart.serving) process.exitCode = 130
       quickstart.appliance?.stop()
     })
@@ -120,8 +121,8 @@ async function show(quickstart: Quickstart): Promise<void> {
 }
 
 /**
- * Six steps, each of which shows something that can go wrong alone: a data directory, a start, a
- * request, a delivery, a signature, a report that comes back. The first that fails says where to look.
+ * Six steps, each of which can fail alone: a data directory, a start, a request, a delivery, a
+ * signature, a report that comes back. The first step that fails says where to look.
  */
 async function run(quickstart: Quickstart): Promise<void> {
   const { dataDir, once } = quickstart
@@ -186,7 +187,7 @@ function firstMail({ domain }: Pick<Sandbox, 'domain'>) {
   }
 }
 
-/** What is used of the API's answer. */
+/** The used part of the API's answer. */
 interface Email {
   status: string
   recipients: { reply: string | null }[]
@@ -207,7 +208,7 @@ async function watch(target: Target, id: string, sentAt: number): Promise<string
   })
 }
 
-/** What is used of a message of the sandbox inbox. */
+/** The used part of a message of the sandbox inbox. */
 interface Received {
   to: string[]
   subject: string
@@ -221,7 +222,7 @@ interface Received {
 
 /** Shows the inbox's verdicts and returns the message's page; a signature that fails is an error. */
 async function inspect(target: Target, reply: string): Promise<string> {
-  // Only here: the inbox's folder loads the database.
+  // Loaded only here, as the inbox's folder loads the database.
   const { keptNumber } = await import('../sandbox/index.js')
   const number = keptNumber(reply)
   if (number === undefined) throw new Error('the reply is not of the sandbox inbox')
@@ -244,7 +245,7 @@ async function inspect(target: Target, reply: string): Promise<string> {
   return target.url + page
 }
 
-/** Where to go on: pages, API, a command to paste. */
+/** What to try next: pages, API, a command to paste. */
 function tellAddresses(
   { dataDir, once }: Quickstart,
   { url, apiKey, ...sandbox }: Target,
@@ -274,7 +275,7 @@ function tellAddresses(
   say(`  ${command} key create 'My application' --data '${dataDir}'`)
 }
 
-/** One request with the key; rejects with what the API said unless it is a 200. */
+/** One request with the key; rejects with the API's message unless the answer is a 200. */
 async function ask<T>(target: Target, path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(target.url + path, {
     ...init,
@@ -294,7 +295,8 @@ function poll<T>(failure: string, look: () => Promise<T | undefined>): Promise<T
     if (found !== undefined) return found
     const waited = performance.now() - began
     if (waited > timeoutMs) throw new Error(`${failure} ${afterTimeout}`)
-    // Ever more seldom: on a slow machine it would come to as many requests as a key has a minute.
+    // Ever less often: on a slow machine the requests would otherwise reach a key's limit per
+    // minute.
     await new Promise((resolve) => setTimeout(resolve, Math.max(pollMs, waited / 10)))
     return again()
   }

@@ -68,11 +68,12 @@ go into the data directory. A backup of SQLite comes into a PostgreSQL by a new 
 ]
 
 /**
- * The database that is there is moved aside and not overwritten, and everything is checked before
- * it gets its place: a restore is done on a bad day, and must not make it worse.
+ * The existing database is moved aside and not overwritten, and the backup is checked in full
+ * before it gets its place: a restore is done on a bad day, and must not make it worse.
  */
 async function runRestore(given: string, options: RestoreOptions, command: Command): Promise<void> {
-  // Before it asks, and before it becomes another user: the file may be root's alone, and is open from then on.
+  // Opened before the question and before the process becomes another user, as only root may be able to read
+  // the file.
   const place = placeOf(command)
   const opened = opening(place, options)
   const file = await openBackup(resolve(given))
@@ -83,7 +84,7 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
   }
 }
 
-/** How it is restored. */
+/** How the backup is restored. */
 interface RestoreWith {
   place: CommandPlace
   options: RestoreOptions
@@ -98,7 +99,7 @@ async function restoreFrom(
   const { passphrase, onlyEncrypted } = opened
   const to = resolve(options.to ?? place.dataDir)
   const there = join(to, databaseName)
-  // Also false where `to` is a file, which is refused below.
+  // Also undefined if `to` is a file, which is refused below.
   const database = existsSync(there) ? statSync(there) : undefined
   const server = serverOf(place, to)
   if (options.dryRun || database !== undefined || server !== undefined) {
@@ -171,7 +172,7 @@ function readKey(file: string): { bytes: Buffer; file: string } {
   }
 }
 
-/** The address of the PostgreSQL that an appliance of this directory is over; undefined where there is none. */
+/** The address of the PostgreSQL that this directory's appliance uses; undefined without one. */
 function serverOf(place: CommandPlace, to: string): string | undefined {
   if (!existsSync(applianceKeyFile(to))) return undefined
   const own = configFile(to)
@@ -180,7 +181,7 @@ function serverOf(place: CommandPlace, to: string): string | undefined {
   return url === '' ? undefined : url
 }
 
-/** The age and the number of rows are what one notices a wrong file by. */
+/** The age and the number of rows are what shows a wrong file. */
 function restoringOf(
   to: string,
   { database, server }: { database: Stats | undefined; server: string | undefined },
@@ -213,13 +214,13 @@ function restoringOf(
   }
 }
 
-/** What settings have others run, whoever wrote them: `backup.hook: rclone copy …`. */
+/** The programs that settings name, whoever wrote the settings: `backup.hook: rclone copy …`. */
 function programsOf(file: string): string[] {
   let config: ReturnType<typeof loadConfig>
   try {
     config = loadConfig({ env: {}, file })
   } catch {
-    // The start says what is wrong with them, and runs nothing.
+    // The start tells what is wrong with such settings, and runs nothing.
     return []
   }
   const { backup, operator } = config

@@ -50,7 +50,7 @@ const ageNames = [
   'consent',
   'audit',
 ]
-/** What these are set to, in ms. */
+/** The values of these settings, in ms. */
 const agesOf = ({ ages }: Outlook) =>
   Object.entries(ages).filter(([name]) => ageNames.includes(name))
 
@@ -99,10 +99,10 @@ function show(outlook: Outlook): void {
   })
 }
 
-/** Rounded down: what is free is not made larger than it is. */
+/** Rounded down, so that free space is never shown larger than it is. */
 const mib = (bytes: number) => floor(bytes / 1_048_576)
 
-/** An age in days, or in seconds where a test has made it short. */
+/** An age in days, or in seconds if a test made it short. */
 function shownAge(ms: number): string {
   if (!Number.isFinite(ms)) return 'ever'
   return ms >= dayMs ? `${floor(ms / dayMs)} days` : `${floor(ms / 1_000)} s`

@@ -40,7 +40,7 @@ export interface TestSandbox {
   /** Takes every mail for everybody into the inbox, for programs that send by SMTP. */
   smtp: { host: string; port: number }
   inbox: { page: string; messages: string; wait: string; clear: string }
-  /** What links to recipients begin with: preference centre, unsubscribing. */
+  /** The beginning of links to recipients: preference centre, unsubscribing. */
   publicUrl: string
   accountId: string
   dataDir: string
@@ -49,12 +49,12 @@ export interface TestSandbox {
 
 // RFC 6761 §6.2: nobody can own it.
 const domain = 'example.test'
-// By which leftovers are known. The process's id follows it.
+// Leftovers are found by this prefix. The process's id follows it.
 const prefix = 'posthorn-tests-'
 
 /**
- * Starts an empty appliance with an account, in files that lie in memory where there is such a place. It
- * answers at once; `complete` starts the threads that bring mail on its way.
+ * Starts an empty appliance with an account, with files in memory where the machine has such a place. It
+ * answers at once; `complete` starts the threads that deliver mail.
  */
 export async function openTestSandbox(
   port: number,
@@ -63,13 +63,14 @@ export async function openTestSandbox(
   removeLeftovers(parent)
   const dataDir = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
-  // Whatever ends this process by itself, such as a second signal.
+  // For an end without the code below, such as by a second signal.
   process.once('exit', remove)
   createApplianceKeyFile(applianceKeyFile(dataDir))
   await makeDatabase(dataDir)
   const config = loadConfig({ env: settings(port) })
   const log = openLog(logOptions(config.log))
-  // At the same time, as by a command beside a running appliance: to make a DKIM key takes a while.
+  // Done while the appliance starts, as a command beside it would, because making a DKIM key takes
+  // a while.
   const made = setUp(dataDir)
   made.catch(() => {})
   const appliance = await startAppliance({ config, dataDir, log, isLate: true })
@@ -101,8 +102,8 @@ export async function openTestSandbox(
   }
 }
 
-// What takes longest, written by bin/pack-appliance beside the packed modules: the database after all
-// migrations, and an RSA key pair for a domain that nobody can own. There is none beside those of tsc.
+// What takes longest to make: the database after all migrations, and an RSA key pair for a domain that
+// nobody can own. bin/pack-appliance writes it beside the packed modules; tsc writes none.
 const emptyDatabase = new URL('../empty.db', import.meta.url)
 const rsaPairFile = new URL('../dkim-key.json', import.meta.url)
 
@@ -123,7 +124,7 @@ async function setUp(dataDir: string) {
       ? JSON.parse(readFileSync(rsaPairFile, 'utf8'))
       : undefined
     await addDomain({ store, clock, key }, accountId, domain, { trust: true, rsaPair })
-    // The largest, so that every feature is there.
+    // The largest plan, so that every feature is available.
     const marketing = loadPlans(plansFile(dataDir)).marketing.at(-1) ?? null
     await store.write((tx) => setMarketingPlan(tx, accountId, marketing))
     // Links stay as they were written, so that a test can follow them.
@@ -134,7 +135,7 @@ async function setUp(dataDir: string) {
   }
 }
 
-/** Nothing of the machine's own settings counts, but for the log and jobs that are asked for. */
+/** The machine's own settings do not count, except for a requested log and jobs. */
 const settings = (port: number): Record<string, string> => ({
   POSTHORN_HTTP_PRIVATE_PORT: String(port),
   POSTHORN_HTTP_PUBLIC_PORT: '0',
@@ -149,7 +150,7 @@ const settings = (port: number): Record<string, string> => ({
   POSTHORN_WEBHOOKS_ALLOW: 'localhost,127.0.0.1',
   POSTHORN_LOG_LEVEL: process.env.POSTHORN_LOG_LEVEL ?? 'error',
   POSTHORN_LOG_FORMAT: process.env.POSTHORN_LOG_FORMAT ?? 'json',
-  // Tests that run at night are spared their threads, and mail of which they know nothing.
+  // Tests that run at night are spared the jobs' threads, and mail that they do not expect.
   ...Object.fromEntries(
     jobNames
       .map((name) => environmentName(['jobs', name]))
@@ -158,7 +159,8 @@ const settings = (port: number): Record<string, string> => ({
 })
 
 /**
- * Tests start many of these; in memory a start does not wait for a disk, and nothing is to be kept.
+ * Tests start many of these; in memory a start does not wait for a disk, and nothing has to be
+ * kept.
  */
 function memoryFolder(): string {
   try {
@@ -169,7 +171,7 @@ function memoryFolder(): string {
   }
 }
 
-/** What was left by a sandbox that was killed itself: its process is no more. */
+/** Removes what a killed sandbox left: its process no longer exists. */
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent).filter((one) => one.startsWith(prefix))) {
     const pid = Number(name.slice(prefix.length).split('-')[0])
@@ -178,8 +180,8 @@ function removeLeftovers(parent: string): void {
 }
 
 /**
- * Signal 0 only asks. ESRCH says that there is no such process, EPERM that there is one of somebody
- * else (kill(2)).
+ * Signal 0 only asks. ESRCH means that no such process exists, EPERM that it is another user's
+ * (kill(2)).
  */
 function isAlive(pid: number): boolean {
   try {
@@ -192,7 +194,9 @@ function isAlive(pid: number): boolean {
 
 const parentEveryMs = 250
 
-/** Resolves when the tests are over: by a signal, by the end of standard input, or of the parent. */
+/**
+ * Resolves when the tests are over: at a signal, or at the end of standard input or of the parent.
+ */
 export function endOfTests(): Promise<void> {
   return new Promise((resolve) => {
     let signals = 0
@@ -204,11 +208,11 @@ export function endOfTests(): Promise<void> {
       })
     }
     const input = fstatSync(0)
-    // /dev/null ends at once and a terminal is for people: both say nothing of a parent.
+    // /dev/null ends at once and a terminal is for people: neither tells anything about a parent.
     if (input.isFIFO() || input.isSocket()) {
       process.stdin.on('end', resolve).on('error', () => resolve())
       process.stdin.resume()
-      // By itself it holds nothing up: a sandbox that could not start ends.
+      // The input alone must not keep the process alive: a sandbox that could not start ends.
       process.stdin.unref()
     }
     const parent = process.ppid

@@ -23,11 +23,11 @@ export interface Sandbox {
   domain: string
   privateUrl: string
   publicUrl: string
-  /** Opened by the first person; null where somebody can log in already. */
+  /** The first person opens it; null if somebody can log in already. */
   setupUrl?: string | null
 }
 
-// By these names a later run finds what an earlier one made.
+// A later run finds by these names what an earlier run made.
 const accountName = 'Sandbox'
 const keyName = 'sandbox'
 const domainName = 'example.test'
@@ -62,7 +62,7 @@ allow = ["127.0.0.0/8", "::1"]
 `
 }
 
-/** Whether a file of settings is as `init --sandbox` wrote it: then nothing of a person's is lost with it. */
+/** Whether a file of settings is as `init --sandbox` wrote it, so that nobody's own work is lost with it. */
 export function areSandboxSettings(text: string): boolean {
   const ports = [...text.matchAll(/^(?:smtp_)?port = (\d+)$/gm)].map(([, port]) => Number(port))
   const [privatePort = 0, publicPort = 0, inboundPort = 0, smtpPort = 0] = ports
@@ -96,7 +96,7 @@ async function makeAccount(deps: CliDeps, place: CommandPlace) {
   return account
 }
 
-/** Adds the domain, or has the one that is there count as verified; says which. */
+/** Adds the domain, or makes an existing one count as verified; tells which. */
 async function trustDomain(deps: CliDeps, place: CommandPlace, accountId: string): Promise<string> {
   const domains = await listDomains(deps.store.read, accountId)
   const there = domains.find(({ name }) => name === domainName)
@@ -113,7 +113,7 @@ async function trustDomain(deps: CliDeps, place: CommandPlace, accountId: string
   return 'is there, now trusted'
 }
 
-/** A key cannot be shown again, so each run makes one and takes the earlier ones back. */
+/** A key cannot be shown again, so each run makes a key and revokes the earlier ones. */
 async function renewKey(deps: CliDeps, accountId: string) {
   const previous = (await listKeys(deps.store.read, accountId)).filter(
     ({ name }) => name === keyName,
@@ -126,7 +126,7 @@ async function renewKey(deps: CliDeps, accountId: string) {
 /** Where a program on this machine reaches the listeners. */
 export function urlsOf(http: Config['http']) {
   const url = ({ host, port }: { host: string; port: number }) => {
-    // These two mean every address of the machine; a client needs one.
+    // These two mean every address of the machine; a client needs a single one.
     const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
     return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
   }

@@ -28,7 +28,7 @@ Example:
         )
       }
       const { endOfTests, openTestSandbox } = await import('./sandbox-for-tests.js')
-      // Before it is opened: the tests may be over while it starts.
+      // Before the sandbox opens, as the tests may end while it starts.
       const ended = endOfTests()
       const sandbox = await openTestSandbox(options.port)
       say(JSON.stringify(sandbox.told))

@@ -45,13 +45,13 @@ learned of receivers stays as it is.`,
 async function serve(place: CommandPlace, isForced: boolean): Promise<void> {
   const settings = settingsOf(place)
   becomeOwner(place)
-  // The operator wants the file to be the one that counts again.
+  // The operator wants the file to be the database in use again.
   if (isForced) rmSync(copiedNote(place.dataDir), { force: true })
   await requireDataDir(place)
-  // Before the start, which may take seconds: a signal meanwhile is not lost.
+  // Before the start, which may take seconds, so that a signal meanwhile is not lost.
   const stop = stopSignal()
   const { config, warning } = fitDescriptors(settings, openFilesLimit())
-  // Only here: other commands need not load an HTTP server. It takes hundreds of descriptors.
+  // Loaded only here: other commands need no HTTP server. It takes hundreds of descriptors.
   const { logOptions, serveAppliance } = await import('../app/index.js')
   const { openLog } = await import('../log/index.js')
   const log = openLog(logOptions(config.log))
@@ -77,7 +77,7 @@ async function serve(place: CommandPlace, isForced: boolean): Promise<void> {
   await appliance.close()
 }
 
-/** Who reads a log of JSON finds why it did not start there too, as a line like the others. Throws where it is none. */
+/** Writes why the start failed into a log of JSON too, as a line like the others. Throws if the log is not JSON. */
 async function logFailedStart(place: CommandPlace, error: unknown): Promise<void> {
   const isJson = { json: true, human: false, auto: !process.stderr.isTTY }[formatOf(place)]
   if (place.json || !isJson) throw error
@@ -89,7 +89,7 @@ async function logFailedStart(place: CommandPlace, error: unknown): Promise<void
 }
 
 function formatOf(place: CommandPlace): 'auto' | 'human' | 'json' {
-  // Wrong settings may be what it fails for, or that there is no such file: then the environment alone.
+  // Wrong or missing settings may be why it fails: then only the environment is read.
   for (const settings of [() => settingsOf(place), () => loadConfig({ env: process.env })]) {
     try {
       return settings().log.format
@@ -98,7 +98,9 @@ function formatOf(place: CommandPlace): 'auto' | 'human' | 'json' {
   return 'auto'
 }
 
-/** Resolves at the first signal, even one during the start; a second ends the process at once. */
+/**
+ * Resolves at the first signal, even one during the start; a second one ends the process at once.
+ */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let signals = 0
@@ -109,7 +111,8 @@ function stopSignal(): Promise<void> {
         resolve()
       })
     }
-    // The process that forked us (the quickstart) is gone, however it died: nobody else would stop us.
+    // The process that forked us (the quickstart) has ended, in whatever way: nobody else would stop
+    // us.
     process.once('disconnect', resolve)
     process.channel?.unref()
   })

@@ -13,7 +13,7 @@ import {
 import { say, styled } from './output.js'
 import type { Questions } from './questions.js'
 
-/** Options of `posthorn setup`. Of what is not given somebody is asked, or it is guessed. */
+/** Options of `posthorn setup`. A missing one is asked for or guessed. */
 export interface SetupOptions {
   hostName?: string
   address?: string
@@ -31,9 +31,9 @@ export interface SetupOptions {
 /** Where answers come from. */
 interface Sources {
   options: SetupOptions
-  /** What settings and database say already. */
+  /** The answers that settings and database already have. */
   known: Partial<SetupAnswers>
-  /** These cannot be changed here, as the settings are the operator's own. */
+  /** The known answers cannot be changed here, as the settings are the operator's own. */
   isFixed: boolean
   guess: MachineGuess
   /** What the DNS says about a host name, for the operator to see. */
@@ -41,7 +41,7 @@ interface Sources {
   questions: Questions | undefined
 }
 
-// By which option each answer can be given.
+// The option for each answer.
 const optionOf = {
   hostName: '--host-name',
   addresses: '--address',
@@ -60,7 +60,7 @@ const titles: Readonly<Record<Typed, string>> = {
 
 const termsUrl = 'https://letsencrypt.org/repository/'
 
-/** The answers from options, settings that are there, guesses and the person at the terminal, in that order. */
+/** The answers from options, existing settings, guesses and the person at the terminal, in that order. */
 export async function gatherAnswers(sources: Sources): Promise<SetupAnswers> {
   const { options, questions, guess, known } = sources
   if (options.sandbox)
@@ -81,7 +81,7 @@ export async function gatherAnswers(sources: Sources): Promise<SetupAnswers> {
     const chosen = before || (options.yes ? guessed : '')
     if (chosen !== '') return must(read(chosen), optionOf[name])
     missing.push(optionOf[name])
-    // Never seen: what is missing is refused below.
+    // Never used: a missing answer is refused below.
     return '' as SetupAnswers[K]
   }
   const hostName = await take('hostName', options.hostName, guess.hostName ?? '')
@@ -110,7 +110,7 @@ No, if you do not know: then it warms up over ${rampDays} days of mail.`
   return isKnown
 }
 
-/** ACME or a proxy. It is never guessed, as it means to agree to terms. */
+/** ACME or a proxy. ACME is never guessed, as it means agreeing to terms. */
 async function takeCertificates(
   { options, known, isFixed, questions }: Sources,
   missing: string[],
@@ -130,13 +130,13 @@ async function takeCertificates(
 const hidden = (address: string) =>
   `${address} is not public: the world cannot see mail come from there`
 
-/** An option is not asked again: in a script the first wrong one ends it. */
+/** An option is not asked for again: the first wrong one ends a script. */
 function must<T>(reading: AnswerReading<T>, option: string): T {
   if ('value' in reading) return reading.value
   throw new OperatorError(`${option}: ${reading.problem}`)
 }
 
-/** Says all that is missing at once, so that a script is mended in one go. */
+/** Names all missing options at once, so that a script is mended in one go. */
 const missingOptions = (missing: readonly string[]) =>
   new OperatorError(
     `There is no terminal to ask on, so setup needs ${missing.join(', ')}; --yes takes what it can find out itself`,

@@ -82,10 +82,10 @@ export async function finishSetup(work: SetupWork, made: MadeBySetup): Promise<v
 const zoneOf = <T extends { where: string }>(records: readonly T[]) =>
   records.filter(({ where }) => where === 'zone')
 
-/** What is left to do where the appliance does not run yet. */
+/** The task that is left if the appliance does not run yet. */
 const startTask = (command: string) => ({ where: 'here', what: `start it: ${command}` })
 
-/** By systemd, where it runs and knows the service. */
+/** By systemd, if systemd runs and knows the service. */
 function start(
   { place, options, checks }: SetupWork,
   { isChanged, isDirect }: { isChanged: boolean; isDirect: boolean },
@@ -104,7 +104,10 @@ function start(
   return started
 }
 
-/** The command that runs the appliance as the unit does: as its user, who alone has no right to port 25. */
+/**
+ * The command that runs the appliance as the unit does: as its user, who has no right to port 25 without
+ * help.
+ */
 function byHand({ dataDir, configFile, isSystem }: SetupPlace, isDirect: boolean): string {
   const serve = `posthorn serve --data ${dataDir} --config ${configFile}`
   if (!isSystem || !isDirect) return serve
@@ -112,7 +115,9 @@ function byHand({ dataDir, configFile, isSystem }: SetupPlace, isDirect: boolean
   return `setpriv --reuid ${serviceName} --regid ${serviceName} --init-groups --inh-caps ${right} --ambient-caps ${right} ${serve}`
 }
 
-/** The domain's records, which are put to use as soon as they are there, and then all that the doctor looks at. */
+/**
+ * Checks the domain's records, which are put to use as soon as they exist, and then all that the doctor examines.
+ */
 async function examineAll(
   { place, answers }: SetupWork,
   config: Config,
@@ -135,7 +140,7 @@ async function examineAll(
   )
 }
 
-/** What only a running appliance answers. */
+/** Rewords a finding that only a running appliance can answer. */
 function beforeStart(finding: Finding): Finding {
   if (finding.state !== 'fail' || !['listener', 'report'].includes(finding.check)) return finding
   return { ...finding, state: 'unchecked', found: 'the appliance does not run yet', fix: '' }

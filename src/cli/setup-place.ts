@@ -8,13 +8,13 @@ import { type CommandPlace, placeOf } from './place.js'
 /** Where setup works, and whether it makes a service of the machine. */
 export interface SetupPlace extends CommandPlace {
   configFile: string
-  /** It is there already. */
+  /** The file of settings exists already. */
   hasSettings: boolean
-  /** The service's own directories, by root: with a user and a unit of systemd. */
+  /** Root sets up the service's own directories, with a user and a unit of systemd. */
   isSystem: boolean
 }
 
-/** As for other commands where a directory is named; else that of the service, for root. */
+/** As for other commands if a directory is named; otherwise the service's directory, for root. */
 export function setupPlace(command: Command): SetupPlace {
   const given = placeOf(command)
   const { data } = command.optsWithGlobals<{ data?: string }>()

@@ -12,7 +12,7 @@ export const sayTitle = (title: string) => say(`\n${styled('bold', title)}\n`)
 /** What was done, or would be: a verb and a thing. */
 export const sayStep = (verb: string, what: string) => say(`  ${verb.padEnd(8)}  ${what}`)
 
-/** The records as a table that fits the terminal, and whole as lines for a zone file. */
+/** The records as a table that fits the terminal, and in full as lines for a zone file. */
 export function sayWanted(records: readonly WantedRecord[]): void {
   sayTitle('DNS records to publish')
   const most = (column: (record: WantedRecord) => string) =>
@@ -63,7 +63,9 @@ const recordChecks = [
   'tracking',
 ]
 
-/** What the doctor found: what is good in one line, and what waits for the records that were just shown in another. */
+/**
+ * The doctor's findings: the good ones in one line, and in another line those that wait for the records just shown.
+ */
 export function sayExamination(findings: readonly Finding[]): void {
   sayTitle('What the doctor says')
   const good = findings.filter(({ state }) => state === 'ok')
@@ -82,7 +84,7 @@ export function sayExamination(findings: readonly Finding[]): void {
 const namesOf = (findings: readonly Finding[]) =>
   [...new Set(findings.map(({ check }) => check))].join(', ')
 
-/** What is left for a person, numbered; nothing where nothing is left. */
+/** The tasks left for a person, numbered; writes nothing without tasks. */
 export function sayTasks(tasks: readonly Task[]): void {
   if (tasks.length === 0) return
   sayTitle('What is left for you')
@@ -93,7 +95,7 @@ export function sayTasks(tasks: readonly Task[]): void {
   }
 }
 
-/** In lines that fit; a word is never cut. */
+/** Wraps into lines that fit; a word is never cut. */
 function wrapped(text: string, room: number): string[] {
   const lines = ['']
   for (const word of text.split(' ')) {

@@ -43,14 +43,14 @@ import type { SetupOptions } from './setup-answers.js'
 import type { SetupPlace } from './setup-place.js'
 import { sayStep, sayTitle } from './setup-screens.js'
 
-/** All that the steps are about. */
+/** What the steps work with. */
 export interface SetupWork {
   place: SetupPlace
   options: SetupOptions
   answers: SetupAnswers
   found: FoundSettings
   facts: MachineFacts
-  /** The machine was tried in sandbox mode, and becomes a server now. */
+  /** The machine was tried in sandbox mode, and now becomes a server. */
   endsTrial: boolean
   checks: readonly Finding[]
 }
@@ -58,10 +58,10 @@ export interface SetupWork {
 /** What the steps have made, or found there. */
 export interface MadeBySetup {
   settings: 'written' | 'written anew' | 'kept'
-  /** What settings that were kept say otherwise than the options. */
+  /** Where the kept settings differ from the options. */
   differences: string[]
   first: First
-  /** What the first operator opens; undefined where somebody can log in already. */
+  /** The first operator opens it; undefined if somebody can log in already. */
   setupUrl: string | undefined
 }
 
@@ -69,7 +69,7 @@ export interface MadeBySetup {
 interface PlannedStep {
   verb: string
   what: string
-  /** What a file will be. */
+  /** The contents of a file that would be written. */
   detail?: string
 }
 
@@ -80,10 +80,10 @@ export const textOf = ({ answers, facts }: Pick<SetupWork, 'answers' | 'facts'>)
     example: lastingFile('config/posthorn.example.toml'),
   })
 
-/** A file of the release, by a path that an upgrade leaves right. */
+/** A file of the release, by a path that stays right after an upgrade. */
 export const lastingFile = (name: string) => lastingPath(packageFile(name))
 
-/** Without doing any of it. */
+/** Lists the steps without doing them. */
 export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
   const { place, options, answers } = work
   const { dataDir, configFile, isSystem } = place
@@ -119,11 +119,11 @@ export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
   return steps.filter((step) => step !== false)
 }
 
-/** Makes what is not there yet. Each step may be done again: a run that was broken off goes on with the next. */
+/** Makes what does not exist yet. Each step may be repeated, so that a run after a broken one goes on. */
 export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
   const { place, options, answers } = work
   const tell = place.json ? () => {} : sayStep
-  // Before the settings, by which a run after a kill knows that it was a trial.
+  // Before the settings change: a run after a kill knows by them that this was a trial.
   const removed = work.endsTrial ? await takeTrialAway(work) : []
   if (!place.json) sayTitle('Done')
   const isNew = !existsSync(applianceKeyFile(place.dataDir))
@@ -184,11 +184,11 @@ function makeDirs({ dataDir, configFile, isSystem }: SetupPlace, isNew: boolean,
   const configDir = dirname(configFile)
   if (existsSync(configDir)) return
   mkdirSync(configDir, { recursive: true })
-  // Whatever the umask: the service reads it, and what is secret is not in there.
+  // Whatever the umask: the service has to read the directory, which holds no secrets.
   chmodSync(configDir, 0o755)
 }
 
-/** In one move: a kill leaves the old file or the new one, and never half of one that would pass for a person's. */
+/** In one move: a kill leaves the old file or the new one, and never half a file that would pass for a person's. */
 function writeSettings(work: SetupWork): MadeBySetup['settings'] {
   const { place, found } = work
   const { configFile, isSystem } = place
@@ -198,7 +198,8 @@ function writeSettings(work: SetupWork): MadeBySetup['settings'] {
   const asBefore = isSystem ? () => {} : actAsOwner(place)
   try {
     const scratch = `${configFile}.new`
-    // A run that was killed may have left it, and `wx` refuses what is there: no link is followed.
+    // A killed run may have left the file, and `wx` refuses an existing one, so that no link is
+    // followed.
     rmSync(scratch, { force: true })
     writeFileSync(scratch, text, { flag: 'wx', flush: true, mode: 0o600 })
     if (isSystem) chmodSync(scratch, 0o644)
@@ -209,7 +210,7 @@ function writeSettings(work: SetupWork): MadeBySetup['settings'] {
   return found === 'none' ? 'written' : 'written anew'
 }
 
-/** What options say, which settings that are kept may say otherwise. */
+/** The answers given by options, from which kept settings may differ. */
 function given({ answers, options }: SetupWork): Partial<SetupAnswers> {
   if (options.sandbox) return { route: 'sandbox' }
   const { hostName, address, operator, acme, knownSender } = options
@@ -223,12 +224,12 @@ function given({ answers, options }: SetupWork): Partial<SetupAnswers> {
   }
 }
 
-// While it is there, an API key may have been made that nobody has seen.
+// While this file exists, there may be an API key that nobody has seen.
 const unseenKey = (dataDir: string) => join(dataDir, 'setup.unfinished')
 
 /**
- * The key is shown once. A file marks that it was made and not yet seen, so that a run that was
- * broken off in between makes another, instead of ending with a key that nobody knows.
+ * The key is shown once. A file marks a key that was made and not yet seen, so that a run after a
+ * broken one makes another instead of ending with a key that nobody knows.
  */
 async function firstOf(
   place: SetupPlace,
@@ -242,12 +243,12 @@ async function firstOf(
   return withStore(place, (deps) => makeFirst({ ...deps, key }, wanted))
 }
 
-/** The next run need not make another. */
+/** Removes the mark: the next run need not make another key. */
 export function keyIsShown(place: SetupPlace): void {
   rmSync(unseenKey(place.dataDir), { force: true })
 }
 
-/** The domain that an earlier run has added; undefined where there is none to be read. */
+/** The domain that an earlier run added; undefined if none can be read. */
 export async function knownDomain(place: SetupPlace): Promise<string | undefined> {
   if (!existsSync(applianceKeyFile(place.dataDir))) return undefined
   return asOwner(place, async () => {
@@ -266,7 +267,7 @@ export async function knownDomain(place: SetupPlace): Promise<string | undefined
   })
 }
 
-/** Works as the data directory's owner, then is again who it was. */
+/** Works as the data directory's owner, then becomes the former user again. */
 export async function asOwner<T>(place: SetupPlace, work: () => Promise<T>): Promise<T> {
   const asBefore = actAsOwner(place)
   try {

@@ -67,13 +67,13 @@ Examples:
       --domain example.com --operator ann@example.org --no-acme`
 
 /**
- * First everything is found out and shown, then one question, then it is done in an order in which
- * each step may be repeated: setup is run again after it was broken off.
+ * First everything is found out and shown, then comes one question, then the work. Its order lets
+ * each step be repeated, as a setup that was broken off is run again.
  */
 async function setUp(place: SetupPlace, options: SetupOptions): Promise<void> {
   refuseHalfRestored(place.dataDir)
   const found = whoseSettings(place.configFile)
-  // The environment counts also where there is no file yet.
+  // The environment counts even without a file.
   const before = found === 'none' ? loadConfig({ env: process.env }) : settingsOf(place)
   const wasTrial = found !== 'none' && before.outbound.route === 'sandbox'
   if (wasTrial && !options.sandbox && found === 'theirs') {
@@ -135,7 +135,7 @@ function greet({ configFile }: SetupPlace, isFixed: boolean): void {
   if (isFixed) say(`\n${configFile} is your own: what it says is not asked, and it is kept.`)
 }
 
-/** The answers, with guesses of the machine to begin with. A trial needs none. */
+/** The answers, which begin with guesses about the machine. A trial needs none. */
 async function ask(given: {
   place: SetupPlace
   options: SetupOptions
@@ -158,8 +158,8 @@ async function ask(given: {
 }
 
 /**
- * Told while questions are asked, because a name that leads elsewhere is the commonest mistake, and
- * cheap to mend at this moment.
+ * Told during the questions, because a name that leads elsewhere is the commonest mistake, and now
+ * is cheap to mend.
  */
 async function whereItLeads(resolver: Resolver, hostName: string): Promise<string> {
   const answers = await Promise.all([resolver.a(hostName), resolver.aaaa(hostName)])
@@ -170,7 +170,7 @@ async function whereItLeads(resolver: Resolver, hostName: string): Promise<strin
     : `${hostName} has no address in the DNS yet; its records are shown at the end`
 }
 
-/** A trial asks nothing of the world; an appliance that runs has its ports itself. */
+/** A trial needs nothing of the outside world; a running appliance holds its ports itself. */
 async function look(given: {
   place: SetupPlace
   before: Config
@@ -181,7 +181,7 @@ async function look(given: {
 }): Promise<Finding[]> {
   const { place, before, found, resolver, answers } = given
   if (answers.route === 'sandbox') return []
-  // Those that will be in effect: of a trial neither the addresses nor the ports are a server's.
+  // The settings that will be in effect: a trial's addresses and ports are not a server's.
   const config =
     found === 'theirs'
       ? before

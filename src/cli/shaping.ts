@@ -12,13 +12,13 @@ import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime, styled } from './output.js'
 import { type CommandPlace, placeOf, settingsOf } from './place.js'
 
-/** The shaping that the appliance has at its next start; loaded late, as all of outbound comes along. */
+/** The shaping that the appliance has at its next start; loaded late, as it loads all of outbound. */
 export async function shapingOf({ dataDir }: CommandPlace): Promise<ShapingData> {
   const { loadShaping } = await import('../outbound/index.js')
   return loadShaping(shapingFiles(dataDir))
 }
 
-/** The shaping without the operator's files that are bad, and what is wrong with those. */
+/** The shaping without the operator's bad files, and what is wrong with these. */
 export async function readableShaping({ dataDir }: CommandPlace) {
   const { loadReadableShaping } = await import('../outbound/index.js')
   return loadReadableShaping(shapingFiles(dataDir))
@@ -44,8 +44,8 @@ directory; 'posthorn config check' tells whether it is good.`,
 ]
 
 /**
- * Reads the files as the start does, and shows what would apply without a broken one: a running
- * appliance keeps what it has.
+ * Reads the files as the start does, and shows what would apply without a broken file; a running
+ * appliance keeps its shaping.
  */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
@@ -76,8 +76,8 @@ export async function routeOf(place: CommandPlace, domain: string): Promise<MxRo
 }
 
 /**
- * Each limit is told with its source (default, provider, MX or domain), because the question is
- * nearly always why it is not another.
+ * Each limit is told with its source (default, provider, MX or domain), because operators nearly
+ * always ask why the limit is not another one.
  */
 async function showAll(
   place: CommandPlace,

@@ -57,7 +57,7 @@ async function stats({ store: { read }, clock, account }: CommandDeps, options: 
   return { json, say: () => show(json) }
 }
 
-/** The question as the API takes it; what is wrong with it is told by the names of the options. */
+/** The question in the API's form; its faults are told by the names of the options. */
 function asked(input: StatsInput, now: number) {
   try {
     return questionOf(input, now)
@@ -68,7 +68,7 @@ function asked(input: StatsInput, now: number) {
   }
 }
 
-/** The API's `groupBy` is `--by` here; all else has the same name. */
+/** The API's `groupBy` is `--by` here; every other option has the field's name. */
 const optionOf = (name: string) => (name === 'groupBy' ? '--by' : `--${name}`)
 
 /** The total has each mail once; a mail with several tags is in several groups. */
@@ -84,7 +84,7 @@ function show({ from, to, groupBy, groups, total }: Stats): void {
   )
 }
 
-// What fits on a line; --json has all figures.
+// The figures that fit on a line; --json has all.
 const columns = [
   'MAILS',
   'ACCEPTED',
@@ -97,7 +97,7 @@ const columns = [
   'CLICKED',
 ]
 
-/** The figures of a line. A dash is for those that the groups have no meaning for. */
+/** The figures of a line. A dash stands for a figure that has no meaning for the groups. */
 const cells = (figures: Figures) =>
   [
     figures.mails,

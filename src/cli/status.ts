@@ -22,7 +22,7 @@ import { placeOf, settingsOf } from './place.js'
 // systemctl's status 3 means the same: the program does not run.
 const notRunning = 3
 
-/** `posthorn status`: the running appliance's view, and without one the database's. */
+/** `posthorn status`: the running appliance's view, or without one the database's. */
 export function statusCommand(program: Command): void {
   program
     .command('status')
@@ -71,7 +71,7 @@ function show(status: ApplianceStatus, others: readonly NodeBeside[]): void {
   sayHead(status)
   if (overview?.rates) {
     const { hour, day } = overview.rates
-    // Within the first hour they are the same.
+    // Within the first hour both spans are the same.
     const rows = (day.ms > hour.ms ? [hour, day] : [hour]).map(flowRow)
     say()
     sayTable(['IN THE LAST', 'ACCEPTED', 'DELIVERED', 'PUT OFF', 'BOUNCED'], rows, '')
@@ -133,7 +133,7 @@ function flowRow({ ms, accepted, delivered, deferred, bounced }: MailFlow): stri
   return [shownFor(ms), ...[accepted, delivered, deferred, bounced].map((n) => shownCount(n))]
 }
 
-/** Disk, held mail, backup, certificates: what goes wrong slowly. */
+/** Disk, held mail, backup, certificates: the things that go wrong slowly. */
 function sayFacts({ disk, held, backupAt, certificates, warmUp, now }: ApplianceStatus): void {
   const room = `${shownBytes(disk.freeBytes)} of ${shownBytes(disk.sizeBytes)} free`
   say(`Disk          ${room}${fullIn(disk.daysLeft)}`)
@@ -148,7 +148,7 @@ function sayFacts({ disk, held, backupAt, certificates, warmUp, now }: Appliance
   say(`Certificates  ${ends.join(', ') || 'none of the listeners'}`)
 }
 
-/** A forecast beyond ten years is none. */
+/** A forecast beyond ten years means nothing. */
 function fullIn(days: number | null): string {
   if (days === null) return ''
   return days > 3_650

@@ -8,7 +8,7 @@ import { limitOption, rowNumber } from './option-values.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
-/** `posthorn submission`: what programs did that hand mail in by SMTP. */
+/** `posthorn submission`: the sessions of programs that hand mail in by SMTP. */
 export function submissionCommands(program: Command): void {
   const submission = program
     .command('submission')
@@ -38,8 +38,8 @@ const rows: readonly CommandRow[] = [
 ]
 
 /**
- * Only sessions that have ended are written, many at once, so that a busy listener does not wait
- * for the disk.
+ * Sessions are written only after they end, many at once, so that a busy listener does not wait for
+ * the disk.
  */
 async function runSessions(options: ListOptions, command: Command): Promise<void> {
   const place = placeOf(command)

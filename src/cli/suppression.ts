@@ -126,7 +126,7 @@ Before what a spreadsheet would run as a formula stands an apostrophe, which an 
   },
 ]
 
-/** All records, or those of one address: it may have several, one a reason. */
+/** All records, or those of one address, which may have one for each reason. */
 async function list(deps: CommandDeps, address: string | undefined, options: Options) {
   const { reason, limit } = options
   const { id } = await deps.account()
@@ -165,7 +165,7 @@ async function answerOf(
   return { ...one, suppressions: only }
 }
 
-/** All addresses in one transaction: a list that was typed is suppressed whole or not at all. */
+/** All addresses in one transaction: a typed list is suppressed as a whole or not at all. */
 async function add(deps: CommandDeps, given: string[], options: Options) {
   const { reason, scope, detail } = options
   const records = given.map((email) => {
@@ -190,8 +190,8 @@ async function add(deps: CommandDeps, given: string[], options: Options) {
 }
 
 /**
- * Whoever unsubscribed or complained must not be mailed before asking for it; the question names
- * the reason of each address for that.
+ * Whoever unsubscribed or complained must not be mailed before asking for it; so the question names
+ * the reason of each address.
  */
 async function remove(deps: CommandDeps, given: string[], options: Options & AskOptions) {
   const addresses = given.map(addressOf)
@@ -210,7 +210,7 @@ async function remove(deps: CommandDeps, given: string[], options: Options & Ask
   if (!(await confirmed(deps.place, options, removalOf(addresses, found)))) return
   const json = await deps.store.write((tx) =>
     inTurn(addresses, async (email) => {
-      // Looked at once more in the transaction: somebody may have taken it off since the question.
+      // Read again in the transaction: somebody may have removed the record since the question.
       const lifting = { by: 'operator', at: deps.clock.now(), reasons } as const
       const lifted = await lift(tx, id, email, lifting)
       if (lifted === 0) throw refusal(email)
@@ -225,12 +225,12 @@ async function remove(deps: CommandDeps, given: string[], options: Options & Ask
   }
 }
 
-// As many lines that cannot be read are named in JSON; stderr has them all.
+// JSON names at most this many unreadable lines; stderr has them all.
 const faultsShown = 1_000
 
 /**
- * Read twice with --dry-run or a question, first to count: a file of another service has surprises,
- * and only single records can be taken back.
+ * With --dry-run or a question the file is read twice, first to count: another service's file may
+ * surprise, and records can be removed only singly.
  */
 async function importFile(deps: CommandDeps, file: string, options: Options & AskOptions) {
   const { reason = 'manual', scope } = options
@@ -261,7 +261,7 @@ async function runExport(options: Options, command: Command): Promise<void> {
   await withStore(placeOf(command), async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, options.account)
     for await (const lines of exportSuppressions(read, id)) {
-      // The whole list would not fit into memory, so what reads it sets the pace.
+      // The whole list would not fit into memory, so its reader sets the pace.
       if (!process.stdout.write(lines)) {
         await new Promise((resolve) => process.stdout.once('drain', resolve))
       }
@@ -290,7 +290,7 @@ const importOf = (account: string, { added, known, faults }: SuppressionImportCo
   how: 'mild',
 })
 
-/** What each of some gives, one after the other, as within a transaction. */
+/** The results of `work`, one after the other, as a transaction needs it. */
 async function inTurn<T, R>(some: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const done: R[] = []
   for (const one of some) done.push(await work(one))

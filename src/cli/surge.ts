@@ -17,7 +17,7 @@ import { accountOption } from './database.js'
 import { withHints } from './limits.js'
 import { remark, say, sayTable, shownTime } from './output.js'
 
-/** `posthorn surge`: mail that is held as it is far more than usual. */
+/** `posthorn surge`: mail that is held because there is far more of it than usual. */
 export function surgeCommands(program: Command): void {
   const surge = program
     .command('surge')
@@ -94,7 +94,7 @@ async function list(
   }
 }
 
-/** The key and the address that most came from. */
+/** The key and the address that most of the mail came from. */
 function fromOf({ sources }: Surge): string {
   const [first] = sources.toSorted((a, b) => b.mails - a.mails)
   if (first === undefined) return ''

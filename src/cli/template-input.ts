@@ -33,10 +33,10 @@ function jsonObject(file: string): Record<string, unknown> {
   throw new OperatorError(`${file} is to hold the variables as a JSON object: {"name": "Ada"}`)
 }
 
-// How much of a line is shown; of a longer one what is around the fault.
+// How much of a line is shown; a longer line is cut to the part around the fault.
 const maxWidth = 100
 
-/** The fault of a template as an operator reads it, with the line it is in and a caret below it. */
+/** The fault of a template for an operator, with its line and a caret below it. */
 export function faultWithExcerpt(draft: TemplateDraft, fault: TemplateFault): OperatorError {
   const sentence = describeFault(`Template "${draft.slug}"`, fault)
   const source = sourceOf(draft, fault)
@@ -52,7 +52,7 @@ export function faultWithExcerpt(draft: TemplateDraft, fault: TemplateFault): Op
   return new OperatorError(`${sentence}\n\n${margin}${excerpt}\n${caret}`)
 }
 
-/** The text of the part that the fault is in; null where it is in none. */
+/** The text of the part with the fault; null if the fault is in no part. */
 function sourceOf(draft: TemplateDraft, { part }: TemplateFault): string | null {
   // No template has a preview text of its own.
   if (part === null || part === 'previewText') return null

@@ -130,7 +130,7 @@ const rows: readonly CommandRow[] = [
 async function put(deps: CommandDeps, slug: string, options: TemplateOptions) {
   const { read } = deps.store
   const { id } = await deps.account()
-  // Asked for by the list, as `findTemplate` throws for one that is not there.
+  // Looked up in the list, as `findTemplate` throws for a missing template.
   const known = (await listTemplates(read, id)).some((t) => t.slug === slug)
   const before = known ? await findTemplate(read, id, slug) : undefined
   const draft = draftOf(slug, options, before)
@@ -168,7 +168,7 @@ async function list({ store: { read }, account }: CommandDeps) {
   }
 }
 
-/** With --part the bytes as they were saved, which `put` takes back. */
+/** With --part, writes the bytes as they were saved, which `put` takes again. */
 async function show(
   { store: { read }, account }: CommandDeps,
   slug: string,
@@ -247,7 +247,7 @@ async function render(deps: CommandDeps, slug: string, options: TemplateOptions)
   }
 }
 
-/** A command about one template: where there is none of that name, it says what shows the others. */
+/** A command about one template: for an unknown name it says which command shows the others. */
 function aboutOne(work: AboutOne) {
   const hints = { not_found: "'posthorn template list' shows them" }
   return answering((deps, slug: string, options: TemplateOptions & AskOptions) =>
@@ -261,7 +261,7 @@ type AboutOne = (
   options: TemplateOptions & AskOptions,
 ) => Promise<CommandAnswer | undefined>
 
-/** Which runs get the new version, and what they cannot fill in. */
+/** Which runs get the new version, and which variables they cannot fill in. */
 function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
   const runs = counted(liveRuns, 'live run')
   say(`Automation "${name}" sends it: ${runs}, and those to come, get this version.`)
@@ -270,7 +270,7 @@ function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
   }
 }
 
-/** For the time of `work` a thread that renders. */
+/** Gives `work` a thread that renders, for as long as it takes. */
 export async function withRenderer<T>(
   { clock }: CliDeps,
   work: (renderer: Renderer) => Promise<T>,
@@ -283,7 +283,7 @@ export async function withRenderer<T>(
   }
 }
 
-/** The version before, with what the options change. */
+/** The previous version with the options' changes. */
 function draftOf(slug: string, options: TemplateOptions, before: Template | undefined) {
   const { html, text } = options
   if (html === '-' && text === '-') throw new OperatorError('Only one part can come from stdin')

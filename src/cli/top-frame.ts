@@ -4,7 +4,7 @@ import { isoTime, shownFor } from '../clock/index.js'
 import type { Overview } from '../doctor/index.js'
 import { visibleLines } from './output.js'
 
-// By what the sites can be sorted.
+// The orders in which sites can be shown.
 export const sortings = ['connections', 'waiting', 'site'] as const
 export type SortBy = (typeof sortings)[number]
 
@@ -49,7 +49,7 @@ export function frameOf(
     '',
     ...table(['ACCOUNT', 'LANES DUE'], accountRows(now, names), [30, 10]),
   ]
-  // Sites have what the other lines leave, and a few lines at least.
+  // Sites get the lines that are left, and a few lines at least.
   const room = Math.max(3, rows - head.length - bottom.length - 4)
   const why = Math.max(20, columns - 66)
   const sites = table(
@@ -60,10 +60,10 @@ export function frameOf(
   return [...head, ...sites, '', ...bottom].map((line) => (colours ? line : plain(line)))
 }
 
-/** How much a count has risen a second, by the metric's name and some of its labels. */
+/** How much a count has risen per second, by the metric's name and some of its labels. */
 type Counters = (name: string, labels?: Readonly<Record<string, string>>) => number
 
-/** How much a count has risen, a second. */
+/** How much a count has risen per second. */
 function counters(before: Overview, now: Overview, ms: number): Counters {
   const sum = ({ series }: Overview, name: string, labels: Readonly<Record<string, string>>) =>
     series
@@ -72,7 +72,7 @@ function counters(before: Overview, now: Overview, ms: number): Counters {
         Object.entries(labels).every(([label, value]) => one.labels[label] === value),
       )
       .reduce((total, { value }) => total + value, 0)
-  // A restart between the two begins anew.
+  // After a restart between the two, counters begin at 0 again.
   return (name, labels = {}) =>
     (Math.max(0, sum(now, name, labels) - sum(before, name, labels)) * 1_000) / ms
 }
@@ -145,7 +145,7 @@ function siteRows({ sites, now }: Overview, sort: SortBy): string[][] {
 
 type Site = Overview['sites'][number]
 
-// More are no use on a screen that is looked at in passing.
+// More rows are of no use on a screen that is looked at in passing.
 const accountsShown = 5
 
 /** The accounts with the most streams due. */
@@ -161,7 +161,7 @@ const accountRows = ({ accounts }: Overview, names: Told['names']): string[][] =
 }
 
 /**
- * A row a thread, with the share of one core that it takes: it cannot have more, so 100 % says that it is the
+ * A row a thread, with its share of one core. A thread cannot take more, so 100 % means that it is the
  * bottleneck.
  */
 function threadRows(now: Overview, counted: Counters): string[][] {
@@ -182,7 +182,7 @@ function threadRows(now: Overview, counted: Counters): string[][] {
 /** The time of day, UTC: a frame in a log can be placed by it. */
 const clockTime = (ms: number) => `${isoTime(ms).slice(11, 19)} UTC`
 
-/** What receivers and accounts are called must not move the cursor, nor the columns. */
+/** Names of receivers and accounts must not move the cursor or the columns. */
 function fit(text: string, width: number): string {
   const shown = [...plain(text)]
   return shown.length > width
@@ -190,5 +190,5 @@ function fit(text: string, width: number): string {
     : shown.join('').padEnd(width)
 }
 
-/** One line, with nothing in it that plays with the terminal. */
+/** One line, without characters that control the terminal. */
 const plain = (text: string) => visibleLines(text.replaceAll(/\s*\n\s*/g, ' '))

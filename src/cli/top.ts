@@ -18,7 +18,7 @@ interface Options {
   node?: string
 }
 
-/** `posthorn top`: a frame every few seconds, out of the running appliance's memory. */
+/** `posthorn top`: a frame every few seconds, from the running appliance's memory. */
 export function topCommand(program: Command): void {
   program
     .command('top')
@@ -60,7 +60,7 @@ that a thread came late to anything within the last minute; CPU is of one core.`
           await screen.pause(interval * 1_000)
           if (screen.ended) break
           const now = await ask(place, node)
-          // Keys between two frames show the same one, sorted anew.
+          // Keys between two frames show the same frame, sorted anew.
           screen.show((by, size) => frameOf({ before, now, names, sort: by }, size))
           before = now
           if (once) break
@@ -94,8 +94,8 @@ const clearBelow = '\x1b[J'
 type Draw = (sort: SortBy, size: { columns: number; rows: number; colours: boolean }) => string[]
 
 /**
- * A terminal's other screen with its cursor hidden, and keys without Enter; or, where the output is no
- * terminal, lines. However the process ends, the terminal is as it was.
+ * A terminal's other screen with its cursor hidden, and keys without Enter; or lines, if the output is
+ * no terminal. However the process ends, the terminal is restored.
  */
 function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
   const isTerminal = out.isTTY === true
@@ -106,7 +106,7 @@ function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
   let isOpen = isTerminal
 
   const paint = () => {
-    // A terminal that nobody gave a size says 0.
+    // A terminal without a known size reports 0.
     const size = { columns: out.columns || 120, rows: out.rows || 50, colours: isTerminal }
     if (!isTerminal) {
       const lines = draw(sort, { ...size, columns: 160, rows: 60 })
@@ -124,16 +124,16 @@ function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
     writeSync(1, leave)
   }
   const end = () => ending.abort()
-  // Several that were pressed quickly come together.
+  // Keys pressed quickly arrive together.
   const onKeys = (pressed: string) => {
     for (const key of pressed) {
-      // In raw mode Ctrl-C comes as a key and is no signal.
+      // In raw mode Ctrl-C arrives as a key and not as a signal.
       if (key === 'q' || key === '\x03') return end()
       sort = sortings.find((name) => keyOf[name] === key) ?? sort
     }
     paint()
   }
-  // A reader that has read enough (head) is no fault.
+  // A reader that stops early (head) is no fault.
   const onError = () => end()
 
   out.on('error', onError)
@@ -165,5 +165,5 @@ function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
   }
 }
 
-/** Which key sorts by what. */
+/** The key for each order. */
 const keyOf: Record<SortBy, string> = { connections: 'c', waiting: 'w', site: 's' }

@@ -23,7 +23,7 @@ export function topicCommands(program: Command): void {
   addCommands(topic, rows)
 }
 
-// More than anybody has topics; a place may be below 0, so that a new one comes first.
+// More than anybody has topics. A place may be below 0, so that a new topic comes first.
 const maxPlace = 1_000_000
 
 const rows: readonly CommandRow[] = [

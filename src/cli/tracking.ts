@@ -15,10 +15,10 @@ import { withHints } from './limits.js'
 import { say, sayFields, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
-/** `default`: as what stands above it has it. */
+/** `default`: as the level above has it. */
 type Choice = 'on' | 'off' | 'default'
 
-/** What was given on the command line; what is undefined stays. */
+/** What was given on the command line; undefined changes nothing. */
 interface Given {
   opens?: Choice
   clicks?: Choice
@@ -49,7 +49,7 @@ Examples:
   },
 ]
 
-/** Sets what is given, and shows what is then in force and why. */
+/** Sets the given switches, and shows what is then in force and why. */
 async function runAccountTracking(idOrName: string, given: Given, command: Command): Promise<void> {
   const place = placeOf(command)
   const settings = settingsOf(place).tracking
@@ -124,19 +124,19 @@ interface Done extends Switches {
   opensOfTransactional: boolean
 }
 
-/** What is done; `chosen`: what domain or account themselves say of opens. */
+/** What is tracked; `chosen` is the domain's or account's own choice about opens. */
 function done(own: OwnSwitches, above: Switches, chosen: boolean | null): Done {
   const { opens, clicks } = over(own, above)
   return { opens, opensOfTransactional: chosen ?? false, clicks }
 }
 
-/** What is in force: its own switch, or else what stands above it. */
+/** The switch in force: its own, or else that of the level above. */
 const over = (own: OwnSwitches, above: Switches): Switches => ({
   opens: own.opens ?? above.opens,
   clicks: own.clicks ?? above.clicks,
 })
 
-/** What is done, and whose word that is. */
+/** What is tracked, and who decided it. */
 function inWords(own: OwnSwitches, does: Done, above: string): Record<string, string> {
   const words = (is: boolean, set: boolean | null) =>
     `${is ? 'tracked' : 'not tracked'}${set === null ? `, as ${above} it` : ''}`

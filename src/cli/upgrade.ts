@@ -86,8 +86,8 @@ of the old release: /usr/lib/posthorn/VERSION/bin/posthorn upgrade --back.`,
 ]
 
 /**
- * Without a file it tells what is installed, and finishes or undoes an upgrade that was killed: an
- * operator who comes back to a machine does not know which of these it needs.
+ * Without a file it tells what is installed, and finishes or undoes a killed upgrade: an operator
+ * who comes back to a machine does not know which of these it needs.
  */
 async function runUpgrade(
   file: string | undefined,
@@ -124,8 +124,8 @@ async function runUpgrade(
 }
 
 /**
- * Files in the data directory are made as its owner, and all else as root: the appliance does not
- * run as root, and could not open what root has made there.
+ * Files in the data directory are made as its owner, and everything else as root: the appliance
+ * does not run as root, and could not open root's files there.
  */
 function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Options): UpgradeDeps {
   const { dataDir, configFile } = place
@@ -137,7 +137,7 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
       back()
     }
   }
-  // When the appliance was stopped, to say for how long nothing was taken.
+  // When the appliance was stopped, to tell for how long it took no mail.
   let stoppedAt = 0
   return {
     dataDir,
@@ -182,8 +182,8 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
 }
 
 /**
- * From the stop on nothing serves until this has ended, so neither Ctrl-C nor a connection that breaks ends it: a step
- * that they break fails, and the old release comes back.
+ * From the stop on nothing serves until the upgrade has ended, so neither Ctrl-C nor a broken connection ends it. A
+ * step that they break fails, and the old release comes back.
  */
 function goOnAfterSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -198,7 +198,7 @@ function goOnAfterSignals(): void {
   }
 }
 
-/** What a step is called; undefined for those that nobody need know of. */
+/** The text of a step; undefined for steps that nobody needs to know of. */
 function lineOf({
   step,
   journal: { from, to, migrates, why },
@@ -213,7 +213,7 @@ function lineOf({
   return lines[step]
 }
 
-/** What a killed upgrade has left comes first; true when that was all that was asked for. */
+/** Deals first with what a killed upgrade left; true when nothing else was asked for. */
 async function finish(
   place: CommandPlace,
   deps: UpgradeDeps,
@@ -247,11 +247,11 @@ async function byPackage(place: CommandPlace, file: string, { sha256, ...options
   else say(said.trimEnd())
 }
 
-/** Said in the question, or as a warning where none is asked. */
+/** Said in the question, or as a warning if there is no question. */
 const unchecked = (file: string) =>
   `${file} was not checked against anything: no --sha256, FILE.sha256 or SHA256SUMS says whose bytes these are`
 
-/** Its own program is run to look at it, with the rights of this command. */
+/** Asks first, as the release's own program is run to examine it, with this command's rights. */
 async function trusted(place: CommandPlace, options: Options, release: string, file: string) {
   if (options.yes) {
     warn(unchecked(file))
@@ -285,7 +285,7 @@ function intentOf({ from, to, migrates, isOnServer, running }: UpgradePlan) {
   }
 }
 
-/** How it ended. An upgrade that was undone is an error, unless that was asked for. */
+/** How it ended. An upgrade that was undone is an error, unless the operator wanted that. */
 function sayDone(place: CommandPlace, done: Upgraded) {
   switch (done.kind) {
     case 'not confirmed':
@@ -319,8 +319,8 @@ function sayDone(place: CommandPlace, done: Upgraded) {
 }
 
 /**
- * An error although everything is as before: what was asked for did not happen, and scripts look at
- * the status.
+ * An error although everything is as before: the upgrade did not happen, and scripts look at the
+ * status.
  */
 function wentBack({
   journal: { from, to, backup },
@@ -332,7 +332,7 @@ function wentBack({
   )
 }
 
-/** Which releases are on this machine, and which one is in use. */
+/** Shows which releases are on this machine, and which one is in use. */
 function showInstalled({ json, dataDir }: CommandPlace, layout: Layout) {
   const [current, previous] = [layout.current(), layout.previous()]
   const all = layout.all().map(({ name }) => name)

@@ -29,7 +29,9 @@ import { type CommandPlace, placeOf, settingsOf } from './place.js'
 const roleOption = () =>
   new Option('--role <role>', 'what they may do in the account').choices(memberRoles)
 
-/** `posthorn user`: who logs in at the dashboard, also while nobody can log in any more. */
+/**
+ * `posthorn user`: who may log in to the dashboard. It works even when nobody can log in any more.
+ */
 export function userCommands(program: Command): void {
   const user = program.command('user').description('people: who logs in at the dashboard')
   addCommands(user, rows)
@@ -149,7 +151,7 @@ async function runList({ address }: { address?: string }, command: Command): Pro
   )
 }
 
-/** What somebody is, beside a person. */
+/** Words for what somebody is: operator, disabled and so on. */
 const wordsOf = ({ isOperator, isDisabled, isProved, isBound }: ListedPerson) =>
   [
     isOperator ? 'operator' : '',
@@ -160,7 +162,7 @@ const wordsOf = ({ isOperator, isDisabled, isProved, isBound }: ListedPerson) =>
     .filter((word) => word !== '')
     .join(', ')
 
-/** What is asked for beside the password. */
+/** The factors that are asked for beside the password. */
 const factorsOf = ({ hasTotp, passkeys }: ListedPerson) =>
   [hasTotp ? 'app' : '', passkeys > 0 ? counted(passkeys, 'passkey') : '']
     .filter((word) => word !== '')
@@ -173,7 +175,7 @@ const shown = (person: ListedPerson) => ({
   lastLoginAt: jsonTime(person.lastLoginAt),
 })
 
-/** They choose the password themselves: no command ever has one. */
+/** The new user chooses the password: no command ever has one. */
 async function runAdd(email: string, options: AddOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const { name = email, operator, account, role } = options
@@ -216,7 +218,7 @@ interface InviteOptions {
   operator?: true
 }
 
-/** For an appliance that nobody can log in to yet. Each link ends the one before. */
+/** For an appliance that nobody can log in to yet. Each link ends the previous one. */
 async function runFirst(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const path = await withStore(place, ({ store, clock }) =>
@@ -238,7 +240,7 @@ async function runReset(email: string, { mfa }: { mfa?: true }, command: Command
   sayLink(place, path, 'It is good once, for 15 minutes.')
 }
 
-/** For somebody who has another name at the provider now, or whose name there another has. */
+/** For somebody whose name at the provider has changed, or now belongs to somebody else. */
 async function runUnbind(email: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const unbound = await withPerson(place, email, (deps, id) =>
@@ -252,7 +254,7 @@ async function runUnbind(email: string, _options: unknown, command: Command): Pr
   )
 }
 
-/** A role in one account; 'none' takes them out of it. */
+/** Sets a role in one account; 'none' removes the person from it. */
 async function runRole(
   email: string,
   role: string,
@@ -277,7 +279,7 @@ async function runRole(
   say(`${email} is ${wanted === 'none' ? 'no longer' : `now ${wanted}`} in "${account}"`)
 }
 
-/** Nothing is deleted: the audit log still has their name. */
+/** Deletes nothing: the audit log still names the person. */
 async function runDisable(email: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   await withPerson(place, email, disablePerson)
@@ -285,7 +287,7 @@ async function runDisable(email: string, _options: unknown, command: Command): P
   say(`${email} cannot log in any more; 'posthorn user enable' lets them in again`)
 }
 
-/** Their password and factors are what they were. */
+/** The person's password and factors stay as they were. */
 async function runEnable(email: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   await withPerson(place, email, enablePerson)
@@ -293,7 +295,7 @@ async function runEnable(email: string, _options: unknown, command: Command): Pr
   say(`${email} can log in again`)
 }
 
-/** They log in again, as the operator's pages ask for more than an account's. */
+/** The person has to log in again, as the operator's pages require more than an account's. */
 async function runOperator(
   email: string,
   { remove }: { remove?: true },

@@ -31,7 +31,8 @@ export function versionCommand(program: Command): void {
       const told = place && (await askAppliance(place, { overview: true }))
       const appliance = told?.overview?.version ?? null
       if (command.optsWithGlobals<{ json?: boolean }>().json) {
-        // Only here, as it loads the database: who asks so is an upgrade, which is to know that it can be loaded.
+        // Loaded only here, as it loads the database: only an upgrade asks this way, to know that the database
+        // can be loaded.
         const { latestSchema } = await import('../store/index.js')
         const schema = await latestSchema()
         return sayJson({
@@ -53,7 +54,7 @@ export function versionCommand(program: Command): void {
     })
 }
 
-/** Who may not look into the data directory learns all the same which version is installed. */
+/** A user who may not look into the data directory still learns which version is installed. */
 function placeIfSeen(command: Command): CommandPlace | undefined {
   try {
     return placeOf(command)

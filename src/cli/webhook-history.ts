@@ -96,7 +96,7 @@ async function again(
   }
 }
 
-/** Which deliveries are meant; undefined where nothing is named, or two things that exclude each other. */
+/** Which deliveries are meant; undefined if nothing is named, or two choices that exclude each other. */
 function whichIn(from: number | undefined, { failed, to }: Options) {
   if (from === undefined) return failed && to === undefined ? 'failed' : undefined
   if (to === undefined) return failed ? undefined : from

@@ -153,7 +153,7 @@ async function add(deps: Guarded, url: string, options: Options) {
   }
 }
 
-/** The endpoints; which events, where it is not all of them. */
+/** The endpoints, with their events unless they get all. */
 async function list({ store: { read }, account }: CommandDeps) {
   const json = await webhooksAnswer(read, (await account()).id)
   return {
@@ -216,7 +216,8 @@ async function test(deps: Guarded, id: string) {
 }
 
 /**
- * For the overlap both secrets sign, so that no event is refused while receivers learn the new one.
+ * During the overlap both secrets sign, so that no event is refused while receivers learn the new
+ * one.
  */
 async function rotate(deps: CommandDeps, id: string, options: Options & AskOptions) {
   const { overlap } = options
@@ -246,7 +247,7 @@ async function rotate(deps: CommandDeps, id: string, options: Options & AskOptio
   }
 }
 
-/** What was set aside meanwhile stays so: a replay, which is offered, sends it. */
+/** Deliveries that were set aside stay so; the command offers a replay, which sends them. */
 async function enable(deps: CommandDeps, id: string) {
   const { account, json } = await change(deps, id, true)
   return {
@@ -261,13 +262,16 @@ async function enable(deps: CommandDeps, id: string) {
   }
 }
 
-/** By the operator's word; the appliance itself disables one after a day of failing and 30 events. */
+/**
+ * By the operator's order; the appliance itself disables an endpoint after a day of failing and 30
+ * events.
+ */
 async function disable(deps: CommandDeps, id: string) {
   const { json } = await change(deps, id, false)
   return { json, say: () => say(`Webhook ${id} is disabled`) }
 }
 
-/** What waits for it is lost, which the question says with its number. */
+/** Deliveries that wait for it are lost, and the question tells how many. */
 async function remove(deps: CommandDeps, id: string, options: AskOptions) {
   const found = await endpointOf(deps, id)
   const requests = await countRequests(deps.store.read, found.id)
@@ -319,6 +323,6 @@ const unknownHint = { not_found: "'posthorn webhook list' shows those of the acc
 /** `bounced` for `email.bounced`. */
 const short = (event: string) => event.replace('email.', '')
 
-/** An endpoint without events was written by something broken, and gets none. */
+/** A fault must have written an endpoint without events, which gets none. */
 const eventsShown = (events: readonly string[]) =>
   events.length === 0 ? 'damaged: delete it and add it again' : events.join(', ')

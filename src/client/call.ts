@@ -8,7 +8,7 @@ export type Query<N extends OperationName> = Operations[N]['query']
 export type Body<N extends OperationName> = Operations[N]['body']
 
 interface Given<N extends OperationName> {
-  /** What stands in the path, in its order. */
+  /** The values in the path, in its order. */
   params?: readonly string[]
   query?: Query<N> | undefined
   body?: Body<N>
@@ -24,8 +24,8 @@ export type Call = <N extends OperationName>(
 export const makeCall =
   (core: Core): Call =>
   async (name, { params = [], query, body } = {}, options) =>
-    // Which type the answer has follows from the operation's name (`Operations`). Through `request`, which sees only
-    // method and path, TypeScript cannot follow it.
+    // The answer's type follows from the operation's name (`Operations`). TypeScript cannot follow it through
+    // `request`, which sees only method and path.
     (await request(core, { ...route(name, params), query, body }, options)) as never
 
 /** Method and path of an operation, its parameters filled in. */
@@ -51,7 +51,7 @@ type ItemOf<N extends OperationName, K extends keyof Answer<N>> = Answer<N>[K] e
   ? I
   : never
 
-/** Makes the methods of a resource, by what they take. */
+/** Makes the methods of a resource, by their arguments. */
 export const makeMethods = (call: Call) => ({
   call,
   /** Takes nothing. */
@@ -89,7 +89,7 @@ export const makeMethods = (call: Call) => ({
     <N extends OperationName>(name: N) =>
     (id: string, query?: Query<N>, options?: CallOptions): Promise<Answer<N>> =>
       call(name, { params: [id], query }, options),
-  /** A list with pages, of which `key` names the items. */
+  /** A list with pages; `key` names the items in a page. */
   pages:
     <N extends OperationName, K extends keyof Answer<N>>(name: N, key: K) =>
     (query?: Query<N>, options?: CallOptions): Listed<Answer<N>, ItemOf<N, K>> =>
@@ -106,7 +106,7 @@ export const makeMethods = (call: Call) => ({
 
 export type Methods = ReturnType<typeof makeMethods>
 
-/** A list. Awaited it is its first page, iterated it is every item of all pages. */
+/** A list. Awaiting it gives its first page, iterating it gives every item of all pages. */
 export interface Listed<Page, Item> extends PromiseLike<Page>, AsyncIterable<Item> {
   /** Page by page, from the first. */
   pages(): AsyncIterable<Page>

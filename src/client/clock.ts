@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Resolves after `ms`; rejects with the signal's reason when that is aborted before. */
+  /** Resolves after `ms`; rejects with the signal's reason if the signal is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import type { BatchQueued, Email, EmailQueued, EmailScheduled, Send } from './ty
 /** `Omit`, but for each member of a union by itself: `html` or `template` stays a choice. */
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
-/** A topic goes with marketing mail alone. */
+/** Only marketing mail may have a topic. */
 type OnTopic =
   | { type: 'marketing'; topicId?: string | null | undefined }
   | { type?: 'transactional' | null | undefined; topicId?: null | undefined }
@@ -43,9 +43,12 @@ export const emailMethods = ({ call, byId, withBody, pages }: Methods, clock: Cl
     },
     ussd: withBody('POST /v1/emails/ussd'),
     get,
-    /** Those that the filters fit, newest first. */
+    /** Mails that fit the filters, newest first. */
     list: pages('GET /v1/emails', 'emails'),
-    /** Until it is delivered, bounced, failed, cancelled or suppressed, or has the status `until`. */
+    /**
+     * Waits until the mail is delivered, bounced, failed, cancelled or suppressed, or has the status
+     * `until`.
+     */
     wait: (id: string, options: WaitOptions = {}): Promise<Email> =>
       waitForEmail(clock, (own) => get(id, own), options),
     /** Takes back a mail that is still scheduled. */
@@ -71,8 +74,8 @@ const firstPauseMs = 200
 const longestPauseMs = 5_000
 
 /**
- * Looks again and again, with growing pauses, until the mail has `until` or has come to its end: look
- * at its status. Throws a TimeoutError, `body` the mail as it was last, when time is up.
+ * Asks repeatedly, with growing pauses, until the mail has the status `until` or a final one: look at
+ * its status. Throws a TimeoutError when time is up, whose `body` is the mail as last seen.
  */
 async function waitForEmail(
   clock: Clock,

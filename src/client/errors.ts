@@ -3,12 +3,12 @@ import type { ErrorBodies } from './types.js'
 /** A code of the catalogue, or one that a newer server has. */
 export type ErrorCode = keyof ErrorBodies | (string & {})
 
-/** What a failed request is known by, beside its message. */
+/** What is known of a failed request, beside its message. */
 export interface Failure {
   code: string
   /** 0: there was no answer. */
   status?: number
-  /** The answer's JSON; of another body its first 200 characters. */
+  /** The answer's JSON, or the first 200 characters of another body. */
   body?: unknown
   requestId?: string | undefined
   attempts?: number
@@ -16,7 +16,7 @@ export interface Failure {
   cause?: unknown
 }
 
-/** Everything that this client throws of itself; `code` is what to branch on. */
+/** Every error that this client itself throws; branch on `code`. */
 export class PosthornError extends Error {
   override name = 'PosthornError'
   // Declared alone: the constructor sets them, and the file has to stay within 8 KiB.
@@ -52,9 +52,9 @@ export interface Issue {
 /** 400, 413, 415, 422: the request is wrong. */
 export class ValidationError extends PosthornError {
   override name = 'ValidationError'
-  /** Every field that is wrong, where the shape of the body is. */
+  /** Every wrong field, if the shape of the body is wrong. */
   readonly issues: readonly Issue[] = (this.body as Partial<Shaped>)?.error?.issues ?? []
-  /** Of a batch: every item that is wrong. Of an automation, by `key`. */
+  /** Every wrong item of a batch; for an automation, by `key`. */
   readonly errors: readonly { index: number; key?: string | null; error: string }[] =
     (this.body as Partial<Listed>)?.errors ?? []
   /** The first field that is wrong: `to.0`. */
@@ -115,12 +115,12 @@ export class NotFoundError extends PosthornError {
   override name = 'NotFoundError'
 }
 
-/** 409: its state does not allow this, or the Idempotency-Key was used otherwise. */
+/** 409: its state does not allow this, or the Idempotency-Key was used for another request. */
 export class ConflictError extends PosthornError {
   override name = 'ConflictError'
 }
 
-/** 5xx, and answers that no Posthorn gives, such as the page of a proxy. */
+/** 5xx, and answers that Posthorn never gives, such as the page of a proxy. */
 export class ServerError extends PosthornError {
   override name = 'ServerError'
 }
@@ -128,7 +128,7 @@ export class ServerError extends PosthornError {
 /** There was no whole answer; `cause` is the fault of the network. */
 export class ConnectionError extends PosthornError {
   override name = 'ConnectionError'
-  /** How far it came. With `connect` nothing was sent. */
+  /** How far the request came. With `connect` nothing was sent. */
   phase: 'connect' | 'request' | 'response' = 'request'
 }
 
@@ -137,10 +137,10 @@ export class TimeoutError extends PosthornError {
   override name = 'TimeoutError'
 }
 
-/** An import that ended in the middle: what is counted is in. */
+/** An import that ended in the middle: the counted rows were imported. */
 export class ImportInterrupted extends PosthornError {
   override name = 'ImportInterrupted'
-  /** Undefined where the connection broke and nobody counted. */
+  /** Undefined if the connection broke and nobody counted. */
   readonly imported: number | undefined = (this.body as { imported?: number } | undefined)?.imported
 }
 
@@ -156,7 +156,7 @@ export class WebhookVerificationError extends PosthornError {
   }
 }
 
-/** Whether this is an error of this client; with a code, one of which the body is known. */
+/** Whether this is an error of this client; with a code, also the type of its body. */
 export function isPosthornError(error: unknown): error is PosthornError
 export function isPosthornError<C extends keyof ErrorBodies>(
   error: unknown,

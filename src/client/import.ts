@@ -9,8 +9,8 @@ export type ImportSource = Blob | AsyncIterable<Uint8Array> | ReadableStream<Uin
 const importName = 'POST /v1/contacts/{listId}/import'
 
 /**
- * Imports a CSV file while it is read. It is never tried again by itself, as a part of the rows may be in already: an
- * ImportInterrupted says how many, as far as the server has told. The same file may be imported again.
+ * Imports a CSV file while it is read. It is never repeated by itself, as some rows may be in already: an
+ * ImportInterrupted says how many, as far as the server told. The same file may be imported again.
  */
 export async function importContacts(
   core: Core,

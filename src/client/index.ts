@@ -1,8 +1,8 @@
 /**
- * The client library, served by the appliance as a package of its own: `posthorn-client`.
- * Must hold: it imports nothing, not of the appliance and not of Node, so that one file runs on every
- * runtime with fetch and WebCrypto; a call has one key and the same bytes in all its attempts; what
- * fails is thrown; the API key is in no text, log or error. How to change it: README.md.
+ * The client library, served by the appliance as a package of its own: `posthorn-client`. Must hold:
+ * it imports nothing, neither of the appliance nor of Node, so that one file runs on every runtime
+ * with fetch and WebCrypto; a call has one key and the same bytes in all its attempts; what fails is
+ * thrown; the API key is in no text, log or error. How to change it: README.md.
  */
 export type { Answer, Listed, OperationName } from './call.js'
 export type { Clock } from './clock.js'

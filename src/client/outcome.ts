@@ -13,7 +13,7 @@ import {
   ValidationError,
 } from './errors.js'
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export type Outcome = Answered | Broken | { kind: 'timeout'; afterMs: number }
 
 export interface Answered {
@@ -31,13 +31,13 @@ export interface Broken {
   cause: unknown
 }
 
-/** The code in an error's body; undefined where it has none. */
+/** The code in an error's body; undefined if it has none. */
 export function codeOf({ body, isJson }: Answered): string | undefined {
   const code = isJson ? (body as { code?: unknown } | null)?.code : undefined
   return typeof code === 'string' ? code : undefined
 }
 
-/** For how long the server asks to wait, and how long a call may take if that is why it ends; in seconds. */
+/** In seconds: how long the server asks to wait, and how long a call may take if that limit ended it. */
 interface Wait {
   seconds?: number | undefined
   most?: number | undefined
@@ -72,7 +72,7 @@ const broken = {
 
 const tried = (attempts: number) => (attempts > 1 ? ` (tried ${attempts} times)` : '')
 
-/** The message of fetch is always 'fetch failed'; what happened stands in its cause. */
+/** The message of fetch is always 'fetch failed'; its cause tells what happened. */
 function reasonOf(fault: unknown): string {
   const { message, cause } = fault as { message?: string; cause?: { message?: string } }
   return cause?.message || message || String(fault)

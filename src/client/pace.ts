@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js'
 
-/** What the last answer said of the rate limit of this key. */
+/** This key's rate limit, as the last answer told it. */
 export interface RateLimit {
   limit: number
   remaining: number
@@ -10,15 +10,15 @@ export interface RateLimit {
 
 /** Waits for the window's end instead of running into a 429. */
 export interface Pace {
-  /** Counts a request that is about to leave; waits before it where none is left. */
+  /** Counts a request that is about to leave; first waits if none is left. */
   take(signal: AbortSignal | undefined): Promise<void>
   /** Learns from an answer. */
   learn(headers: Headers): RateLimit | undefined
 }
 
 /**
- * Keeps a client within the rate that the server has told it last. Until its first answer it knows
- * none.
+ * Keeps a client within the rate that the server told last. Before the first answer no rate is
+ * known.
  */
 export function makePace(clock: Clock): Pace {
   let known: RateLimit | undefined

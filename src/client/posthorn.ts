@@ -35,9 +35,9 @@ import { clientVersion, type Plan } from './types.js'
 export interface PosthornOptions {
   /** Where the appliance's API is, such as `http://posthorn.internal:8080`; else POSTHORN_URL. */
   url?: string | undefined
-  /** The key, or what gives it for each request; else POSTHORN_API_KEY. */
+  /** The key, or a function that gives it for each request; else POSTHORN_API_KEY. */
   apiKey?: string | (() => string | undefined | Promise<string | undefined>) | undefined
-  /** Instead of the global one. */
+  /** Used instead of the global fetch. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
   /** Milliseconds for each attempt; default 30,000. */
   timeout?: number | undefined
@@ -45,12 +45,14 @@ export interface PosthornOptions {
   retries?: number | undefined
   /** Milliseconds for all attempts and waits of a call; default 120,000. */
   maxElapsed?: number | undefined
-  /** `wait`: before requests that the rate limit would refuse. Default: `sendMany` alone does. */
+  /**
+   * `wait` waits before requests that the rate limit would refuse. By default only `sendMany` does.
+   */
   pace?: 'wait' | 'off' | undefined
   clock?: Clock | undefined
-  /** Below 1, as Math.random. */
+  /** A number below 1, like Math.random. */
   random?: (() => number) | undefined
-  /** Put before that of the client. */
+  /** Put before the client's own. */
   userAgent?: string | undefined
   onRequest?: ((request: RequestSeen) => void) | undefined
   onResponse?: ((response: ResponseSeen) => void) | undefined
@@ -142,7 +144,9 @@ export class Posthorn {
     return { client: clientVersion, server }
   }
 
-  /** Any request, for what is newer than this client. A POST has an Idempotency-Key too. */
+  /**
+   * Any request, for operations that are newer than this client. A POST has an Idempotency-Key too.
+   */
   request(
     method: string,
     path: string,
@@ -168,7 +172,7 @@ export class Posthorn {
 
 function coreOf(options: PosthornOptions): Core {
   const { process, window, document } = globalThis as Environment
-  // jsdom has both in Node, where a key is safe.
+  // In Node, where a key is safe, jsdom has both too.
   if (window !== undefined && document !== undefined && process?.versions?.node === undefined) {
     throw new Error(
       'An API key in a page belongs to everybody who opens it: call Posthorn from your server',
@@ -181,7 +185,7 @@ function coreOf(options: PosthornOptions): Core {
   const node = process?.versions?.node?.split('.')[0]
   const agent = [options.userAgent, `posthorn-client/${clientVersion}`, node && `node/${node}`]
   return {
-    // What quickstart and pages show may end with /v1.
+    // The URL that quickstart and pages show may end with /v1.
     url: checkedUrl(url).replace(/\/+(v1\/*)?$/, ''),
     apiKey: async () => (typeof apiKey === 'function' ? apiKey() : apiKey),
     // Looked up for each request: tests replace the global one later.

@@ -6,16 +6,16 @@ import { againAfter, type Chances, retryAfterMs } from './retry.js'
 
 /** The last argument of every method. */
 export interface CallOptions {
-  /** Of a POST: one call, one key. Made by the client unless given. */
+  /** For a POST: one call, one key. The client makes it unless it is given. */
   idempotencyKey?: string | undefined
-  /** Ends the call; what it throws is the signal's reason. */
+  /** Ends the call, which then throws the signal's reason. */
   signal?: AbortSignal | undefined
   /** Milliseconds for each attempt. */
   timeout?: number | undefined
   /** How often it may be tried again. */
   retries?: number | undefined
   headers?: Record<string, string> | undefined
-  /** `wait`: before a request that the rate limit would refuse. */
+  /** `wait` waits before a request that the rate limit would refuse. */
   pace?: 'wait' | 'off' | undefined
 }
 
@@ -62,20 +62,20 @@ export interface Asked {
   /** Below the server's url: `/v1/emails/send`. */
   path: string
   query?: Record<string, unknown> | undefined
-  /** JSON, unless it is a stream with a content type of its own. */
+  /** Sent as JSON, unless it is a stream with a content type of its own. */
   body?: unknown
   contentType?: string
-  /** It is never tried again: the repeat of an import that broke off would not be harmless. */
+  /** The request is never repeated: repeating an interrupted import would not be harmless. */
   once?: boolean
 }
 
-// Beside the results and not in them, so that they stay the plain JSON of the answer; an entry goes with its result.
+// Kept beside the results, so that they stay the plain JSON of the answer; an entry is freed with its result.
 const metas = new WeakMap<object, Meta>()
 
 /** What is known of the request that gave this result; undefined for anything else. */
 export const metaOf = (result: object): Meta | undefined => metas.get(result)
 
-/** Makes `result` known by the same meta as `from`: a part of an answer. */
+/** Gives `result`, a part of an answer, the same meta as the answer. */
 export function withMeta<T>(result: T, meta: Meta | undefined): T {
   if (typeof result === 'object' && result !== null && meta !== undefined) metas.set(result, meta)
   return result
@@ -90,7 +90,7 @@ export async function request(
   const began = core.clock.now()
   const { signal } = options
   const key = options.idempotencyKey ?? (asked.method === 'POST' ? crypto.randomUUID() : undefined)
-  // Silently another key would be another mail.
+  // Changing the key silently would send another mail.
   if (key !== undefined && !/^[!-~]{1,255}$/.test(key)) {
     throw unfit('idempotencyKey: expected 1 to 255 visible ASCII characters')
   }
@@ -145,7 +145,7 @@ function search(query: Record<string, unknown> = {}): string {
   return given.size === 0 ? '' : `?${given}`
 }
 
-/** What is wrong before anything is sent. */
+/** An error from before anything is sent. */
 const unfit = (message: string) =>
   new ValidationError(message, { code: 'validation_error', attempts: 0 })
 
@@ -171,7 +171,7 @@ async function once(core: Core, attempt: Attempt, options: CallOptions): Promise
   const { signal } = options
   const began = core.clock.now()
   const key = await core.apiKey()
-  // It is not shown: a message goes into logs.
+  // The key is not shown, as a message goes into logs.
   if (key && !/^[!-~]+$/.test(key)) {
     throw unfit('apiKey has a space, a line break or a letter that no key has')
   }
@@ -197,11 +197,11 @@ async function once(core: Core, attempt: Attempt, options: CallOptions): Promise
       method: seen.method,
       headers: { ...headers, ...(key && { authorization: `Bearer ${key}` }) },
       // Redirects are not followed. The request would go to a place that nobody has named, and after a 301 or 302 fetch
-      // makes a GET of a POST (RFC 9110 §15.4).
+      // turns a POST into a GET (RFC 9110 §15.4).
       redirect: 'manual',
       signal: cut.signal,
       ...(body !== undefined && { body: body as string }),
-      // fetch asks for it where the body is a stream.
+      // fetch requires it for a body that is a stream.
       ...(body instanceof ReadableStream && { duplex: 'half' }),
     })
     phase = 'response'
@@ -230,7 +230,7 @@ function read(response: Response, text: string): Outcome {
   try {
     return { kind: 'answered', status, headers, body: JSON.parse(text), isJson: true }
   } catch (cause) {
-    // A 2xx whose body cannot be read has not arrived whole. What was asked for may have been done: the repeat with the
+    // A 2xx whose body cannot be read has not arrived whole. The request may have been carried out: the repeat with the
     // same key finds out.
     if (status < 300) return { kind: 'broken', phase: 'response', cause }
     return { kind: 'answered', status, headers, body: text.slice(0, 200), isJson: false }

@@ -22,28 +22,28 @@ export const broadcastMethods = ({
   create: withBody('POST /v1/broadcasts'),
   list: pages('GET /v1/broadcasts', 'broadcasts'),
   get: byId('GET /v1/broadcasts/{id}'),
-  /** A draft; an empty `topicId`, `name` or `scheduledAt` takes it away. */
+  /** Changes a draft; an empty `topicId`, `name` or `scheduledAt` removes it. */
   update: byIdWithBody('PATCH /v1/broadcasts/{id}'),
   recipients: pagesById('GET /v1/broadcasts/{id}/recipients', 'recipients'),
   /** What people and machines did with it, by time, link, provider and reason. */
   report: byId('GET /v1/broadcasts/{id}/report'),
-  /** When it would be done, and what would hold it up. */
+  /** When it would be finished, and what would hold it up. */
   rehearse: byId('POST /v1/broadcasts/{id}/rehearse'),
   /** A draft like it, without its time. */
   duplicate: byId('POST /v1/broadcasts/{id}/duplicate'),
-  /** A draft. */
+  /** Sends a draft. */
   send: byId('POST /v1/broadcasts/{id}/send'),
-  /** One that is scheduled or sending; mails under way at this moment still leave. */
+  /** Pauses a campaign that is scheduled or sending; mails under way at this moment still leave. */
   pause: byId('POST /v1/broadcasts/{id}/pause'),
-  /** What `pause` has paused. */
+  /** Resumes a paused campaign. */
   resume: byId('POST /v1/broadcasts/{id}/resume'),
-  /** A draft, or one that is scheduled. */
+  /** Cancels a draft or a scheduled campaign. */
   cancel: byId('POST /v1/broadcasts/{id}/cancel'),
-  /** What has not left of one, also of one that is sending. */
+  /** Cancels the mails that have not left, even of a campaign that is sending. */
   cancelRest: byId('POST /v1/broadcasts/{id}/cancel-rest'),
-  /** Makes one that has not begun a draft again. */
+  /** Makes a campaign that has not begun a draft again. */
   takeBack: byId('POST /v1/broadcasts/{id}/take-back'),
-  /** The version that the rest gets, of one that tests several. */
+  /** Chooses which of the tested versions the rest gets. */
   chooseVariant: byIds('POST /v1/broadcasts/{id}/variants/{key}/choose'),
   /** The marketing plan, and what is used of it. */
   usage: plain('GET /v1/broadcasts/plan/usage'),
@@ -59,26 +59,29 @@ export const contactMethods = (methods: Methods, core: Core) => {
       /** One list, and how it grows. */
       get: byId('GET /v1/contacts/lists/{id}'),
       rename: byIdWithBody('PATCH /v1/contacts/lists/{id}'),
-      /** The list and its contacts, for good. */
+      /** Deletes the list and its contacts, for good. */
       delete: byId('DELETE /v1/contacts/lists/{id}'),
     },
     /** Puts a contact on a list, given by its id. */
     add: byIdWithBody('POST /v1/contacts/{listId}'),
-    /** Those of all lists and of none, by how address, name or phone number begins, list and state. */
+    /**
+     * Contacts of all lists and of none: by the beginning of address, name or phone number, by list
+     * and by state.
+     */
     find: pages('GET /v1/contacts/all', 'contacts'),
-    /** With their lists, and why mail goes to them or does not. */
+    /** A contact with its lists, and why mail goes there or does not. */
     get: byId('GET /v1/contacts/all/{id}'),
-    /** An empty name or phone number takes it away; metadata is laid over what is known. */
+    /** An empty name or phone number removes it; metadata is merged into the known fields. */
     update: byIdWithBody('PATCH /v1/contacts/all/{id}'),
-    /** What the fields of contacts are called, what they take, and which of them recipients may change. */
+    /** The fields of contacts: their names, their values, and which of them recipients may change. */
     fields: {
       list: part('GET /v1/contact-fields', 'fields'),
       create: withBody('POST /v1/contact-fields'),
       update: byIdWithBody('PATCH /v1/contact-fields/{id}'),
-      /** The description; what contacts have in it stays. */
+      /** Deletes the description; the contacts' values stay. */
       delete: byId('DELETE /v1/contact-fields/{id}'),
     },
-    /** Something with all contacts that fit: a task. */
+    /** One action on all contacts that fit, as a task. */
     bulk: {
       start: withBody('POST /v1/contacts/bulk'),
       get: byId('GET /v1/contacts/bulk/{id}'),
@@ -86,21 +89,21 @@ export const contactMethods = (methods: Methods, core: Core) => {
     },
     /** All that is known of an address: its mails a page at a time. */
     download: pagesById('GET /v1/contacts/downloads/{email}', 'mails'),
-    /** An address is forgotten, for good: a task. */
+    /** Forgets an address for good, as a task. */
     erasures: {
       start: (address: string, options?: CallOptions) =>
         call('POST /v1/contacts/erasures', { body: { address } }, options),
       get: byId('GET /v1/contacts/erasures/{id}'),
     },
-    /** Off all lists, for good. */
+    /** Removes the contact from all lists, for good. */
     delete: byId('DELETE /v1/contacts/all/{id}'),
     /** Who is on a list. */
     list: pagesById('GET /v1/contacts/{listId}', 'contacts'),
     /** Takes a contact off a list. */
     remove: byIds('DELETE /v1/contacts/{listId}/{contactId}'),
     /**
-     * A CSV file, streamed. It is never tried again by itself: what is counted is in, and
-     * `ImportInterrupted` says how many that are. The same file again skips those.
+     * A CSV file, streamed. It is never repeated by itself: the counted rows are in, and
+     * `ImportInterrupted` says how many. The same file again skips these.
      */
     import: (
       listId: string,
@@ -140,7 +143,7 @@ export const automationMethods = (methods: Methods) => {
     list: pages('GET /v1/automations', 'automations'),
     get: byId('GET /v1/automations/{id}'),
     update: byIdWithBody('PATCH /v1/automations/{id}'),
-    /** A disabled one with the same steps; with `draft` what is written in its draft is copied, too. */
+    /** Makes a disabled one with the same steps; `draft` copies its draft too. */
     duplicate: (
       id: string,
       { draft, ...options }: Body<'POST /v1/automations/{id}/duplicate'> & CallOptions = {},
@@ -148,9 +151,9 @@ export const automationMethods = (methods: Methods) => {
       const body = draft === undefined ? {} : { draft }
       return call('POST /v1/automations/{id}/duplicate', { params: [id], body }, options)
     },
-    /** As it is being written; without a draft its version. */
+    /** The draft, or the version if there is no draft. */
     getDraft: byId('GET /v1/automations/{id}/draft'),
-    /** Kept whatever it lacks; the version goes on as it is. */
+    /** Saves an incomplete draft too; the version stays in force. */
     updateDraft: byIdWithBody('PATCH /v1/automations/{id}/draft'),
     /** Puts the draft in force. */
     enableDraft: byIdWithBody('POST /v1/automations/{id}/draft/enable'),
@@ -161,17 +164,17 @@ export const automationMethods = (methods: Methods) => {
     disable: byId('POST /v1/automations/{id}/disable'),
     /** For good; its runs are cancelled. */
     archive: byId('POST /v1/automations/{id}/archive'),
-    /** Nobody takes a step until it is resumed. */
+    /** No run takes a step until it is resumed. */
     pause: (
       id: string,
       body: Body<'POST /v1/automations/{id}/pause'> = {},
       options?: CallOptions,
     ) => call('POST /v1/automations/{id}/pause', { params: [id], body }, options),
-    /** What fell due meanwhile: `shift`, `now` or `skip`. */
+    /** Says what happens to steps that fell due meanwhile: `shift`, `now` or `skip`. */
     resume: byIdWithBody('POST /v1/automations/{id}/resume'),
-    /** Lets runs of older versions go on by the steps of another. */
+    /** Moves runs of older versions to the steps of another. */
     move: byIdWithBody('POST /v1/automations/{id}/move'),
-    /** For a list or a segment, so many an hour. */
+    /** Starts it for a list or a segment, so many contacts an hour. */
     startFor: byIdWithBody('POST /v1/automations/{id}/start'),
     /** How far that is. */
     getStart: byId('GET /v1/automations/{id}/start'),
@@ -181,11 +184,11 @@ export const automationMethods = (methods: Methods) => {
     /** Walks somebody through it; nothing is written or sent. */
     simulate: byIdWithBody('POST /v1/automations/{id}/simulate'),
     runs: pagesById('GET /v1/automations/{id}/runs', 'runs'),
-    /** Starts it for one contact, whatever event it waits for. */
+    /** Starts it for one contact, whatever event starts it otherwise. */
     startRun: byIdWithBody('POST /v1/automations/{id}/runs'),
     getRun: byId('GET /v1/automations/runs/{id}'),
     cancelRun: byId('POST /v1/automations/runs/{id}/cancel'),
-    /** Stops all that fit; the appliance goes on with it by itself. */
+    /** Stops all runs that fit; the appliance does the work by itself. */
     cancelRuns: byIdWithBody('POST /v1/automations/{id}/cancel'),
     /** How far that is. */
     getRunsCancelled: byId('GET /v1/automations/{id}/cancel'),
@@ -200,7 +203,7 @@ export const topicMethods = ({ call, byId, withBody, byIdWithBody }: Methods) =>
   /** Changes it; `archived: false` restores it. */
   update: byIdWithBody('PATCH /v1/topics/{id}'),
   archive: byId('DELETE /v1/topics/{id}'),
-  /** Who has left it: the latest 500. */
+  /** The latest 500 people who left it. */
   optOuts: byId('GET /v1/topics/{id}/opt-outs'),
 })
 
@@ -210,13 +213,13 @@ export const formMethods = ({ part, byId, withBody, byIdWithBody }: Methods) => 
   create: withBody('POST /v1/forms'),
   /** With its figures. */
   get: byId('GET /v1/forms/{id}'),
-  /** Changes it; `archived` takes it out of use, or brings it back. */
+  /** Changes it; `archived` takes it out of use or restores it. */
   update: byIdWithBody('PATCH /v1/forms/{id}'),
-  /** Lets one go on that has stopped by itself. */
+  /** Lets a form that has stopped by itself go on. */
   resume: byId('POST /v1/forms/{id}/resume'),
-  /** What it asks of a browser, while its confirmations come back. */
+  /** The work that it asks of a browser while its confirmations bounce. */
   work: byId('GET /v1/forms/{id}/work'),
-  /** What a visitor of a page of yours has typed. */
+  /** Submits what a visitor of a page of yours has typed. */
   submit: byIdWithBody('POST /v1/forms/{id}/submissions'),
 })
 
@@ -227,7 +230,7 @@ export const pictureMethods = ({ pages, byId, withBody, byIdWithBody }: Methods)
   add: withBody('POST /v1/pictures'),
   get: byId('GET /v1/pictures/{id}'),
   update: byIdWithBody('PATCH /v1/pictures/{id}'),
-  /** Mails that were sent with it do not show it any more. */
+  /** Mails that were sent with it no longer show it. */
   delete: byId('DELETE /v1/pictures/{id}'),
 })
 
@@ -241,11 +244,11 @@ export const brandMethods = ({ plain, withBody }: Methods) => ({
 export const segmentMethods = ({ part, byId, byIdWithBody, withBody, pagesById }: Methods) => ({
   list: part('GET /v1/segments', 'segments'),
   create: withBody('POST /v1/segments'),
-  /** For how many people a rule would hold; from a sample where there are many. */
+  /** How many people a rule would fit; estimated from a sample if there are many. */
   count: withBody('POST /v1/segments/count'),
   get: byId('GET /v1/segments/{id}'),
   update: byIdWithBody('PATCH /v1/segments/{id}'),
-  /** Nobody of it is deleted. */
+  /** Deletes the rule, and none of its contacts. */
   delete: byId('DELETE /v1/segments/{id}'),
   members: pagesById('GET /v1/segments/{id}/members', 'contacts'),
 })
@@ -272,21 +275,21 @@ export const domainMethods = ({ part, byId, byIdWithQuery, withBody, byIdWithBod
   get: byId('GET /v1/domains/{id}'),
   update: byIdWithBody('PATCH /v1/domains/{id}'),
   delete: byId('DELETE /v1/domains/{id}'),
-  /** Looks whether the records are published. */
+  /** Checks whether the records are published. */
   verify: byId('POST /v1/domains/{id}/verify'),
-  /** Makes new DKIM keys beside those in use; `atOnce` in their place, as they have leaked. */
+  /** Makes new DKIM keys beside those in use; `atOnce` replaces leaked ones at once. */
   rotate: byIdWithBody('POST /v1/domains/{id}/rotate'),
-  /** What receivers report of mail in its name, by source. */
+  /** What receivers report about mail in its name, by source. */
   dmarc: byIdWithQuery('GET /v1/domains/{id}/dmarc'),
 })
 
-/** Mail that is held as it is far more than usual, to people who never got any. */
+/** Mail that is held because it is far more than usual, to people who never got any. */
 export const surgeMethods = ({ part, byId }: Methods) => ({
   list: part('GET /v1/surges', 'surges'),
   get: byId('GET /v1/surges/{id}'),
-  /** Lets it leave; not by a key that has handed it in. */
+  /** Lets the mail leave; refused for a key that handed it in. */
   release: byId('POST /v1/surges/{id}/release'),
-  /** It is never sent. */
+  /** Fails the mail, which is then never sent. */
   fail: byId('POST /v1/surges/{id}/fail'),
 })
 
@@ -307,7 +310,7 @@ export const receivingMethods = ({
   delete: byId('DELETE /v1/receiving/rules/{id}'),
   /** Where mail to an address would go. */
   where: withQuery('GET /v1/receiving/where'),
-  /** What of the plan is used, what is left, and what was refused for it. */
+  /** How much of the plan is used and left, and what was refused for it. */
   usage: plain('GET /v1/receiving/usage'),
 })
 
@@ -318,7 +321,7 @@ export const receivedMethods = ({ call, pages, byId }: Methods) => ({
   /** The file of that number, counted from 1, in base64. */
   file: (id: string, number: number, options?: CallOptions) =>
     call('GET /v1/received/{id}/attachments/{number}', { params: [id, `${number}`] }, options),
-  /** The message as it came, in base64. */
+  /** The message as it was received, in base64. */
   source: byId('GET /v1/received/{id}/raw'),
   delete: byId('DELETE /v1/received/{id}'),
 })
@@ -330,7 +333,7 @@ export const eventMethods = ({ withBody, pages }: Methods) => {
   const batch = withBody('POST /v1/events/batch')
   return {
     send: withBody('POST /v1/events/send'),
-    /** By what names they came, and who hears them. */
+    /** The names of events received, and which automations listen for them. */
     names: pages('GET /v1/events/names', 'names'),
     /** Up to 100 events, in their order, all or none. */
     batch: (events: readonly EventOfBatch[], options?: CallOptions) => batch({ events }, options),
@@ -360,7 +363,7 @@ export const statsMethods = ({ withQuery }: Methods) => ({
   get: withQuery('GET /v1/stats'),
 })
 
-/** The endpoints of webhooks; `readWebhook` and the handlers are for what comes there. */
+/** The endpoints of webhooks; `readWebhook` and the handlers read what arrives there. */
 export const webhookMethods = ({
   part,
   byId,
@@ -379,12 +382,12 @@ export const webhookMethods = ({
   test: byId('POST /v1/webhooks/{id}/test'),
   deliveries: pagesById('GET /v1/webhooks/{id}/deliveries', 'deliveries'),
   replay: byIds('POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay'),
-  /** Those with these numbers and between them. */
+  /** Replays the deliveries from one number to another, both included. */
   replayRange: byIdWithBody('POST /v1/webhooks/{id}/deliveries/replay'),
   replayFailed: byId('POST /v1/webhooks/{id}/replay'),
 })
 
-/** API keys. A new one is in the answer to `create`, and never again. */
+/** API keys. A new key is shown in the answer to `create`, and never again. */
 export const keyMethods = ({ part, byId, withBody, byIdWithBody }: Methods) => ({
   list: part('GET /v1/keys', 'keys'),
   create: withBody('POST /v1/keys'),

@@ -13,8 +13,8 @@ const firstWaitMs = 500
 const longestWaitMs = 8_000
 
 /**
- * The milliseconds after which a request is tried again; undefined: not at all. What may be repeated
- * has one key and the same bytes in every attempt, so that a repeat cannot act twice.
+ * The milliseconds after which a request is tried again; undefined: not at all. Every attempt has
+ * the same key and the same bytes, so that a repeat cannot act twice.
  *
  * | outcome | again |
  * | --- | --- |

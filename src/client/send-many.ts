@@ -6,14 +6,14 @@ export interface SendManyOptions extends CallOptions {
   concurrency?: number | undefined
 }
 
-/** What became of one item, by its place in the source. */
+/** The result of one item, by its place in the source. */
 export type Sent<T> = { index: number; value: T } | { index: number; error: PosthornError }
 
 interface Chunked<Item, T> {
   source: Iterable<Item> | AsyncIterable<Item>
   /** Sends some items with one key; the results are in their order. */
   send(items: Item[], options: CallOptions): Promise<readonly T[]>
-  /** For how much an item counts against `canSend`. */
+  /** How much an item counts against `canSend`. */
   weight(item: Item): number
 }
 
@@ -22,11 +22,11 @@ const itemsPerChunk = 100
 const charsPerChunk = 5 * 1024 * 1024
 
 /**
- * Sends a source of any length in chunks and yields what became of each item, in their order.
- * Chunk n has the key `<idempotencyKey>-<index of its first item>`: a run that was cut off can be
- * repeated with the same key and the same source, and what was sent is not sent again. Items that
- * are invalid are reported and the rest of their chunk is sent. Anything else ends it: what is under
- * way is waited for and yielded first.
+ * Sends a source of any length in chunks and yields the result of each item, in their order. Chunk n
+ * has the key `<idempotencyKey>-<index of its first item>`: an interrupted run can be repeated with
+ * the same key and the same source, and sends nothing twice. Invalid items are reported and the rest
+ * of their chunk is sent. Any other error ends it, after requests under way have been awaited and
+ * yielded.
  */
 export async function* sendMany<Item, T>(
   { source, send, weight }: Chunked<Item, T>,
@@ -45,8 +45,8 @@ export async function* sendMany<Item, T>(
         values = await send(wanted, keyed)
         break
       } catch (error) {
-        // The server keeps no key of a request that it refused, so what is left of the chunk goes under the same
-        // key. Thus a chunk is accepted at most once, whether as a whole or in part.
+        // The server does not keep the key of a request that it refused, so the rest of the chunk goes under the
+        // same key. Thus a chunk is accepted at most once, whether as a whole or in part.
         const left =
           without(error, good, bad) ?? within(error, good, (at) => weight(items[at] as Item))
         if (error instanceof QuotaError) {
@@ -54,7 +54,7 @@ export async function* sendMany<Item, T>(
           error.stoppedAt = first + (left?.[left.length - 1] ?? -1) + 1
         } else if (left === undefined) {
           if (isPosthornError(error, 'invalid_idempotent_request')) {
-            // An earlier run with this key has sent the chunk without what was invalid then.
+            // An earlier run with this key sent the chunk without its invalid items.
             for (const at of good) bad.set(at, error)
           } else fault = error
         }
@@ -117,7 +117,7 @@ async function* chunksOf<Item>(
   if (items.length > 0) yield { first, items }
 }
 
-/** The places that are left when those are taken out that a 422 calls invalid. */
+/** The places that are left without those that a 422 calls invalid. */
 function without(error: unknown, good: number[], bad: Map<number, PosthornError>) {
   if (!(error instanceof ValidationError) || error.errors.length === 0) return undefined
   for (const { index, error: message } of error.errors) {
@@ -129,7 +129,7 @@ function without(error: unknown, good: number[], bad: Map<number, PosthornError>
   return good.filter((at) => !bad.has(at))
 }
 
-/** The first places, as many as a cap still lets through. */
+/** The first places that a cap still lets through. */
 function within(error: unknown, good: number[], weightAt: (at: number) => number) {
   if (!(error instanceof QuotaError)) return undefined
   let room = error.canSend ?? 0

@@ -8,13 +8,16 @@ import {
 } from './webhook.js'
 
 export interface WebhookOptions {
-  /** While a secret is being replaced: both. */
+  /** While a secret is being replaced, give both. */
   secret: string | readonly string[]
-  /** By event. Others are answered with 200 and forgotten. `id` is the same when an event comes again. */
+  /**
+   * Functions by event. Other events are answered with 200 and dropped. `id` is the same when an event
+   * comes again.
+   */
   on: { [E in WebhookEventName]?: (event: WebhookEventOf<E>, id: string) => unknown }
   /** Whether this event was dealt with before; it is then answered with 200 at once. */
   seen?: ((id: string) => boolean | Promise<boolean>) | undefined
-  /** What a function of yours threw. The event comes again, up to four times. */
+  /** Gets what a function of yours threw. The event comes again, up to four times. */
   onError?: ((error: unknown) => void) | undefined
   toleranceSeconds?: number | undefined
   now?: (() => number) | undefined
@@ -35,7 +38,7 @@ export function webhookHandler(options: WebhookOptions): (request: Request) => P
   }
 }
 
-/** What is needed of Node's IncomingMessage and ServerResponse. */
+/** The needed parts of Node's IncomingMessage and ServerResponse. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   method?: string | undefined
   headers: Record<string, string | string[] | undefined>
@@ -59,11 +62,11 @@ export function nodeWebhook(
     const end = (status: number) => {
       response.statusCode = status
       if (status === 405) response.setHeader('allow', 'POST')
-      // What is left of a body that is too large is not read.
+      // The rest of a body that is too large is not read.
       if (status === 413) response.setHeader('connection', 'close')
       response.end()
     }
-    // The request broke off. The answer will hardly arrive, but it ends the exchange.
+    // The request was cut off. The answer will hardly arrive, but it ends the exchange.
     answer(request).then(end, () => end(400))
   }
 }

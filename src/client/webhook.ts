@@ -12,7 +12,7 @@ export type WebhookEventName =
   | 'email.clicked'
   | 'email.received'
 
-/** One webhook by its event. A newer server may send others: `event` is then another text. */
+/** One webhook by its event. A newer server may send other events: `event` is then another text. */
 export type WebhookEventOf<E extends WebhookEventName> = Omit<WebhookPayload, 'event'> & {
   event: E
 } & (E extends 'email.bounced' ? { bounceReason: 'Permanent' | 'Transient' } : unknown)
@@ -20,7 +20,7 @@ export type WebhookEventOf<E extends WebhookEventName> = Omit<WebhookPayload, 'e
 export type WebhookEvent = { [E in WebhookEventName]: WebhookEventOf<E> }[WebhookEventName]
 
 export interface ReadOptions {
-  /** How far the time of the signature may be from now, either way; default 300. */
+  /** How far the signature's time may be from now, in both directions; default 300. */
   toleranceSeconds?: number | undefined
   /** Milliseconds since the epoch; default the system's time. */
   now?: number | undefined
@@ -28,8 +28,8 @@ export interface ReadOptions {
 
 /**
  * The event in a webhook, after its signature was verified. `rawBody` is the body as it was received,
- * before any parsing; `header` that of `Svc-Signature`; while a secret is being replaced, give both.
- * Throws a WebhookVerificationError: answer 400.
+ * before any parsing; `header` is that of `Svc-Signature`; while a secret is being replaced, give
+ * both. Throws a WebhookVerificationError: answer 400.
  */
 export async function readWebhook(
   rawBody: string | Uint8Array,
@@ -38,7 +38,8 @@ export async function readWebhook(
   { toleranceSeconds = 300, now = systemClock.now() }: ReadOptions = {},
 ): Promise<WebhookEvent> {
   const secrets = [secret].flat()
-  // Everybody could sign with it. This is no fault of the sender's, so it is no WebhookVerificationError.
+  // Anybody could sign with an empty secret. The sender is not at fault, so this is no
+  // WebhookVerificationError.
   if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one.trim())) {
     throw new TypeError('The secret of the webhook is empty; give that of its page')
   }
@@ -55,7 +56,7 @@ export async function readWebhook(
   if (Math.abs(now / 1_000 - Number(at)) > toleranceSeconds) {
     throw new WebhookVerificationError('Svc-Signature is of another time', 'old')
   }
-  // A Blob makes UTF-8 of a text and leaves bytes as they are. The signature is over these very bytes.
+  // A Blob turns text into UTF-8 and leaves bytes as they are. The signature is over these very bytes.
   const body = new Blob([rawBody])
   const signed = await new Blob([`${at}.`, body]).arrayBuffer()
   const verified = await Promise.all(

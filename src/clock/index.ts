@@ -60,20 +60,20 @@ export const dayMs = 86_400_000
 
 export const hourMs = 3_600_000
 
-/** Which day of UTC a time is of, counted from 1970-01-01, which is 0. */
+/** The day of UTC in which a time lies, counted from 1970-01-01, which is 0. */
 export const dayNumber = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
  * Whether `at` is less than `withinMs` from `now`, before it or after it. For what is not to be done again so soon
- * after `at`: if the clock was set back since, `now - at` is negative for as long as it was ahead, and what compares
- * that alone would wait for all of this time.
+ * after `at`. If the clock was set back since, `now - at` is negative for as long as the clock was ahead, and a
+ * comparison of that alone would wait for all of this time.
  */
 export const isRecent = (at: number, now: number, withinMs: number): boolean =>
   Math.abs(now - at) < withinMs
 
 /**
- * Whether what is put off by `longestMs` at most is due. If it would have to wait for longer still, the clock was ahead
- * when it was put off. Infinity is no time: it is not due.
+ * Whether something is due that may be put off by `longestMs` at most. If it would have to wait even longer, the clock
+ * was ahead when it was put off. Infinity is no time, and so not due.
  */
 export const isDueBy = (dueAt: number, now: number, longestMs: number): boolean =>
   dueAt <= now || (dueAt > now + longestMs && Number.isFinite(dueAt))
@@ -97,9 +97,9 @@ export function isoDay(ms: number): string {
 
 let lastDay = { number: Number.NaN, text: '' }
 
-/** When a day that is written as `2026-11-21` begins, in ms; undefined for what is no day, such as 30 February. */
+/** When a day such as `2026-11-21` begins, in ms; undefined for a text that is no day, such as 30 February. */
 export function beginOfDay(text: string): number | undefined {
-  // `Date.parse` takes 30 February, for 2 March.
+  // `Date.parse` takes 30 February for 2 March.
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
   return !Number.isNaN(at) && isoDay(at) === text ? at : undefined
 }
@@ -109,8 +109,8 @@ export const utcTime = (ms: number) =>
   isTime(ms) ? `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'unknown'
 
 /**
- * Whether a number is a time. That of a damaged row, or of one that another program wrote, may not be: `Date` throws
- * for it (ECMA-262, time values).
+ * Whether a number is a time. The number in a damaged row, or in one that another program wrote, may be none: `Date`
+ * throws for it (ECMA-262, time values).
  */
 export const isTime = (ms: number) => Math.abs(ms) <= 8.64e15
 
@@ -123,14 +123,14 @@ export function shownFor(ms: number): string {
   return `${Math.round(seconds / 86_400).toLocaleString('en-GB')} days`
 }
 
-/** Work that comes again until it is stopped; `stop` resolves when the run that is under way has ended. */
+/** Work that comes again until it is stopped; `stop` resolves when the run under way has ended. */
 export interface Repeating {
   stop(): Promise<void>
 }
 
 /**
- * Runs `work` at once, and again as many milliseconds after each run's end as it resolves with.
- * A run that rejects ends the process: whoever calls knows what its faults mean.
+ * Runs `work` at once, and again after each run, as many milliseconds after its end as it resolves with. A run that
+ * rejects ends the process: only the caller knows what its faults mean.
  */
 export function repeat(clock: Clock, work: () => Promise<number>): Repeating {
   let stopped = false

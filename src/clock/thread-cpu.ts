@@ -19,8 +19,8 @@ export function cpuFileOfThread(): string | null {
 }
 
 /**
- * A thread's CPU time: on a busy machine wall time would blame a template or a mail for others' work. A read
- * costs 3 µs (2026-11-21). Without a file it is wall time after all.
+ * A thread's CPU time: on a busy machine wall time would blame a template or a mail for others' work. A read costs 3 µs
+ * (2026-11-21). Without a file it tells wall time.
  */
 export function openCpuClock(file: string | null): CpuClock {
   const fd = file === null ? undefined : tryOpen(file)
@@ -34,7 +34,7 @@ export function openCpuClock(file: string | null): CpuClock {
         const length = readSync(fd, buffer, 0, buffer.length, 0)
         last = Number.parseInt(buffer.toString('latin1', 0, length), 10) / 1e6
       } catch {
-        // ESRCH: the thread has ended and uses no more than it had.
+        // ESRCH: the thread has ended, and its time stays as it was.
       }
       return last
     },
@@ -46,7 +46,7 @@ function tryOpen(file: string): number | undefined {
   try {
     return openSync(file, 'r')
   } catch {
-    // The thread has ended since it said where to look: a stop that follows the start at once.
+    // The thread has ended since it said where to look: a stop came directly after the start.
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import { temporal } from './zone.js'
 export interface Window {
   from: string
   to: string
-  /** The days on which the window opens; one across midnight closes on the next. All by default. */
+  /** The days on which the window opens; a window across midnight closes on the next. All by default. */
   days?: number[] | undefined
 }
 
@@ -25,13 +25,13 @@ export const isTimeOfDay = (text: string): boolean => clockTime.test(text) && te
 export const isWindowEnd = (text: string): boolean => clockTime.test(text)
 
 /**
- * The first instant after `now` (ms) at which a clock in the zone shows the time on one of the days.
- * Always later than `now`, so that a loop over it moves on. A time that is left out when clocks go
- * forward comes as much later; of one that comes twice the first counts.
+ * The first instant after `now` (ms) at which a clock in the zone shows the time on one of the days. Always later than
+ * `now`, so that a loop over it moves on. A time that is left out when clocks go forward comes that much later; of a
+ * time that comes twice the first counts.
  */
 export function nextTimeOfDay({ time, days = allDays }: TimeOfDay, zone: string, now: number) {
   let date = dateAt(zone, now)
-  // Seven days hold each weekday; one more for today's time that is over.
+  // Seven days hold each weekday; one more for today's time, if that is over.
   for (let ahead = 0; ahead <= 7; ahead += 1, date = date.add({ days: 1 })) {
     const at = instantAt(date, time, zone)
     if (days.includes(date.dayOfWeek) && at > now) return at
@@ -39,7 +39,7 @@ export function nextTimeOfDay({ time, days = allDays }: TimeOfDay, zone: string,
   throw new Error('a time of day has no day')
 }
 
-/** `now` while the window is open, else when it opens next (ms). */
+/** `now` while the window is open, otherwise when it opens next (ms). */
 export const windowOpens = (window: Window, zone: string, now: number): number =>
   openWindow(window, zone, now).opens
 
@@ -49,19 +49,21 @@ export function openWindow(
   zone: string,
   now: number,
 ): { opens: number; closes: number } {
-  // Yesterday's may still be open, across midnight.
+  // Yesterday's window may still be open, across midnight.
   let date = dateAt(zone, now).subtract({ days: 1 })
   for (let ahead = -1; ahead <= 15; ahead += 1, date = date.add({ days: 1 })) {
     if (!days.includes(date.dayOfWeek)) continue
     const opens = instantAt(date, from, zone)
     const closes = instantAt(to <= from ? date.add({ days: 1 }) : date, to, zone)
-    // One whose only hour is left out when clocks go forward does not open at all.
+    // A window whose only hour is left out when clocks go forward does not open at all.
     if (now < closes && opens < closes) return { opens: Math.max(now, opens), closes }
   }
   throw new Error('a window has no day')
 }
 
-/** The date on a calendar in the zone at that instant; a step of a rate may be a part of a millisecond. */
+/**
+ * The date on a calendar in the zone at that instant, which may have a fraction of a millisecond (steps of a rate do).
+ */
 export const dateAt = (zone: string, now: number): Temporal.PlainDate =>
   temporal()
     .Temporal.Instant.fromEpochMilliseconds(Math.floor(now))
@@ -69,8 +71,8 @@ export const dateAt = (zone: string, now: number): Temporal.PlainDate =>
     .toPlainDate()
 
 /**
- * 24:00 is the beginning of the next day; a time that a change of clocks leaves out comes an hour
- * later, as Temporal does it ("compatible").
+ * 24:00 is the beginning of the next day; a time that a change of clocks leaves out comes an hour later, as Temporal
+ * does it ("compatible").
  */
 export function instantAt(date: Temporal.PlainDate, time: string, zone: string): number {
   const [on, plainTime] = time === '24:00' ? [date.add({ days: 1 }), '00:00'] : [date, time]

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module'
 
-// Zones that were looked up: a contact may name any text, so only the good ones are kept, and few.
+// Zones that were looked up. A contact may name any text, so only good ones are kept, and few.
 const known = new Set<string>()
 
 /** Whether a text is the name of a zone in the IANA database, as this Node.js has it. */
 export function isZone(name: string): boolean {
   if (known.has(name)) return true
-  // Not an offset such as +01:00: it has no summer time, and whoever writes it hardly means that.
+  // An offset such as +01:00 does not count: it has no summer time, and whoever writes it hardly means that.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
@@ -17,19 +17,22 @@ export function isZone(name: string): boolean {
   return true
 }
 
-/** Reckoning with zones. Loaded with the first that needs it: each thread would make all of its calendars at its start. */
+/**
+ * Reckoning with zones. Loaded when first needed: otherwise each thread would make all of its calendars at its start.
+ */
 export const temporal = (): typeof import('temporal-polyfill') =>
   createRequire(import.meta.url)('temporal-polyfill')
 
-/** What a clock in the zone shows at a time, as a browser's `datetime-local` has it: `2026-12-01T09:00`. */
+/** What a clock in the zone shows at a time, in the form of a browser's `datetime-local`: `2026-12-01T09:00`. */
 export function localTime(ms: number, zone: string): string {
   const at = temporal().Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
   return at.toPlainDateTime().toString({ smallestUnit: 'minute' })
 }
 
 /**
- * When (ms) a clock in the zone shows what a `datetime-local` has; undefined for what is no such text. A time that is left out
- * when clocks go forward comes as much later; of one that comes twice the first counts (Temporal's "compatible").
+ * When (ms) a clock in the zone shows the time of a `datetime-local`; undefined for a text that is none. A time that is
+ * left out when clocks go forward comes that much later; of a time that comes twice the first counts (Temporal's
+ * "compatible").
  */
 export function timeOfLocal(text: string, zone: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)) return undefined

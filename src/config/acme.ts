@@ -1,7 +1,7 @@
 import { OperatorError } from '../errors/index.js'
 import { secretOf } from './secret-file.js'
 
-/** RFC 8555 §7.3.4: by which account elsewhere a directory knows us. */
+/** RFC 8555 §7.3.4: the account elsewhere by which a directory knows us. */
 export interface ExternalAccount {
   kid: string
   /** In base64url. */
@@ -9,8 +9,8 @@ export interface ExternalAccount {
 }
 
 /**
- * What `[tls] eab_key_id` and its key say; undefined: the directory wants none. Throws an OperatorError for one without the
- * other, and for a key that is none.
+ * The account of `[tls] eab_key_id` and its key; undefined: the directory wants none. Throws an OperatorError for one
+ * without the other, and for a key that is no base64url.
  */
 export function externalAccountOf(
   { eabKeyId: kid, eabKeyFile: file }: { eabKeyId: string; eabKeyFile: string },

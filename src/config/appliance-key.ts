@@ -4,9 +4,9 @@ import { messageOf, OperatorError } from '../errors/index.js'
 import { keyLine, readKeyFile } from './key-file.js'
 
 /**
- * The one secret outside the database: it seals private keys and webhook secrets at rest and signs
- * the links that recipients get. Whoever has only the database has neither. After a rotation it is a ring: the newest
- * seals and signs, and what older ones have sealed or signed is still understood.
+ * The one secret outside the database: it seals private keys and webhook secrets at rest and signs the links that
+ * recipients get. Whoever has only the database can neither read the secrets nor sign. After a rotation it is a
+ * ring: the newest key seals and signs, and what older keys have sealed or signed is still understood.
  */
 export interface ApplianceKey {
   /** AES-256-GCM: nonce (12) ‖ tag (16) ‖ ciphertext. `purpose` is authenticated, not stored. */
@@ -15,11 +15,11 @@ export interface ApplianceKey {
   unseal(sealed: Buffer, purpose: string): string
   /** A 32-byte key for HMACs, a different one for each purpose. */
   derive(purpose: string): Buffer
-  /** The same of each key of the ring, the newest first: for what was signed before a rotation. */
+  /** The same for each key of the ring, the newest first: for what was signed before a rotation. */
   deriveAll(purpose: string): Buffer[]
-  /** Whether the newest key has sealed it; false for what no key of the ring has. */
+  /** Whether the newest key has sealed it; false for bytes that no key of the ring has sealed. */
   isNewest(sealed: Buffer, purpose: string): boolean
-  /** What shows whose a database is, of each key of the ring, the newest first. */
+  /** Shows to which key a database belongs: one check for each key of the ring, the newest first. */
   readonly checks: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export function createApplianceKeyFile(file: string): void {
   const written = `${file}.new`
   try {
     rmSync(written, { force: true })
-    // The database that is made next is synced too, and is nothing without it.
+    // The database that is made next is synced too, and is worth nothing without the key.
     const options = { flag: 'wx', mode: 0o600, flush: true }
     writeFileSync(written, keyLine(randomBytes(32)), options)
     // A link and no rename: it fails where a file is there already, and never overwrites a key.
@@ -51,11 +51,14 @@ export function openApplianceKey(file: string, named = file): ApplianceKey {
   return makeApplianceKey(newest ?? Buffer.alloc(0), older)
 }
 
-/** Shows whose a database is; derived one way, and for nothing else: it may be read by who must not have the key. */
+/**
+ * Shows to which key a database belongs. It is derived one way, and used for nothing else: people who must not have the
+ * key may read it.
+ */
 export const keyCheckOf = ({ checks: [newest = ''] }: Pick<ApplianceKey, 'checks'>): string =>
   newest
 
-/** By what people tell keys apart: the beginning of what shows whose a database is. */
+/** The name by which people tell keys apart: the beginning of the key's check. */
 export const keyNameOf = (check: string): string => check.slice(0, 8)
 
 /** The key out of its 32 secret bytes, and those of the keys before it, the newest first. */
@@ -76,7 +79,7 @@ export function makeApplianceKey(master: Buffer, older: readonly Buffer[] = []):
         const plain = opens(key, sealed, purpose)
         if (plain !== undefined) return plain
       }
-      // Its error is that of a key that is another one.
+      // The error is that of a wrong key.
       return (ring.at(-1) ?? newest).unseal(sealed, purpose)
     },
     derive: newest.derive,
@@ -89,8 +92,8 @@ export function makeApplianceKey(master: Buffer, older: readonly Buffer[] = []):
 type OneKey = Pick<ApplianceKey, 'seal' | 'unseal' | 'derive'>
 
 /**
- * One key out of its 32 secret bytes. Every use has a key of its own, derived by HKDF (RFC 5869):
- * who learns one learns no other.
+ * One key out of its 32 secret bytes. Every use has a key of its own, derived by HKDF (RFC 5869): whoever learns one
+ * learns no other.
  */
 function makeOneKey(master: Buffer): OneKey {
   const derive = (purpose: string) =>

@@ -2,7 +2,7 @@ import { integer } from './settings.js'
 
 const most = 1_000_000
 
-/** How many of each kind an account may have: so what is listed or counted as a whole stays small. */
+/** How many of each kind an account may have, so that what is listed or counted as a whole stays small. */
 export const ceilings = {
   topics: integer(500, 1, most),
   lists: integer(5_000, 1, most),

@@ -1,6 +1,6 @@
 /**
- * The regions that phone numbers may be of: as libphonenumber-js has them, which takes too long to load for a setting
- * (a test holds the two together).
+ * The regions that phone numbers may belong to, as libphonenumber-js has them. That takes too long to load for a
+ * setting (a test holds the two together).
  */
 const regions = [
   'AC AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS',
@@ -13,6 +13,6 @@ const regions = [
   'TZ UA UG US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW',
 ]
 
-/** `GB`, and not `UK`, which is no code of ISO 3166-1 for a country. */
+/** `GB`, and not `UK`, which is no country code of ISO 3166-1. */
 export const isRegion = (code: string): boolean =>
   regions.some((line) => line.split(' ').includes(code))

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { isTable } from '../toml/index.js'
 import { duration, list, table } from './settings.js'
 
-/** The section `dns`: who is asked, and what is answered without asking anybody. */
+/** The section `dns`: which servers are asked, and what is answered without asking any. */
 export const dnsSettings = {
   servers: list([], {
     each: isServer,
@@ -21,7 +21,7 @@ export const dnsSettings = {
   ),
 } as const
 
-/** Whether it is a host with an optional port, as `[::1]:53` and `127.0.0.1` are. */
+/** Whether it is a host with an optional port, such as `[::1]:53` or `127.0.0.1`. */
 export function isServer(item: string): boolean {
   const match = /^(?:\[([^\]]+)\]|([^:]+|[0-9a-f:]+))(?::(\d{1,5}))?$/i.exec(item)
   if (isIP(item) !== 0) return true

@@ -8,7 +8,7 @@ interface TlsListener {
   key: string
 }
 
-/** What is checked here of `[http]`. */
+/** The part of `[http]` that is checked here. */
 interface HttpSettings {
   private: { host: string; port: number; tls: TlsListener }
   public: { host: string; port: number; url: string; tls: TlsListener & { port: number } }

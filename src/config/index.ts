@@ -1,4 +1,5 @@
 import { OperatorError } from '../errors/index.js'
+import { checkDnsUpdate } from './dns-update.js'
 import { checkHttp, httpListeners } from './https.js'
 import { checkPorts } from './listeners.js'
 import { checkOidc } from './oidc.js'
@@ -18,6 +19,7 @@ export {
   makeApplianceKey,
   openApplianceKey,
 } from './appliance-key.js'
+export { updateKeyOf, updateServerOf } from './dns-update.js'
 export {
   type JobDefinition,
   type JobLane,
@@ -93,6 +95,7 @@ export function loadConfig(source: ConfigSource): Config {
       `tls.acme needs tls.agree_to_terms = true: read the terms of the authority (${new URL(config.tls.directory).host}) first`,
     )
   }
+  checkDnsUpdate(config)
   checkSubmission(config.submission, config.inbound.tls, config.tls.acme)
   checkHttp(config.http, config.tls.acme)
   checkOidc(config.dashboard.oidc)

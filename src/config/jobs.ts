@@ -6,18 +6,18 @@ import { type Setting, table } from './settings.js'
 export interface JobDefinition {
   /** Five fields of cron(8), in the zone of `[jobs]`. */
   cron: string
-  /** A run that lasts longer is ended: first asked to, then terminated. */
+  /** A run that lasts longer is ended: first it is asked to end, then it is terminated. */
   limitMs: number
   /**
-   * One job of each lane runs at a time, which bounds the memory (24 MB a thread) and the load. `long` has
-   * those that may take hours, and that make no mail.
+   * One job of each lane runs at a time, which bounds the memory (24 MB a thread) and the load. `long` has the jobs
+   * that may take hours, and that make no mail.
    */
   lane: JobLane
   /** What it does, for operators: follows the job's name in `posthorn job list`. */
   what: string
 }
 
-/** Short jobs and long ones, so that a backup of hours holds up no report. */
+/** Short jobs and long ones, so that a backup of hours does not hold up a report. */
 export type JobLane = 'short' | 'long'
 /** All lanes. */
 export const lanes: readonly JobLane[] = ['short', 'long']
@@ -25,8 +25,8 @@ export const lanes: readonly JobLane[] = ['short', 'long']
 const minuteMs = 60_000
 
 /**
- * Everything periodic that need not happen within seconds; each has its entry in `src/jobs/`. The times are of
- * the night, apart from each other, and none is at a full hour, when the mail of others' cron jobs comes.
+ * Everything periodic that need not happen within seconds; each job has its entry in `src/jobs/`. The times are at
+ * night, apart from each other, and none is at a full hour, when mail of others' cron jobs comes.
  */
 export const jobCatalogue = {
   backup: {

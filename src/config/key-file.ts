@@ -12,14 +12,15 @@ import { dirname } from 'node:path'
 import { exitStatus, messageOf, OperatorError } from '../errors/index.js'
 
 /*
- * The file of the appliance key: a key a line, the newest first. Behind an older one stands until when it is understood.
+ * The file of the appliance key: one key a line, the newest first. Behind each older key stands until when it is
+ * understood.
  */
 
 /** A key as it stands in the file. */
 interface KeptKey {
   /** 32 bytes. */
   secret: Buffer
-  /** In ms; null: it is the newest one, which has no end. */
+  /** In ms; null for the newest key, which has no end. */
   until: number | null
 }
 
@@ -52,12 +53,12 @@ export function readKeyFile(file: string, named = file): KeptKey[] {
 function keyIn(line: string): KeptKey {
   const [, base64 = '', end] = /^([A-Za-z0-9+/=]+)(?: until (\S+))?\s*$/.exec(line) ?? []
   const until = end === undefined ? null : Date.parse(end)
-  // An end that is none makes the line one that is damaged.
+  // An end that is no date makes the line a damaged one.
   const isSound = until === null || !Number.isNaN(until)
   return { secret: Buffer.from(isSound ? base64 : '', 'base64'), until }
 }
 
-/** Puts a new key first, whole or not at all; the one before is understood until then. */
+/** Puts a new key first, whole or not at all; the key before is understood until `until`. */
 export function addNewestKey(file: string, until: number): void {
   const [newest, ...older] = readKeyFile(file)
   if (newest === undefined) return
@@ -65,7 +66,7 @@ export function addNewestKey(file: string, until: number): void {
   writeKeys(file, [{ secret: randomBytes(32), until: null }, { ...newest, until }, ...before])
 }
 
-/** The keys of before are understood until then, and no longer than they were to be. */
+/** The older keys are understood until `until`, and no longer than they were to be. */
 export function endOlderKeys(file: string, until: number): void {
   const [newest, ...older] = readKeyFile(file)
   if (newest === undefined) return
@@ -75,7 +76,7 @@ export function endOlderKeys(file: string, until: number): void {
   ])
 }
 
-/** Takes the older keys away whose time is over; whether there was one. */
+/** Removes older keys whose time is over; answers whether there was one. */
 export function dropEndedKeys(file: string, now: number): boolean {
   const keys = readKeyFile(file)
   const left = keys.filter(({ until }) => until === null || until > now)
@@ -84,7 +85,7 @@ export function dropEndedKeys(file: string, now: number): boolean {
   return true
 }
 
-/** By a new file that takes the place of the old one: a kill leaves one of both. */
+/** Writes a new file that replaces the old one: after a kill one of both is there. */
 function writeKeys(file: string, keys: readonly KeptKey[]): void {
   const written = `${file}.new`
   rmSync(written, { force: true })

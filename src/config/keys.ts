@@ -7,8 +7,8 @@ import { type Setting, setting, type Values } from './settings.js'
 export type Settings = Readonly<Record<string, Setting<unknown>>>
 
 /**
- * The values of the keys that are given, and of no others. `others`: keys that the caller reads by itself, which are
- * known too.
+ * The values of the keys that are given. Any other key is a fault, except those in `others`, which the caller reads
+ * itself.
  */
 export function readKeys<S extends Settings>(
   settings: S,
@@ -29,7 +29,9 @@ export function readKeys<S extends Settings>(
   return values as Partial<Values<S>>
 }
 
-/** The values of all keys, where none is usual: a setting says itself whether it may be left out (`orNothing`). */
+/**
+ * The values of all keys, where none has a usual value: a setting says itself whether it may be left out (`orNothing`).
+ */
 export function readAllKeys<S extends Settings>(
   settings: S,
   given: Table,
@@ -48,7 +50,7 @@ export function readAllKeys<S extends Settings>(
   return Object.fromEntries(values)
 }
 
-/** A list of texts, which a file has as one: only an environment variable has it as a text with commas. */
+/** A list of texts, which in a file is a list: only an environment variable has it as one text with commas. */
 export const texts = (each: (item: string) => boolean, expected: string) =>
   setting<readonly string[]>(
     [],

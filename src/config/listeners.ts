@@ -2,7 +2,7 @@ import { OperatorError } from '../errors/index.js'
 
 /** A listener that the settings turn on. */
 export interface Listener {
-  /** As the settings call it. */
+  /** Its name in the settings. */
   name: string
   host: string
   port: number
@@ -21,13 +21,13 @@ export function checkPorts(listeners: readonly Listener[]): void {
   }
 }
 
-// Port 0 is a free one and never clashes.
+// Port 0 means a free port, which never clashes.
 const clash = (one: Listener, two: Listener) =>
   one.port !== 0 && one.port === two.port && overlap(addressOf(one), addressOf(two))
 
 const overlap = (one: string, two: string) => one === two || isAny(one, two) || isAny(two, one)
 
-/** `::` takes IPv4 as well, as Linux has it by default. */
+/** `::` takes IPv4 as well, which is Linux's default. */
 const isAny = (one: string, two: string) =>
   one === '::' || (one === '0.0.0.0' && !two.includes(':'))
 

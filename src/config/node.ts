@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { flag, integer, text, type Values } from './settings.js'
 
-/** `[node]`: this appliance as one of those over a PostgreSQL. */
+/** `[node]`: this appliance as one of those that share a PostgreSQL. */
 export const nodeSettings = {
   name: text('', {
     pattern: /^$|^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/,
@@ -16,15 +16,15 @@ export const nodeSettings = {
 }
 
 /**
- * What mail counts by that leaves from no address of its own (`outbound.source_addresses`): one machine's, as what the
- * system takes is another address on each.
+ * The name under which mail is counted that leaves from no address of `outbound.source_addresses`. It belongs to one
+ * machine, since the address that the system takes differs from machine to machine.
  */
 export const usualSourceOf = (config: Parameters<typeof nameBesideOthers>[0]): string => {
   const name = nameBesideOthers(config)
   return name === undefined ? 'default' : `default@${name}`
 }
 
-/** The name by which the others know it; undefined of an appliance that is alone. */
+/** The name by which the others know this node; undefined for an appliance that is alone. */
 export const nameBesideOthers = ({
   node,
   store,
@@ -33,6 +33,6 @@ export const nameBesideOthers = ({
   store: { url: string }
 }): string | undefined => (node.join && store.url !== '' ? nodeNameOf(node) : undefined)
 
-/** The name by which it is known where it has to have one. */
+/** The name of this node where it needs one. */
 export const nodeNameOf = ({ name }: Pick<Values<typeof nodeSettings>, 'name'>): string =>
   name === '' ? hostname().toLowerCase() : name

@@ -3,7 +3,7 @@ import { isTable } from '../toml/index.js'
 import { secretOf } from './secret-file.js'
 import { flag, list, table, text, type Values } from './settings.js'
 
-/** What a value of the claim gives: the rights of an operator, or a role in an account, by its name or id. */
+/** What a value of the claim grants: the rights of an operator, or a role in an account, by its name or id. */
 export interface GivenRole {
   value: string
   account: string | undefined
@@ -24,7 +24,7 @@ const roles = table<Readonly<Record<string, string>>>(
   'a table such as { "mail-admins" = "operator", "shop" = "member of City library" }',
 )
 
-/** What the values of the claim give, in the order of the file. */
+/** What the values of the claim grant, in the order of the file. */
 export const givenRoles = ({ roles }: Values<typeof oidcSettings>): GivenRole[] =>
   Object.entries(roles).flatMap(([value, words]) => givenRole(value, words) ?? [])
 
@@ -35,7 +35,7 @@ function givenRole(value: string, words: string): GivenRole | undefined {
   return isRole ? { value, role, account } : undefined
 }
 
-/** `[dashboard.oidc]`: people log in by a provider of OpenID Connect too; without `issuer` by us alone. */
+/** `[dashboard.oidc]`: people can also log in with a provider of OpenID Connect; without `issuer` only with us. */
 export const oidcSettings = {
   issuer: text('', {
     pattern: /^$|^https:\/\/[^\s?#]+$/,
@@ -61,14 +61,16 @@ export const oidcSettings = {
 
 const credential = 'oidc-client-secret'
 
-/** The client's secret: of the file, else of systemd's credential `oidc-client-secret`; undefined: it has none. */
+/**
+ * The client's secret: from the file, or else from systemd's credential `oidc-client-secret`; undefined: it has none.
+ */
 export const clientSecretOf = (
   { clientSecretFile }: Values<typeof oidcSettings>,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined =>
   secretOf('the secret of dashboard.oidc', { file: clientSecretFile, credential, env })
 
-/** Throws an OperatorError for settings that do not belong together. */
+/** Throws an OperatorError for settings that do not go together. */
 export function checkOidc(oidc: Values<typeof oidcSettings>): void {
   const { issuer, clientId, scopes, rolesClaim, roles } = oidc
   if (issuer !== '' && clientId === '') {

@@ -5,17 +5,20 @@ import type { Setting } from './settings.js'
 /** Source addresses that some mail leaves from instead of the usual ones. */
 export interface PoolSettings {
   readonly sources: readonly {
-    /** One of a family at most. */
+    /** At most one of each family. */
     readonly addresses: readonly string[]
     readonly heloName?: string
     readonly weight: number
   }[]
   readonly classes: readonly string[]
-  /** Ids of accounts; they come before classes. */
+  /** Ids of accounts; they take precedence over classes. */
   readonly accounts: readonly string[]
-  /** What its mail does while all nodes are gone whose its addresses are; undefined: transactional mail `any`, other `wait`. */
+  /**
+   * What its mail does while all nodes with its addresses are gone; undefined: transactional mail `any`, other mail
+   * `wait`.
+   */
   readonly whenAway?: (typeof waysAway)[number]
-  /** Those of its addresses that are other nodes'; known when the appliance has started. */
+  /** Those of its addresses that belong to other nodes; known when the appliance has started. */
   readonly elsewhere?: readonly string[]
 }
 
@@ -25,10 +28,10 @@ export type PoolsSettings = Readonly<Record<string, PoolSettings>>
 const classes = ['transactional', 'automation', 'campaign']
 const waysAway = ['wait', 'any'] as const
 const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
-// A source of weight 10 has ten times the mail of one of weight 1.
+// A source of weight 10 gets ten times the mail of one of weight 1.
 const maxWeight = 10
 
-/** `[outbound.pools.NAME]`; every account and class in one pool at most, every address too. */
+/** `[outbound.pools.NAME]`; every account, class and address is in one pool at most. */
 export function pools(hostName: RegExp): Setting<PoolsSettings> {
   return {
     kind: 'setting',
@@ -58,12 +61,12 @@ export function allSourceAddresses(outbound: {
 /** What was expected where something else was given; it does not leave this file. */
 class Expected extends Error {}
 
-/** Goes on only if it is so. */
+/** Throws unless it is so. */
 function expect(isSo: boolean, where: string, expected: string): asserts isSo {
   if (!isSo) throw new Expected(`${where} to be ${expected}`)
 }
 
-/** The pools, or an `Expected` at the first thing that is wrong. */
+/** The pools; throws an `Expected` at the first thing that is wrong. */
 function readPools(given: unknown, hostName: RegExp): PoolsSettings {
   const taken = new Map<string, string>()
   const once = (kind: string, item: string, pool: string) => {
@@ -107,7 +110,7 @@ function readPools(given: unknown, hostName: RegExp): PoolsSettings {
 
 const poolName = '1 to 32 of a-z, 0-9, _ and -'
 
-/** One source: an address of each family at most, as mail leaves by IPv4 or by IPv6. */
+/** One source: at most one address of each family, as mail leaves by IPv4 or by IPv6. */
 function readSource(given: unknown, where: string, hostName: RegExp) {
   const source = tableOf(given, where, ['addresses', 'helo_name', 'weight'])
   const { helo_name: heloName, weight = 1 } = source
@@ -141,7 +144,7 @@ function tableOf(given: unknown, where: string, known: readonly string[]) {
   return given
 }
 
-/** A list; none where it is left out. */
+/** A list; an empty one where it is left out. */
 function listOf(given: unknown, where: string): readonly unknown[] {
   expect(given === undefined || Array.isArray(given), where, 'a list')
   return given ?? []

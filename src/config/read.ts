@@ -10,8 +10,7 @@ import {
 import { isSetting, type Section, type Setting, type Values } from './settings.js'
 
 /**
- * Where settings are read from. The environment is given, and not taken from the process, for
- * tests.
+ * Where settings are read from. The environment is passed in, and not taken from the process, for the sake of tests.
  */
 export interface ConfigSource {
   /** Path of the TOML file; without one the defaults and the environment alone. */
@@ -33,7 +32,7 @@ export function readConfig<S extends Section>(section: S, source: ConfigSource):
   return values as Values<S>
 }
 
-/** The tables of `section` alone, for a command that has nothing to do with the other settings: they may be wrong. */
+/** Reads only the tables of `section`, for a command that does not need the other settings: those may be wrong. */
 export function readPart<S extends Section>(section: S, source: ConfigSource): Values<S> {
   const file = fileOf(source)
   const named = Object.keys(section).filter((name) => Object.hasOwn(file.content, name))
@@ -54,15 +53,15 @@ export const settingName = (path: readonly string[]) =>
 export const environmentName = (path: readonly string[]) =>
   `POSTHORN_${settingName(path).replaceAll(/[.-]/g, '_').toUpperCase()}`
 
-/** What is read, with the environment on top. */
+/** The sources, with the environment on top. */
 interface Opened {
   file: OperatorFile
   env: ConfigSource['env']
 }
 
 /**
- * Reads all settings below `path`; whatever else stands there is a problem, as a misspelt name
- * would have no effect.
+ * Reads all settings below `path`; anything else that stands there is a problem, as a misspelt name would have no
+ * effect.
  */
 function readSection(
   section: Section,
@@ -95,8 +94,8 @@ function readSection(
 }
 
 /**
- * One setting: the environment, else the file, else the default. What is wrong joins `problems`, so
- * that all are told at once.
+ * One setting: from the environment, or else the file, or else the default. A wrong value is noted in the file's
+ * problems, so that all are told at once.
  */
 function readSetting(
   setting: Setting<unknown>,
@@ -110,10 +109,10 @@ function readSetting(
   if (given === undefined) return setting.fallback
   const result = setting.read(given)
   if ('value' in result) return result.value
-  // Some values must not be shown, as they may have a password in them.
+  // Some values must not be shown, as they may contain a password.
   const shown = result.given ?? quoted(given)
   const name = fromEnv === undefined ? settingName(path) : `${variable} (${settingName(path)})`
-  // What the environment says has no line in the file.
+  // A value from the environment has no line in the file.
   const where = fromEnv === undefined ? path.map((part) => settingName([part])) : []
   file.problem(where, `${name}: ${shown} given, expected ${result.expected}`)
   return setting.fallback

@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dayMs } from '../clock/index.js'
 
-/** What this process runs on: Node and the native packages that only go with it (`.runtimes/runtimes.json`). */
+/** What this process runs on: Node and the native packages that fit only this Node (`.runtimes/runtimes.json`). */
 export interface Runtime {
   /** `node24` or `node20`. */
   name: string
-  /** When Node's makers stop to mend it: the last day, as 2028-04-30. */
+  /** When Node's makers stop fixing it: the last day, as 2028-04-30. */
   supportEnds: string
-  /** Systems on which the newest pair runs, for who is to change to it. */
+  /** Systems on which the newest pair runs, for operators who have to change to it. */
   newest: { name: string; glibc: string; systems: string }
 }
 
@@ -20,7 +20,7 @@ interface Pair {
   systems: string
 }
 
-/** Throws for a Node that there is no pair for; bin/posthorn has refused it before. */
+/** Throws for a Node that has no pair; bin/posthorn has refused it before. */
 export function runtimeInUse(): Runtime {
   const pairs = readPairs()
   const [name, { node }] = pairInUse(pairs)
@@ -68,25 +68,25 @@ export function unfitSystem(): string | undefined {
   return `${what} needs the C library glibc ${glibc} or later (${systems}), and this system has ${here ?? 'none'}: ${way}`
 }
 
-/** The version of the C library that this process runs with; undefined where that is no glibc. */
+/** The version of the C library that this process runs with; undefined where it is no glibc. */
 export function glibcHere(): string | undefined {
-  // The report would look up the names of all open connections.
+  // Otherwise the report would look up the names of all open connections.
   Object.assign(process.report, { excludeNetwork: true })
-  // For @types/node the report is an `object`.
+  // In @types/node the report is an `object`.
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
   return header?.glibcVersionRuntime
 }
 
-/** By numbers: 2.9 is below 2.31. */
+/** Compares numbers: 2.9 is below 2.31. */
 const isBelow = (version: string, least: string) =>
   version.localeCompare(least, 'en', { numeric: true }) < 0
 
-/** Whether Node gets fixes of its makers at `now` (milliseconds). */
+/** Whether Node still gets fixes from its makers at `now` (milliseconds). */
 export function isSupported({ supportEnds }: Runtime, now: number): boolean {
   return now < Date.parse(supportEnds) + dayMs
 }
 
-/** What to do about a Node that gets no fixes: half a sentence, from its verb. */
+/** What to do about a Node that gets no fixes any more: half a sentence, from its verb. */
 export function wayToFixes({ newest: { name, glibc, systems } }: Runtime): string {
   return `move to a system with glibc ${glibc} or later (${systems}) and install the release for ${name} there`
 }
@@ -102,7 +102,7 @@ export function packageFile(name: string): string {
   return join(folder, name)
 }
 
-/** The version in `package.json`, which a release is named by. */
+/** The version in `package.json`, after which a release is named. */
 export function packageVersion(): string {
   const { version }: { version: string } = JSON.parse(
     readFileSync(packageFile('package.json'), 'utf8'),

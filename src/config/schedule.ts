@@ -7,7 +7,7 @@ export interface Schedule {
   readonly text: string
   /** The first due time after `after` (both in ms, UTC). */
   next(after: number): number
-  /** How long it is from the first due time after `after` to the one after it, in ms. */
+  /** How long it is from the first due time after `after` to the next one, in ms. */
   period(after: number): number
 }
 
@@ -18,7 +18,8 @@ export interface Schedule {
  * moment after the gap; where one comes twice, at the first. One of every hour runs on evenly.
  */
 export function readSchedule(expression: string, zone: string): Schedule {
-  // Each has a list of ten thousand years, so they may go; what is asked again and again is remembered instead.
+  // Each cron object has a list of ten thousand years, so they may go; times that are asked for again and again are
+  // remembered instead.
   let kept = new WeakRef(cronsOf(expression, zone))
   let known: { after: number; found: number } | undefined
   const next = (after: number) => {
@@ -42,16 +43,19 @@ export function readSchedule(expression: string, zone: string): Schedule {
   }
 }
 
-// 'croner' because it is exact at clock changes and needs no other package; `test/config/schedule.test.ts`.
+// 'croner' because it is exact at clock changes and needs no other package (`test/config/schedule.test.ts`).
 /** `paused`: croner only reckons here, and starts nothing. */
 const cronOf = (expression: string, zone: string) =>
   new Cron(expression, { timezone: zone, mode: '5-part', paused: true })
 
-/** For certain hours one for each time of the day: of several times in one croner loses and doubles some. */
+/**
+ * For certain hours there is one cron for each time of the day: with several times in one, croner loses and doubles
+ * some.
+ */
 function cronsOf(expression: string, zone: string): Cron[] {
   const whole = cronOf(expression, zone)
   const [minute, hour, ...days] = expression.trim().split(/\s+/)
-  // Where no clock changes, or a job of every hour: croner is right by itself.
+  // Where no clock changes, or the job runs every hour, croner is right by itself.
   if (zone === 'UTC' || hour === '*') return [whole]
   const midnight = Date.UTC(2026, 0, 1)
   const daily = cronOf(`${minute} ${hour} * * *`, 'UTC')

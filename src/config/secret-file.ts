@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { messageOf, OperatorError } from '../errors/index.js'
 
 /**
- * A secret that stands in no setting: of a file, else of the systemd credential of that name (systemd.exec(5),
- * LoadCredential=); undefined where there is neither. Throws an OperatorError where the file cannot be read; `what` names
- * the secret in it.
+ * A secret that no setting contains: from a file, or else from the systemd credential of that name (systemd.exec(5),
+ * LoadCredential=); undefined where there is neither. Throws an OperatorError where the file cannot be read; `what` is
+ * what messages call the secret.
  */
 export function secretOf(
   what: string,
@@ -20,7 +20,7 @@ export function secretOf(
   try {
     return path === undefined ? undefined : readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    // The service may have credentials for something else alone.
+    // The service may have credentials only for something else.
     if (file === '') return undefined
     throw new OperatorError(`Cannot read ${what}: ${messageOf(error)}`)
   }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { ceilings } from './ceilings.js'
 import { isRegion } from './countries.js'
 import { dnsSettings, isServer } from './dns.js'
+import { isUpdateServer } from './dns-update.js'
 import { schedules, timeZone } from './jobs.js'
 import { nodeSettings } from './node.js'
 import { oidcSettings } from './oidc.js'
@@ -280,6 +281,16 @@ export const settings = {
     dnsHook: text('', {
       pattern: /^$|^\//,
       expected: 'the absolute path of a program, or nothing',
+    }),
+    dnsServer: table<string>(
+      '',
+      (value) =>
+        typeof value === 'string' && (value === '' || isUpdateServer(value)) ? value : undefined,
+      'a name server with an optional port, such as "ns1.example.com" or "192.0.2.53:53"',
+    ),
+    dnsKeyFile: text('', {
+      pattern: /^$|^\//,
+      expected: 'the absolute path of a file, or nothing',
     }),
     names: list([], {
       each: (item) => hostName.test(item) && item.includes('.') && isIP(item) === 0,

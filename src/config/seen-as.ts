@@ -3,7 +3,10 @@ import { isTable } from '../toml/index.js'
 import { allSourceAddresses, type PoolsSettings } from './pools.js'
 import { table } from './settings.js'
 
-/** Behind 1:1 NAT a machine binds to one address and the world sees another: the latter, by the former. */
+/**
+ * Behind 1:1 NAT a machine binds to one address and the world sees another: the address that is seen, by the one that
+ * is bound to.
+ */
 export type SeenAs = Readonly<Record<string, string>>
 
 /** The setting `outbound.seen_as`. */
@@ -20,7 +23,7 @@ function isSeenAs(value: unknown): value is SeenAs {
   )
 }
 
-/** What the world sees of mail that leaves from this address: itself, but behind 1:1 NAT. */
+/** The address from which the world sees mail that leaves from this one: itself, except behind 1:1 NAT. */
 export const seenAddress = ({ seenAs = {} }: { seenAs?: SeenAs }, address: string): string =>
   seenAs[address] ?? address
 
@@ -30,12 +33,12 @@ interface Sources {
   seenAs?: SeenAs
 }
 
-/** Every address that the world sees mail come from, for SPF records and names in the DNS. */
+/** Every address from which the world sees mail come, for SPF records and names in the DNS. */
 export const seenSourceAddresses = (outbound: Sources): string[] => [
   ...new Set(allSourceAddresses(outbound).map((address) => seenAddress(outbound, address))),
 ]
 
-/** Those and the ones that mail is bound to: whatever leads to one of them leads here. */
+/** Those, and the addresses that mail is bound to: whatever leads to one of them leads here. */
 export const ownSourceAddresses = (outbound: Sources): string[] => [
   ...new Set([...allSourceAddresses(outbound), ...seenSourceAddresses(outbound)]),
 ]

@@ -17,15 +17,15 @@ import {
 } from '../fields/index.js'
 
 /**
- * The building blocks of the configuration: a setting is a field, which reads a TOML value or the text of an
- * environment variable, with its default. Pure; `index.ts` has the settings themselves.
+ * The building blocks of the configuration. A setting is a field, which reads a TOML value or the text of an
+ * environment variable, with a default. Pure; `sections.ts` has the settings themselves.
  */
 export interface Setting<T> {
   readonly kind: 'setting'
   readonly fallback: T
-  /** Returns the value, or what was expected instead; `given` is shown in place of what must not be. */
+  /** Returns the value, or what was expected instead; `given` is shown in place of a value that must not be shown. */
   readonly read: (value: unknown) => Reading<T> & { readonly given?: string }
-  /** The value as one writes it in the file, where that is not the value itself. */
+  /** The value as one writes it in the file, where that differs from the value itself. */
   write?(value: T): unknown
 }
 
@@ -34,7 +34,7 @@ export interface Section {
   readonly [name: string]: Setting<unknown> | Section
 }
 
-/** Whether an entry of a section is a setting; else it is a table of the file. */
+/** Whether an entry of a section is a setting; otherwise it is a table of the file. */
 export const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
   entry.kind === 'setting'
 
@@ -53,7 +53,7 @@ export function setting<T>(
   return { kind: 'setting', fallback, read, ...(write && { write }) }
 }
 
-/** A setting of which a field reads the default too. */
+/** A setting whose field also reads the default. */
 const written = <T>(
   fallback: unknown,
   field: Field<T>,
@@ -82,7 +82,7 @@ export const integer = (fallback: number, min: number, max: number) =>
 export const percentage = (fallback: string) =>
   written(fallback, share(fallback), (value) => `${value / 10_000}%`)
 
-/** 0 lets the system choose a free one. */
+/** 0 lets the system choose a free port. */
 export const port = (fallback: number) => integer(fallback, 0, 65_535)
 
 /** True or false. */
@@ -99,8 +99,8 @@ export const list = (
 ) => setting(fallback, textsWritten(expected, each))
 
 /**
- * A program and its arguments, which no shell takes apart: a command line in one text would be the name of a program
- * that is not there.
+ * A program and its arguments, which no shell takes apart: a command line in one text would be taken for the name of a
+ * program.
  */
 export function command(
   each?: (item: string) => boolean,
@@ -112,7 +112,7 @@ export function command(
     read: (value) => {
       const result = words.read(value)
       const given = 'value' in result ? result.value : []
-      // The path of a program may have blanks, and begins with a slash then.
+      // A text that begins with a slash is the path of a program, which may have blanks.
       const isLine = given.length === 1 && /^[^/].*\s|\s[-{]/.test(given[0]?.trim() ?? '')
       // A command line may have a password in it.
       return isLine ? { given: 'a command line in one text', expected } : result

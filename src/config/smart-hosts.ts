@@ -5,7 +5,7 @@ import { isTable } from '../toml/index.js'
 import { settingName } from './read.js'
 import { integer, list, oneOf, type Section, type Setting, text } from './settings.js'
 
-/** A server that takes our mail on when the primary way is blocked. */
+/** A server that relays our mail when the primary way is blocked. */
 export interface SmartHost {
   /** A host name, or an IP address. */
   readonly host: string
@@ -14,12 +14,12 @@ export interface SmartHost {
   readonly tls: 'starttls' | 'implicit' | 'off'
   /** Empty: no login. */
   readonly user: string
-  /** Where the password is; one of them, with a user. */
+  /** Where the password is: exactly one of these, where there is a user. */
   readonly passwordFile: string
   readonly passwordEnv: string
   /** PEM of the authorities trusted instead of the usual ones; empty: the usual ones. */
   readonly caFile: string
-  /** To leave from, one of a family; empty: whichever the system takes. */
+  /** Addresses to leave from, at most one of each family; empty: whichever the system takes. */
   readonly sourceAddresses: readonly string[]
   readonly connections: number
   readonly messagesPerMinute: number
@@ -27,7 +27,7 @@ export interface SmartHost {
 
 // RFC 6409 and RFC 8314 for submission; 25 where no TLS is spoken.
 const usualPorts = { starttls: 587, implicit: 465, off: 25 }
-// As in `sections.ts`: RFC 1123 §2.1.
+// RFC 1123 §2.1, as in `sections.ts`.
 const name =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 
@@ -76,7 +76,7 @@ function listOf(
       const readAt = (item: Record<string, unknown>, at: number) =>
         readOne(item, { place: `${called} ${at + 1}`, without }, problems)
       const hosts = value.map(readAt)
-      // What was given is not shown: somebody may have written a password there.
+      // The given value is not shown: somebody may have written a password there.
       if (problems.length > 0) return { expected: problems.join('; '), given: 'a bad list' }
       return { value: hosts }
     },
@@ -108,13 +108,13 @@ function readOne(
       key === 'password' ? 'password_file or password_env, never password itself' : `no ${key}`
     problems.push(`${hint} in ${place} (known: ${[...known].join(', ')})`)
   }
-  // Each was read by its setting.
+  // Each value was read by its setting.
   const found = values as unknown as SmartHost
   refuseUnfit(found, item, place, problems)
   return { ...found, port: found.port || usualPorts[found.tls] }
 }
 
-/** What no setting alone can see. */
+/** Refuses what no setting can see by itself. */
 function refuseUnfit(
   { tls, user, passwordFile, passwordEnv, sourceAddresses }: SmartHost,
   item: Record<string, unknown>,
@@ -136,8 +136,8 @@ function refuseUnfit(
 }
 
 /**
- * The password, read anew each time so that it may be changed while mail flows. Throws an
- * OperatorError that says where it was looked for.
+ * The password, read anew each time so that it may be changed while mail flows. Throws an OperatorError that says where
+ * it was looked for.
  */
 export function passwordOf(
   smartHost: Pick<SmartHost, 'host' | 'passwordFile' | 'passwordEnv'>,
@@ -154,7 +154,7 @@ export function passwordOf(
   throw new OperatorError(`No password for ${host}: ${passwordFile} is empty`)
 }
 
-/** Reads the secrets and certificates of all, to find out at once what would fail in an incident. */
+/** Reads the secrets and certificates of all, to find out now what would fail in an incident. */
 export function checkSmartHosts(
   hosts: readonly SmartHost[],
   env: Readonly<Record<string, string | undefined>>,

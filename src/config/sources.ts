@@ -11,7 +11,7 @@ export interface SettingInForce {
   value: unknown
   /** The value as one writes it in the file: `"5%"` of 50,000 millionths. */
   written: unknown
-  /** A line of the file, from 1 on; the name of a variable; or neither: the default. */
+  /** A line of the file, from 1 on; or the name of a variable; where there is neither it is the default. */
   line?: number
   variable?: string
 }
@@ -39,7 +39,7 @@ export function settingsInForce(
   })
 }
 
-/** Every setting by the names that lead to it. */
+/** Every setting, by the names that lead to it. */
 const pathsOf = (section: Section, path: readonly string[] = []): (readonly string[])[] =>
   Object.entries(section).flatMap(([name, entry]) =>
     entry.kind === 'setting' ? [[...path, name]] : pathsOf(entry as Section, [...path, name]),
@@ -52,15 +52,15 @@ function writtenAs(section: Section, path: readonly string[], value: unknown): u
 }
 
 /**
- * Where each name is set. The parser tells no lines, so it reads more and more of the file: what is new after
- * some lines was set in them. A file has some hundred lines, and a tenth of a second goes by.
+ * Where each name is set. The parser tells no lines, so this reads more and more of the file: names that are new after
+ * some lines were set in these. A file has some hundred lines, which takes a tenth of a second.
  */
 function linesOf(lines: readonly string[], names: readonly string[]): Map<string, number> {
   const found = new Map<string, number>()
   let after = 0
   for (let end = 1; end <= lines.length; end++) {
     const table = parsed(lines.slice(0, end).join('\n'))
-    // In the middle of a list, or of a text of several lines.
+    // The text ends in the middle of a list, or of a text of several lines.
     if (table === undefined) continue
     for (const name of names) {
       if (!found.has(name) && valueAt(table, name.split('.')) !== undefined) {
@@ -72,7 +72,7 @@ function linesOf(lines: readonly string[], names: readonly string[]): Map<string
   return found
 }
 
-/** Undefined for what is no whole TOML yet. */
+/** Undefined while the text is no whole TOML. */
 function parsed(text: string): unknown {
   try {
     return parse(text)

@@ -2,10 +2,12 @@ import { OperatorError } from '../errors/index.js'
 import { secretFileOf, secretOf } from './secret-file.js'
 import { flag, type Setting, text, type Values } from './settings.js'
 
-/** `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`. */
+/**
+ * `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`.
+ */
 const shape = /^postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*\/[^/?#\s]+(?:\?[^#\s]*)?$/
 
-/** What may stand after its question mark. Any other would be passed over, as a misspelt `sslmode` must not be. */
+/** The parameters that the address may have. Any other would be ignored, and a misspelt `sslmode` must not be. */
 const parameters: Readonly<Record<string, RegExp>> = {
   host: /./,
   port: /^\d+(,\d+)*$/,
@@ -16,13 +18,13 @@ const parameters: Readonly<Record<string, RegExp>> = {
   sslcert: /./,
   sslkey: /./,
   sslnegotiation: /^(postgres|direct)$/,
-  // Of several hosts the one that takes writes is found in any case.
+  // Of several hosts, the one that takes writes is found in any case.
   target_session_attrs: /^(read-write|primary)$/,
 }
 
 const expected = 'an address such as "postgres://user@host:5432/database"'
 
-// The address has the password in it as a rule: whatever is wrong with it, it is not shown.
+// The address usually contains the password: it is never shown, whatever is wrong with it.
 const url: Setting<string> = {
   kind: 'setting',
   fallback: '',
@@ -48,7 +50,7 @@ const url: Setting<string> = {
   },
 }
 
-/** The address as it may be written down and shown: its password stays where it was. */
+/** The address as it may be written down and shown; its password is left out. */
 export const withoutPassword = (url: string): string =>
   url.replace(/(:\/\/[^:@/?]*):[^@/?]*@/, '$1@')
 
@@ -60,7 +62,7 @@ export const databaseAt = (
 ): { dataDir: string; url: string | undefined; passwordFile?: string } => {
   const url = storeUrlOf(settings, env)
   if (url === undefined || url === settings.url) return { dataDir, url }
-  // The password is not of the address itself.
+  // The password is not part of the address.
   const passwordFile = secretFileOf({ file: settings.passwordFile, credential, env })
   return passwordFile === undefined ? { dataDir, url } : { dataDir, url, passwordFile }
 }
@@ -79,8 +81,9 @@ export const storeSettings = {
 const credential = 'store-password'
 
 /**
- * The address of the PostgreSQL with its password; undefined for SQLite. The password is that of the address, else of
- * the file, else of systemd's credential `store-password`. Throws an OperatorError where a file cannot be read.
+ * The address of the PostgreSQL with its password; undefined for SQLite. The password comes from the address, or else
+ * from the file, or else from systemd's credential `store-password`. Throws an OperatorError where a file cannot be
+ * read.
  */
 function storeUrlOf(
   { url, passwordFile }: Values<typeof storeSettings>,

@@ -4,10 +4,10 @@ import { isTable } from '../toml/index.js'
 import type { Listener } from './listeners.js'
 import { isNetwork, list, table } from './settings.js'
 
-/** Clients there need no log-in: the case of a printer, which knows none. */
+/** Clients in this network need no log-in: meant for a printer, which cannot log in. */
 export interface TrustedNetwork {
   network: string
-  /** The account that their mail is of: its id or name. */
+  /** The account to which their mail belongs: its id or name. */
   account: string
   /** All their mail is from this address, whatever they write themselves. */
   from: string
@@ -15,7 +15,7 @@ export interface TrustedNetwork {
   perHour: number
 }
 
-/** What is checked here of `[submission]`. */
+/** The part of `[submission]` that is checked here. */
 export interface SubmissionSettings {
   enabled: boolean
   starttls: string
@@ -59,7 +59,7 @@ export const trustedNetworks = table<readonly TrustedNetwork[]>(
   'a list of tables, each { network = "10.0.0.9", account = "Main", from = "Scanner <scanner@example.com>", per_hour = 60 }',
 )
 
-/** One of them; undefined if anything about it is wrong. */
+/** One of these networks; undefined if anything about it is wrong. */
 function trustedNetwork(value: unknown): TrustedNetwork | undefined {
   if (!isTable(value)) return undefined
   const { network, account, from, per_hour: perHour = 60, ...others } = value

@@ -1,7 +1,9 @@
 import { isTable } from '../toml/index.js'
 import { table } from './settings.js'
 
-/** The setting `outbound.tls.domains`: what TLS the operator demands of a domain's servers, whatever they publish. */
+/**
+ * The setting `outbound.tls.domains`: the TLS that the operator demands of a domain's servers, whatever they publish.
+ */
 export const tlsOfDomains = table<Readonly<Record<string, TlsChoice>>>(
   {},
   (value) => (isTlsTable(value) ? value : undefined),
@@ -15,7 +17,7 @@ export const tlsOfDomains = table<Readonly<Record<string, TlsChoice>>>(
 type TlsChoice = (typeof tlsChoices)[number]
 const tlsChoices = ['off', 'opportunistic', 'require', 'verify'] as const
 
-/** Domains, or `*.` and a domain for all below it, or `*` for all. */
+/** Whether it is a table by domains, by `*.` and a domain for all below it, or by `*` for all. */
 function isTlsTable(value: unknown): value is Readonly<Record<string, TlsChoice>> {
   if (!isTable(value)) return false
   return Object.entries(value).every(

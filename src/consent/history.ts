@@ -17,12 +17,15 @@ const consentKinds = [
 ] as const
 export type ConsentKind = (typeof consentKinds)[number]
 
-/** What is known beside kind, address and time; by kind. */
+/** What is known beside kind, address and time; it depends on the kind. */
 export interface ConsentDetail {
-  /** How it was said: `api`, `command`, `dashboard`, `recipient`, `operator`, `time`; `return`: by coming back to another topic. */
+  /**
+   * How it was said: `api`, `command`, `dashboard`, `recipient`, `operator`, `time`; `return`: by coming back to
+   * another topic.
+   */
   by?: string
   listId?: string
-  /** Where an import found it. */
+  /** The file in which an import found it. */
   file?: string
   line?: number
   /** The mail by which somebody left or came back, or that bounced. */
@@ -31,9 +34,12 @@ export interface ConsentDetail {
   /** What blocked the address until now. */
   reasons?: readonly string[]
   note?: string
-  /** What fields that were changed are called. */
+  /** The labels of the fields that were changed. */
   fields?: readonly string[]
-  /** Of a form: it, the version of its text, the page that it was on, the address in the network as the form keeps it, and when it was asked for. */
+  /**
+   * For a form: its id, the version of its text, the page that it was on, the client's IP address as the form keeps it,
+   * and when the confirmation was asked for.
+   */
   formId?: string
   version?: number
   page?: string
@@ -93,7 +99,7 @@ const recordOf = prepared<
     .orderBy('id'),
 )
 
-/** What people wrote last about why they left, by address; of those who wrote something. */
+/** What each address last wrote about why it left; only of those who wrote something. */
 export async function wordsOfLeaving(
   read: Read,
   accountId: string,
@@ -115,7 +121,7 @@ export async function wordsOfLeaving(
   return new Map([...new Map(said)].filter(([, note]) => note !== ''))
 }
 
-/** The number of the last row of all; 0: there is none. Whatever is recorded from now on has a greater one. */
+/** The number of the last row of all accounts; 0: there is none. Every later row has a greater number. */
 export async function lastConsentId(read: Read): Promise<number> {
   const last = await read
     .selectFrom('consent')
@@ -125,7 +131,7 @@ export async function lastConsentId(read: Read): Promise<number> {
   return last?.id ?? 0
 }
 
-/** What is recorded of some addresses of an account behind the row `after`, with the address in lower case. */
+/** The rows about some addresses of an account that come after the row `after`, with the address in lower case. */
 export async function consentSince(
   read: Read,
   accountId: string,

@@ -2,7 +2,7 @@ import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { type ContactField, listContactFields } from './contact-field.js'
 
-/** Those of an account, as the API and the command show them. */
+/** An account's fields, as the API and the command show them. */
 export async function contactFieldsAnswer(read: Read, accountId: string) {
   return { fields: (await listContactFields(read, accountId)).map(shownContactField) }
 }

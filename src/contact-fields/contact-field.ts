@@ -13,7 +13,7 @@ export interface ContactField {
   name: string
   label: string
   type: FieldType
-  /** Of a `choice`; else empty. */
+  /** The choices of a field of type `choice`; else empty. */
   choices: readonly string[]
   position: number
   recipientsMayEdit: boolean
@@ -25,7 +25,9 @@ interface FieldDeps {
   clock: Clock
 }
 
-/** Throws a 409 for a name that is taken, a 422 for what is not sound. `alongside` is written with it. */
+/**
+ * Throws a 409 for a name that is taken, a 422 for what is not valid. `alongside` is written in the same transaction.
+ */
 export async function createContactField(
   { store, clock }: FieldDeps,
   accountId: string,
@@ -72,7 +74,7 @@ export async function createContactField(
   })
 }
 
-/** Changes what is given and nothing else. Throws a 404, and a 422 for what is not sound. */
+/** Changes what is given and nothing else. Throws a 404, and a 422 for what is not valid. */
 export async function updateContactField(
   { store }: Pick<FieldDeps, 'store'>,
   accountId: string,
@@ -84,7 +86,7 @@ export async function updateContactField(
     const { label = known.label, type = known.type, choices = known.choices } = given
     const { position = known.position, recipientsMayEdit = known.recipientsMayEdit } = given
     const changed = { ...known, label: label.trim(), type, choices, position, recipientsMayEdit }
-    // What two of them are called alike already stays, until somebody gives one another label.
+    // Two fields that already have one label keep it until somebody gives one of them another.
     if (!alike(changed.label, known.label)) {
       const fields = await listContactFields(tx, accountId)
       refuseLabel(
@@ -111,7 +113,7 @@ export async function moveContactField(
     const from = fields.findIndex((one) => one.id === moved.id)
     const to = from + (way === 'up' ? -1 : 1)
     if (fields[to] === undefined) return moved
-    // Fields of equal positions are in the order of their names, so each gets a position of its own.
+    // Fields with equal positions are in the order of their names, so each gets a position of its own.
     const ordered = fields.toSpliced(from, 1).toSpliced(to, 0, moved)
     for (const [position, one] of ordered.entries()) {
       if (one.position === position) continue
@@ -121,7 +123,7 @@ export async function moveContactField(
   })
 }
 
-/** What contacts have in it stays. Throws a 404. */
+/** Deletes a description; what contacts have in the field stays. Throws a 404. */
 export async function deleteContactField(
   { store }: Pick<FieldDeps, 'store'>,
   accountId: string,
@@ -134,7 +136,7 @@ export async function deleteContactField(
   })
 }
 
-/** All of an account, in the order in which people see them. */
+/** All fields of an account, in the order in which people see them. */
 export async function listContactFields(read: Read, accountId: string): Promise<ContactField[]> {
   const rows = await fieldsOf(read, accountId).orderBy('position').orderBy('name_key').execute()
   return rows.map(toField)
@@ -171,7 +173,7 @@ function refuseLabel(label: string, others: readonly ContactField[]): void {
   throw refused(`There is a field “${twin.label}” already: choose another label`, 'label')
 }
 
-/** The field as it may be kept: with each choice once. Throws a 422. */
+/** The field as it may be stored: with each choice once. Throws a 422. */
 function sound(field: ContactField): ContactField {
   const { label, name, type } = field
   const choices = [...new Set(field.choices.map((choice) => choice.trim()))]
@@ -184,7 +186,7 @@ function sound(field: ContactField): ContactField {
   if (type === 'choice' && choices.length === 0) {
     throw refused(`The field “${label}” has nothing to choose from`, 'choices')
   }
-  // Dropped without a word they would be gone for good.
+  // Choices dropped silently would be lost for good.
   if (type !== 'choice' && choices.length > 0) {
     const message = `Only a choice has choices, and those of “${label}” would be lost: leave them empty, or make it a choice`
     throw refused(message, 'choices')

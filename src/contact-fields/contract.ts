@@ -45,7 +45,7 @@ const choices = list(line(1, 80, 'A choice'), {
   about: 'Of a `choice`, in order',
 })
 const place = 'Its place in lists: lower numbers come first'
-// Some were made below 0, before that was refused.
+// Some positions were made below 0, before that was refused.
 const position = whole(place)
 const newPosition = whole(place, { least: 0 })
 const recipientsMayEdit = flag('Recipients see it in the preference centre, and may change it')

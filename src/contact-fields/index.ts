@@ -1,7 +1,8 @@
 /**
  * Fields of contacts: how an account describes what it knows of its people, so that pages, forms, imports and the
- * preference centre call it the same and take the same. What must hold: names are unique within an account whatever
- * their case and never change; a description rules what people type, and never what the API stores in `metadata`.
+ * preference centre use the same names and take the same values. What must hold: names are unique within an account
+ * whatever their case, and never change; a description limits what people type, and never what the API stores in
+ * `metadata`.
  */
 export { contactFieldsAnswer, deletedContactField, shownContactField } from './answers.js'
 export {

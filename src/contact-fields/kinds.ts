@@ -2,7 +2,7 @@
 export const fieldTypes = ['text', 'number', 'date', 'choice'] as const
 export type FieldType = (typeof fieldTypes)[number]
 
-/** So many an account may have: a page, a menu and the preference centre show all of them. */
+/** How many fields an account may have: a page, a menu and the preference centre show all of them. */
 export const maxContactFields = 50
 
 /** Of a choice: a menu shows all of them. */
@@ -20,7 +20,7 @@ export type NameField = (typeof nameFields)[number]
 export const isNameField = (name: string): name is NameField =>
   nameFields.some((one) => one === name)
 
-/** What was typed, as a value of its type; undefined for what is none. `typed` is trimmed, and not empty. */
+/** What was typed, as a value of the field's type; undefined for anything else. `typed` is trimmed, and not empty. */
 export function typedValue(
   { type, choices = [] }: { type: FieldType; choices?: readonly string[] | undefined },
   typed: string,
@@ -43,14 +43,14 @@ export function typedValue(
   }
 }
 
-/** `2026-02-30` is no day. */
+/** Whether the day exists: `2026-02-30` does not. */
 function isDay(typed: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(typed)) return false
   const at = Date.parse(`${typed}T00:00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(typed)
 }
 
-/** What a field wants, for who typed something else. */
+/** What a field wants, told to whoever typed something else. */
 export function wantedOf({ label, type }: { label: string; type: FieldType }): string {
   const wanted = {
     text: `at most ${maxTypedChars} characters on one line`,

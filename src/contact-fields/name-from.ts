@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { isBuiltInTag } from '../templates/index.js'
 import { isNameField } from './kinds.js'
 
-/** Whether a field may have the name: no merge tag has it that stands for something else. */
+/** Whether a field may have the name: no merge tag with another meaning has it. */
 export const isFreeName = (name: string): boolean => isNameField(name) || !isBuiltInTag(name)
 
-/** A name like it that is free. */
+/** A similar name that is free. */
 export const otherName = (name: string): string => `${name.slice(0, 35)}Field`
 
-// Letters that Unicode does not take apart into a plain one and a mark.
+// Letters that Unicode does not decompose into a plain letter and a mark.
 const plainLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -25,8 +25,8 @@ const plainLetters: Readonly<Record<string, string>> = {
 }
 
 /**
- * The name under which a contact has the answer: 'Favourite book' is `favouriteBook`. Of a label without such letters
- * it is made, the same for the same label in every form. 'Email', which is a merge tag, is `emailField`.
+ * The name under which a contact stores the answer: 'Favourite book' becomes `favouriteBook`. A label without such
+ * letters gets a name computed from it, the same in every form. 'Email', which is a merge tag, becomes `emailField`.
  */
 export function nameFrom(label: string): string {
   const plain = label.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '')

@@ -8,7 +8,10 @@ import { contactFieldsAnswer, deletedContactField, shownContactField } from './a
 import { createContactField, deleteContactField, updateContactField } from './contact-field.js'
 import * as operations from './contract.js'
 
-/** `/v1/contact-fields`: what an account calls the fields of its contacts, and who may change them. Only making one needs an open account. */
+/**
+ * `/v1/contact-fields`: how an account calls the fields of its contacts, and who may change them. Only making one needs
+ * an open account.
+ */
 export function contactFieldRoutes(
   api: Api<Principal>,
   deps: { store: Store; clock: Clock; plans: Plans },

@@ -50,8 +50,8 @@ interface AddOptions {
   ceiling?: number | null
   /** Throws when the account may take nobody whom it does not know. */
   checkNew?: () => void
-  /** For the consent record: a request of the API (the default), a page, or an operator's command. */
-  by?: 'api' | 'dashboard' | 'command' | 'form'
+  /** For the consent record: a request of the API (the default), a page, an operator's command, or who is added themselves. */
+  by?: 'api' | 'dashboard' | 'command' | 'form' | 'recipient'
   /** How they agreed, for the consent record. */
   note?: string | undefined
   /** Written with it. */

@@ -54,7 +54,7 @@ export const findContacts = operation('GET /v1/contacts/all', {
     state: maybe(
       oneOf(
         contactStates,
-        '`mailable`: only who gets marketing mail; else only who does not, for this reason (`suppressed`: by hand)',
+        '`mailable`: only who gets marketing mail; else only who does not, for this reason (`suppressed`: by hand; `erased`: those of these who were erased on request and added again)',
       ),
     ),
   },

@@ -1,12 +1,16 @@
 import type { SuppressionReason } from '../suppression/index.js'
 
-/** Whether marketing mail goes to somebody, or the reason for which it does not. */
+/**
+ * Whether marketing mail goes to somebody, or the reason for which it does not; who was erased and added again is among
+ * those who are suppressed by hand, too.
+ */
 export const contactStates = [
   'mailable',
   'unsubscribed',
   'bounced',
   'complained',
   'suppressed',
+  'erased',
 ] as const
 export type ContactState = (typeof contactStates)[number]
 
@@ -16,6 +20,7 @@ export const reasonOf: Readonly<Record<Exclude<ContactState, 'mailable'>, Suppre
   bounced: 'bounce',
   complained: 'complaint',
   suppressed: 'manual',
+  erased: 'manual',
 }
 
 /** Whom to look for; all that is given has to fit. */

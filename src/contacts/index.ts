@@ -45,6 +45,7 @@ export {
   noEmail,
 } from './contact.js'
 export { type ContactEngagement, engagementOf } from './engagement.js'
+export { erasedContacts } from './erased-contacts.js'
 export { isName, nameKeys } from './fields.js'
 export { fieldsInUse, isTagName } from './fields-in-use.js'
 export { type ContactSearch, type ContactState, contactStates } from './filters.js'

@@ -1,6 +1,9 @@
 import { type Columns, type DescribedField, shown } from './columns.js'
 
-/** What somebody says that the cells of a column are. `text`, `number` and `yesNo`: a field of their own. */
+/**
+ * What somebody says that the cells of a column are. `text`, `number` and `yesNo`: a field of their own; `fields`: several
+ * with their names, as listmonk exports them in one cell.
+ */
 export const mappedUses = [
   'email',
   'firstName',
@@ -15,6 +18,7 @@ export const mappedUses = [
   'text',
   'number',
   'yesNo',
+  'fields',
   'nothing',
 ] as const
 
@@ -38,8 +42,8 @@ export type FileEncoding = (typeof fileEncodings)[number]
 export const fileDelimiters = [',', ';', '\t', '|'] as const
 export type FileDelimiter = (typeof fileDelimiters)[number]
 
-const once = ['email', 'firstName', 'lastName', 'name', 'phone'] as const
-const own = ['text', 'number', 'yesNo'] as const
+const once = ['email', 'firstName', 'lastName', 'name', 'phone', 'fields'] as const
+const own = ['text', 'number', 'yesNo', 'fields'] as const
 const markKinds = ['unsubscribe', 'consent', 'bounce', 'complaint', 'status'] as const
 const maxFieldName = 100
 
@@ -66,6 +70,8 @@ export function columnsOf(
     const type = own.find((one) => one === use)
     if (type === undefined) return []
     const field = described.find((one) => one.name === name.trim())
+    // A cell that is no such object is kept as it is, under the column's name.
+    if (type === 'fields') return [{ name: name.trim() || 'attributes', at }]
     return [{ name: name.trim(), at, type, ...(field && { described: field }) }]
   })
   const names = others.map(({ name }) => name)
@@ -82,7 +88,7 @@ export function columnsOf(
     lastName: placeOf('lastName'),
     name: placeOf('name'),
     phone: placeOf('phone'),
-    metadata: undefined,
+    metadata: placeOf('fields'),
     marks: mapped.flatMap(({ use, name }, at) => {
       const kind = markKinds.find((one) => one === use)
       return kind === undefined ? [] : [{ name: name || useWords[kind], at, kind }]
@@ -107,5 +113,6 @@ export const useWords: Readonly<Record<MappedColumn['use'], string>> = {
   text: 'Own field: text',
   number: 'Own field: number',
   yesNo: 'Own field: yes or no',
+  fields: 'Several own fields, with their names',
   nothing: 'Leave out',
 }

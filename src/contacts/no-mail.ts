@@ -40,7 +40,7 @@ export interface MailStanding {
 export function noMailReason({ suppressed, erased }: MailStanding): NoMailReason | undefined {
   if (suppressed === null) return undefined
   if (suppressed === 'manual' && erased) return 'erased'
-  return noMailReasons.find((one) => one !== 'erased' && reasonOf[one] === suppressed)
+  return noMailReasons.find((one) => reasonOf[one] === suppressed)
 }
 
 /** How the addresses of an account stand, and all that is recorded of each. */

@@ -36,10 +36,19 @@ export function toE164(raw: string, defaultCountry: string): string | undefined 
   const { isSupportedCountry, parsePhoneNumberFromString } = phoneNumbers()
   const isCountry = (code: string): code is CountryCode => isSupportedCountry(code as CountryCode)
   const options = { extract: false, ...(isCountry(defaultCountry) && { defaultCountry }) }
-  const number = parsePhoneNumberFromString(raw.trim(), options)
+  const text = raw.trim()
+  const number = parsePhoneNumberFromString(text, options)
+  if (!number?.isValid() && /^[1-9][\d\s().\-/]{6,}$/.test(text)) {
+    // Exports of others (Brevo's) leave the + out: of one country they are none, and whole with it they are one of another.
+    const whole = parsePhoneNumberFromString(`+${text}`, { extract: false })
+    if (whole?.isValid()) return whole.number
+  }
   // Possible, not valid: numbering plans grow faster than releases of their metadata.
-  return number?.isPossible() ? number.number : undefined
+  return number?.isPossible() && number.number.length <= longestE164 ? number.number : undefined
 }
+
+// ITU-T E.164 §6.2.1: fifteen digits, and the +.
+const longestE164 = 16
 
 /**
  * How numbers may begin, in E.164, that somebody begins to write so: `0803`, `+234803` and `00234 803` are the same in

@@ -4,6 +4,7 @@ import type { Contact } from './contact.js'
 import { type ContactSearch, reasonOf } from './filters.js'
 import { requireList } from './list.js'
 import { type Member, type MemberPage, withReasons } from './members.js'
+import { noMailReason } from './no-mail.js'
 import { type FoundContact, type FoundPlace, type Whose, waysOf } from './search-ways.js'
 
 interface SearchOptions {
@@ -97,6 +98,7 @@ async function fitting(
     if (held && !held.has(member.id)) return false
     if (state === undefined) return true
     if (state === 'mailable') return member.suppressed === null
+    if (state === 'erased') return noMailReason(member) === 'erased'
     return reasonsFor(member).has(reasonOf[state])
   }
   const places = new Map(found.map(({ contact, after }) => [contact?.id, after]))

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Store, Tx } from '../store/index.js'
 import { addStoredBytes } from './stored-bytes.js'
 
-/** Gives uses back, an id for each, in the write that deletes what used them. */
+/** Gives uses back, an id for each, in the write that deletes what used the contents. */
 export const releaseContents = (tx: Tx, ids: readonly number[]): Promise<void> =>
   countUses(tx, ids, -1)
 
-/** Contents that are used once more, an id for each, in the write of what uses them too. */
+/** Adds a use to contents, an id for each, in the write of what uses them too. */
 export const reuseContents = (tx: Tx, ids: readonly number[]): Promise<void> =>
   countUses(tx, ids, 1)
 
@@ -23,12 +23,12 @@ async function countUses(tx: Tx, ids: readonly number[], more: 1 | -1): Promise<
 // In the words of the index `contents_unused`: SQLite does not see that a bound 0 is its condition.
 const isUnused = sql<boolean>`uses = 0`
 
-// A mebibyte of pieces.
+// About a mebibyte of pieces.
 const piecesAWrite = 18
 
 /**
- * Deletes what nothing uses any more, the oldest first; `rest` is waited for after each write. A large
- * content goes in several: its hash first, so that no new mail finds the rest and takes it for the whole.
+ * Deletes what nothing uses any more, the oldest first; `rest` is waited for after each write. A large content takes
+ * several writes: its hash is deleted first, so that no new mail takes the rest for the whole.
  */
 export async function deleteUnused(
   { store }: { store: Store },
@@ -57,7 +57,7 @@ export async function deleteUnused(
   return gone
 }
 
-/** Some of its pieces; whether that was all of them. */
+/** Deletes some of its pieces; answers whether those were all. */
 async function deletePieces(tx: Tx, id: number): Promise<boolean> {
   const pieces = await tx
     .selectFrom('content_pieces')
@@ -75,7 +75,7 @@ async function deletePieces(tx: Tx, id: number): Promise<boolean> {
       .execute()
   }
   if (pieces.length <= piecesAWrite) return true
-  // No SHA-256 has this length.
+  // No real SHA-256 has this length.
   const sha256 = Buffer.from(`deleted ${id}`)
   await tx.updateTable('contents').set({ sha256 }).where('id', '=', id).execute()
   return false

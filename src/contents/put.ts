@@ -11,14 +11,14 @@ export interface NewContent {
 }
 
 /**
- * The bytes of a row. RFC 2045 §6.8: a line of base64 holds 57 bytes, so that each piece makes whole
- * lines by itself, and with them just fills 16 of SQLite's pages.
+ * The bytes of a row. RFC 2045 §6.8: a line of base64 holds 57 bytes. So each piece makes whole lines by itself, and
+ * just fills 16 of SQLite's pages.
  */
 export const pieceBytes = 57 * 1_149
 
 /**
- * Bytes in order, in chunks of any size, which are read here and again when they are written, as a file
- * can be; a chunk is copied only where two share a piece.
+ * Bytes in order, in chunks of any size. The chunks are read here and again at the write, as a file can be; a chunk is
+ * copied only where two share a piece.
  */
 export function makeContent(chunks: Iterable<Buffer>): NewContent {
   const hash = createHash('sha256')
@@ -55,8 +55,8 @@ function joined(parts: readonly Buffer[], bytes: number): Buffer {
 }
 
 /**
- * Stores contents in the write of what uses them, each of them one use; resolves with their ids in the
- * same order. What the account has already is used once more and not written.
+ * Stores contents in the write of what uses them, with one use each; resolves with their ids in the same order. A
+ * content that the account already has gets one more use and is not written.
  */
 export async function putContents(
   tx: Tx,
@@ -91,7 +91,7 @@ export async function putContents(
   return contents.map(({ sha256 }) => found.get(sha256) ?? 0)
 }
 
-/** How many bytes of these the account has not stored yet. */
+/** How many of these bytes the account has not stored yet. */
 export async function bytesToStore(
   read: Read,
   accountId: string,

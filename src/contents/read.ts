@@ -2,15 +2,15 @@ import { setImmediate } from 'node:timers/promises'
 import { prepared, type Read, storedJson } from '../store/index.js'
 import { pieceBytes } from './put.js'
 
-/** What there is to know of a content to read it. */
+/** What must be known of a content to read it. */
 export interface StoredContent {
   id: number
   sizeBytes: number
 }
 
 /**
- * The bytes in order, a row at a time and only as fast as they are taken: no statement stays open between
- * two pieces, so that a slow receiver keeps no log from being checkpointed. Throws when it is not whole.
+ * The bytes in order, a row at a time and only as fast as they are taken. No statement stays open between two pieces,
+ * so that a slow receiver does not keep a log from being checkpointed. Throws when the content is not whole.
  */
 export async function* readContent(
   read: Read,
@@ -62,7 +62,7 @@ const pieceOf = prepared<{ id: number; number: number }, { bytes: Buffer }>((db,
     .where('number', '=', number),
 )
 
-/** An attachment as the body that carries it names it (`bodies.attachments`, a JSON array of these). */
+/** An attachment as its body lists it (`bodies.attachments`, a JSON array of these). */
 export interface Attachment {
   /** The id of its content. */
   content: number

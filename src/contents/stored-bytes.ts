@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Read, StoredBytesRow, Tx } from '../store/index.js'
 
-/** What is counted, apart from each other. */
+/** What is counted apart from each other. */
 export type StoredKind = Exclude<keyof StoredBytesRow, 'account_id'>
 
 /** Counts bytes that an account stores, or no longer stores, in the write of the change. */
@@ -24,7 +24,7 @@ export async function addStoredBytes(
     .execute()
 }
 
-/** All of an account's, by the primary key. */
+/** All bytes of an account, by the primary key. */
 export async function storedBytesOf(read: Read, accountId: string): Promise<number> {
   const row = await read
     .selectFrom('stored_bytes')

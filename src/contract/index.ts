@@ -1,6 +1,6 @@
 /**
- * What an operation of the API is, said once: `src/<domain>/contract.ts` has the operations of a domain, of which
- * routes, the OpenAPI document, the client, the rights of keys and the names in the audit log are made.
+ * What an operation of the API is, said once. `src/<domain>/contract.ts` has the operations of a domain; routes, the
+ * OpenAPI document, the client, the rights of keys and the names in the audit log are made from them.
  */
 
 export { addressField } from './address-field.js'

@@ -18,9 +18,9 @@ import { onlyThese, takesOthers } from './query.js'
 import { type Example, type RefusalExample, refusal } from './refusal.js'
 
 /**
- * What an operation asks of a key. `any`: each key, for what it has a right to; `public`: not even a key. `live`: to
- * send, and not by a test key; `inbox`, `clear`: to look into the test inbox, or to empty it; `operator`: a key of the
- * operator's, which is none of an account.
+ * What an operation asks of a key. `any`: each key, for what it has a right to. `public`: no key at all. `live`: to
+ * send, and not by a test key. `inbox`, `clear`: to look into the test inbox, or to empty it. `operator`: an operator
+ * key, which belongs to no account.
  */
 export type Permission =
   | 'public'
@@ -33,15 +33,15 @@ export type Permission =
   | 'full'
   | 'operator'
 
-/** A success. Several of one status are told apart by their shape. */
+/** A success. Answers with the same status are told apart by their shape. */
 export interface AnswerExample extends Example {
   status: number
   shape: string
-  /** Of the shape; told once where several answers have it. */
+  /** The schema of the shape; given once where several answers have it. */
   schema?: Schema
 }
 
-/** A success whose body has these fields, all of them and no others, save that they may be null where they say so. */
+/** A success whose body has exactly these fields. They may be null only where they say so. */
 export const answer = (
   when: string,
   shape: string,
@@ -58,7 +58,7 @@ export const closedOf = (fields: Record<string, Schema | Field<unknown>>): Schem
     ),
   )
 
-/** A list of a shape, by its name, or of objects of exactly these fields. */
+/** A list of items of a named shape, or of objects of exactly these fields. */
 export const manyOf = (
   of: string | Record<string, Schema | Field<unknown>>,
   maxItems?: number,
@@ -70,30 +70,30 @@ export const manyOf = (
 
 const isField = (one: Schema | Field<unknown>): one is Field<unknown> => 'struct' in one
 
-/** What only the OpenAPI document says of an operation; what its route says by itself is added by `openapi/`. */
+/** What only the OpenAPI document says of an operation; `openapi/` adds what the route itself says. */
 export interface OperationWords {
   summary: string
   description?: string
-  /** Bodies, by the case that each shows: a test sends them. */
+  /** Bodies, by the case that each shows; a test sends them. */
   examples?: Record<string, unknown>
   answers: AnswerExample[]
   refusals?: RefusalExample[]
 }
 
-/** An operation of the API, said once: the route, the document, the client, keys and the audit log go by it. */
+/** An operation of the API, said once: route, document, client, keys and audit log follow it. */
 export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   /** `POST /v1/topics/:id`. */
   readonly route: string
-  /** Unique; client generators make it a function's name. */
+  /** Unique; client generators make a function's name of it. */
   readonly id: string
   readonly may: Permission
-  /** What it is in the audit log, `topic.create`, by whichever door it comes; undefined: it is not in it. */
+  /** Its name in the audit log, `topic.create`, whichever door it comes by; undefined: it is not logged. */
   readonly audit: string | undefined
-  /** What its requests look like. Of the three types, which TypeScript could not compare if they stood here. */
+  /** What its requests look like. All three types are `unknown`: TypeScript could not compare operations otherwise. */
   readonly shape: Shape<unknown, unknown, unknown>
   /** What the document says of it. */
   describe(): Described
-  /** For TypeScript alone: it is never there. */
+  /** For TypeScript alone: it has no value at run time. */
   readonly TYPE?: { params: Params; query: Query; body: Body }
 }
 
@@ -106,13 +106,13 @@ export interface Described {
   may: Permission
   summary: string
   description?: string
-  /** Parameters of the path, by name: words say what a UUID is of; any other has its whole schema. */
+  /** Parameters of the path, by name: plain words describe a UUID; any other parameter has its whole schema. */
   params?: Record<string, string | Schema>
   /** After the `?`, by name; none is required. */
   query?: Record<string, Schema>
-  /** Whether any other there is refused. */
+  /** Whether any other query parameter is refused. */
   refusesOthers?: boolean
-  /** JSON, or a form where the route takes one; that needs no examples. */
+  /** JSON, or a form where the route takes one; a form needs no examples. */
   body?: { shape: string; examples: Example[]; schema?: Schema }
   answers: AnswerExample[]
   refusals: RefusalExample[]
@@ -122,17 +122,17 @@ export interface Described {
 export interface Contract {
   tag: { name: string; description: string }
   operations: readonly Operation[]
-  /** Shapes that others refer to by name and no operation has as a whole. */
+  /** Shapes that others refer to by name, and that no operation has as a whole body. */
   shapes?: () => Record<string, Schema>
 }
 
-/** What paths name: its parameters, and the 404 of one that does not exist, or is another account's. */
+/** What paths name: their parameters, and the 404 for a thing that does not exist or belongs to another account. */
 export interface Named<P extends Fields> {
   params: P
   /** As in `Described`. */
   about: Record<string, string | Schema>
   notFound: string
-  /** When the 404 comes. */
+  /** The cases in which the 404 comes. */
   when: string
 }
 
@@ -144,7 +144,7 @@ export const byId = (thing: string, whole = thing): Named<{ id: Field<string> }>
   when: `The account has no such ${thing}`,
 })
 
-/** A task, which is named by its number; `thing`: what it does. */
+/** A task, which paths name by its number; `thing` is what it does. */
 export const byTask = (thing = 'task'): Named<{ id: Field<string> }> => ({
   params: {
     id: textThat(
@@ -157,7 +157,6 @@ export const byTask = (thing = 'task'): Named<{ id: Field<string> }> => ({
   notFound: 'The account has no task with this number',
   when: `The account has no such ${thing}`,
 })
-/** What its `id` is. */
 export const taskNumber = 'The number of the task'
 
 /** A body with the name that the document has for it. */
@@ -189,11 +188,10 @@ interface Given<P extends Fields, Q extends Fields, B>
   query?: Q
   body?: ShapedField<B>
   upload?: UploadedFile
-  /** Asked for with the document alone, so that an appliance whose document nobody reads makes none of it. */
+  /** A function that only the document calls: an appliance whose document nobody reads makes none of it. */
   says: () => OperationWords
 }
 
-/** An operation of these fields. */
 export function operation<
   P extends Fields = Record<never, Field<unknown>>,
   Q extends Fields = Record<never, Field<unknown>>,
@@ -233,7 +231,7 @@ export function operation<
   }
 }
 
-/** What its query is checked by. */
+/** The fields by which its query is checked. */
 function queryOf(route: string, may: Permission, query: Fields | undefined) {
   if (!takesOthers(route, may)) return { query: onlyThese(query ?? {}) }
   return query === undefined ? {} : { query: structWith(structsOf(query)) }
@@ -248,7 +246,7 @@ const bodyOf = (
   examples: Object.entries(examples).map(([when, value]) => ({ when, value })),
 })
 
-/** Adds the route of an operation; the handler gets what was checked. `more`: bounds that settings decide. */
+/** Adds the route of an operation; the handler gets the checked request. `more`: bounds that settings decide. */
 export function serve<Account, Params, Query, Body>(
   api: Api<Account>,
   { route, shape }: Operation<Params, Query, Body>,
@@ -282,10 +280,7 @@ function placeOf<Account>(api: Api<Account>, route: string) {
   return { add: adders[method as Method], path }
 }
 
-/**
- * What a page or a command gives to an operation, held against the fields that a request's body is held against.
- * Throws a `ShapeError`.
- */
+/** Checks what a page or a command gives to an operation by the fields of a request's body. Throws a `ShapeError`. */
 export function checked<Body>(
   { route, shape }: Operation<unknown, unknown, Body>,
   given: object,
@@ -294,7 +289,7 @@ export function checked<Body>(
   return check(given, shape.body) as Body
 }
 
-/** What the audit log is told of it by a page. */
+/** What a page writes about an operation into the audit log. */
 export const auditOf = <D extends object>({ audit, route }: Operation, change: D) => ({
   action: audit ?? route,
   ...change,

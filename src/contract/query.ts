@@ -3,8 +3,9 @@ import { type Fields, noOthers, structsOf } from '../fields/index.js'
 import { nearestOf } from '../toml/index.js'
 
 /**
- * The operations of `interface.md`. Their requests may have parameters that this release does not know: the contract never
- * said that they are refused, so that newer clients work against older servers. All others are ours, and refuse them.
+ * The operations of `interface.md`. Their requests may have parameters that this release does not know: the contract
+ * never said that those are refused, so newer clients work with older servers. All other operations are ours, and
+ * refuse them.
  */
 const promised: ReadonlySet<string> = new Set([
   'POST /v1/emails/send',
@@ -44,12 +45,14 @@ const promised: ReadonlySet<string> = new Set([
   'POST /v1/automations/runs/:id/cancel',
 ])
 
-/** Whether an operation passes over parameters that it does not know. What needs no key, browsers ask for as they like. */
+/**
+ * Whether an operation ignores parameters that it does not know. Browsers add what they like to paths that need no key.
+ */
 export const takesOthers = (route: string, may: string): boolean =>
   may === 'public' || promised.has(route)
 
 /**
- * What a query is checked by that may have these parameters alone: a filter that is misspelt, `?statsu=sent`, would list
+ * Checks a query that may have these parameters alone: a misspelt filter, such as `?statsu=sent`, would list
  * everything.
  */
 export const onlyThese = (query: Fields): Struct<Record<string, unknown>, never> =>

@@ -19,10 +19,10 @@ export interface RefusalExample extends Example {
 interface RefusalOptions<C extends ErrorCode> {
   /** Default: the code's usual one. */
   status?: StatusOf<C>
-  /** The name of its body, needed where it has `fields`. */
+  /** The name of the body's shape, needed where it has `fields`. */
   shape?: string
   fields?: Record<string, Schema>
-  /** Those of the fields that may be absent. */
+  /** The fields that may be absent. */
   optional?: readonly string[]
   /** The fields' values. */
   example?: Record<string, unknown>
@@ -53,7 +53,7 @@ export function refusal<C extends ErrorCode>(
   }
 }
 
-/** A 422 that names the one field which is wrong, `field` in the example. */
+/** A 422 that names the one wrong field; `field` in the example. */
 export const invalidField = (when: string, error: string, field: string): RefusalExample =>
   refusal('validation_error', when, error, {
     status: 422,

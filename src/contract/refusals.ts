@@ -1,7 +1,7 @@
 import { maybe, orNull, queryWhole, type Schema, schemasOf, text, words } from '../fields/index.js'
 import { type RefusalExample, refusal } from './refusal.js'
 
-/** The errors of everything that adds something to an account. */
+/** The errors of every operation that adds something to an account. */
 export const accountRefusals: RefusalExample[] = [
   refusal(
     'account_suspended',
@@ -15,7 +15,7 @@ export const accountRefusals: RefusalExample[] = [
   ),
 ]
 
-/** In data of a client's own, at a path such as `metadata.order`. */
+/** For a client's own data, at a path such as `metadata.order`. */
 export const inexactNumber = (path: string) =>
   refusal(
     'validation_error',
@@ -24,14 +24,14 @@ export const inexactNumber = (path: string) =>
     { status: 422 },
   )
 
-/** An error of what also stops when a renewal has failed; mail still leaves then. */
+/** The error of operations that also stop when a renewal has failed; mail still leaves then. */
 export const pastDue = refusal(
   'subscription_past_due',
   'The renewal failed',
   'The renewal failed: nothing can be added until it is paid; sending goes on',
 )
 
-/** An error of what adds one more of a kind; `has` is what the account has as many of as it may. */
+/** The error of operations that add one more of a kind; `has` names what the account has too many of. */
 export const ceiling = (has: string, setting: string) =>
   refusal(
     'plan_limit_exceeded',
@@ -39,23 +39,24 @@ export const ceiling = (has: string, setting: string) =>
     `The account has ${has}, and may have no more; the operator can raise ceilings.${setting}`,
   )
 
-/** An error of what stores files, templates or campaigns. */
+/** The error of operations that store files, templates or campaigns. */
 export const storageFull = refusal(
   'plan_limit_exceeded',
   'The account would store more than its plan allows',
   'The account stores 1023 MiB of files, templates and campaigns; the plan Free allows 1.0 GiB, and 2 MiB more would be too much. Delete templates, wait until older mails go, or ask the operator for a larger plan',
 )
 
-/** How many items a page has where a request does not say it. */
+/** How many items a page has where a request does not say. */
 export const usualPage = 100
 
-/** The parameters of every list that comes in pages; with other numbers of items, usual and most, where that has to be. */
+/**
+ * The parameters of every list that comes in pages. The arguments change the usual and the greatest number of items.
+ */
 export const pageParams = (usual = usualPage, most = 500) => ({
   limit: maybe(queryWhole(1, most, 'How many items a page has at most', usual)),
   cursor: maybe(words('The `nextCursor` of the page before; absent for the first page')),
 })
 
-/** How they are described. */
 export const pageQuery = schemasOf(pageParams())
 
 /**
@@ -68,8 +69,8 @@ export const pageFields: Record<string, Schema> = {
 }
 
 /**
- * A cursor is bound to its list and filters by a tag (`store/cursor.ts`), so that one of another
- * account says nothing about that account.
+ * A cursor is bound to its list and filters by a tag (`store/cursor.ts`), so that a cursor of
+ * another account reveals nothing about that account.
  */
 export const foreignCursor = refusal(
   'validation_error',

@@ -14,7 +14,7 @@ import type { StreamDue } from './streams.js'
  *   leased,  node = gone ──adopt──▶ waiting, node = mine, one attempt more, in doubt
  */
 
-/** Whose rows are taken over: what was leased is of this epoch or of one before. */
+/** Whose rows are taken over: rows that were leased have this epoch or an earlier one. */
 export interface GoneNode {
   number: number
   epoch: number
@@ -28,23 +28,26 @@ interface AdoptDeps {
 }
 
 export interface Adopting {
-  /** Which of several appliances this one is that take over at the same time: each has slices of its own. */
+  /** Several appliances may take over at the same time: which of them this one is. Each has slices of its own. */
   rank: number
   of: number
-  /** What is in hand there stays: it is alive, and only gives up what it has not begun. */
+  /** Mail in hand there stays: that node is alive, and only gives up mail that it has not begun. */
   spares?: boolean
   signal: AbortSignal
-  /** Told after each commit, so that transactional mail need not wait for all the rest. */
+  /** Called after each commit, so that transactional mail need not wait for all the rest. */
   onTaken: (due: readonly StreamDue[]) => void
 }
 
-// Rows that one statement takes over: some tens of milliseconds of the server.
+// Rows that one statement takes over: that takes some tens of milliseconds of the server.
 const perSlice = 1_000
-// One look through what is left, in the order in which it has to leave, for many slices.
+// One look at the rows that are left, in the order in which they have to leave, serves many slices.
 const perLook = 20_000
 const perSettle = 64
 
-/** Takes over what it finds, transactional mail first; resolves with how many deliveries it were. To be called again. */
+/**
+ * Takes over the rows that it finds, transactional mail first; resolves with how many deliveries it took. To be called
+ * again.
+ */
 export async function adopt(deps: AdoptDeps, from: GoneNode, how: Adopting): Promise<number> {
   const waiting = await adoptWaiting(deps, from, how)
   return how.spares ? waiting : waiting + (await adoptInHand(deps, from, how))
@@ -65,7 +68,7 @@ async function adoptWaiting(
     .limit(perLook)
     .execute()
   let taken = 0
-  // A few are everybody's.
+  // When only a few are left, every appliance tries all of them.
   const slices = Math.ceil(found.length / perSlice)
   for (let slice = 0; slice < slices && !signal.aborted; slice++) {
     if (slices > of && slice % of !== rank) continue
@@ -80,7 +83,7 @@ async function adoptWaiting(
 const moveHere = (tx: Tx, node: number, from: GoneNode, ids: readonly number[]) =>
   tx
     .updateTable('queue')
-    // The address that it was put off from is another machine's.
+    // The address from which it was put off belongs to another machine.
     .set({ node, source: null })
     .where(
       'id',
@@ -96,7 +99,10 @@ const moveHere = (tx: Tx, node: number, from: GoneNode, ids: readonly number[]) 
     .returning(['lane', 'class', 'account_id as accountId', 'due_at as dueAt'])
     .execute()
 
-/** What it had in hand when it went: it may have left, so that it is one attempt more, of which nobody knows the end. */
+/**
+ * Takes over what the node had in hand when it went. That mail may have left, so it has one attempt more, with an
+ * unknown end.
+ */
 async function adoptInHand(
   deps: AdoptDeps,
   from: GoneNode,
@@ -168,7 +174,7 @@ async function takeInHand(
       accountId: row.account_id,
       class: row.class,
       recipient: row.recipient,
-      // When it was claimed.
+      // The time of the claim.
       startedAt: Math.min(now, row.due_at - leaseMs),
       attempts: row.attempts + 1,
       reply: saysLost(from),
@@ -209,11 +215,13 @@ const streamOf = (
   dueAt: number,
 ): StreamDue => ({ lane: row.lane, class: row.class, accountId: row.account_id, dueAt })
 
-/** In the mail's timeline, and where its last answer is shown. */
+/** Shown in the mail's timeline, and where its last answer stands. */
 export const saysLost = ({ name }: Pick<GoneNode, 'name'>) =>
   `Node lost: ${name} was gone while it had this mail in hand, so that it may have arrived; another node tries it`
 
-/** Gives what waits of a stream to another node, and leaves what is in hand; resolves with how many deliveries it were. */
+/**
+ * Gives the waiting deliveries of a stream to another node, and leaves those in hand; resolves with how many it gave.
+ */
 export async function handOver(
   { byRow, node }: Pick<Store, 'byRow' | 'node'>,
   { lane, class: of, accountId }: StreamKey,

@@ -7,24 +7,27 @@ import { acceptedAt, type Read, type Store } from '../store/index.js'
 import { type ClassName, classNames } from './inspect.js'
 
 /**
- * How many deliveries wait, known to all threads without asking the database: the bound of the queue
- * is checked on every send. Close rather than exact; `recount` makes it true again.
+ * How many deliveries wait, known to all threads without asking the database: the bound of the queue is checked on
+ * every send. It is close rather than exact; `recount` makes it true again.
  */
 export interface Backlog {
   readonly size: number
-  /** How many came since the start, all threads together; it begins anew at 2^31. */
+  /** How many came since the start, in all threads together; it begins anew at 2^31. */
   readonly accepted: number
-  /** The disk is full: no mail is to be taken in, whatever waits. */
+  /** The disk is full: no mail is to be taken in, however little waits. */
   readonly outOfRoom: boolean
   setOutOfRoom(is: boolean): void
-  /** The operator has it take nothing new, as others are to take over what it has. */
+  /** The operator lets it take nothing new, because other nodes are to take over what it has. */
   readonly isDraining: boolean
   setDraining(is: boolean): void
-  /** How many more may come where at most `maxQueued` wait: none while the disk is full or it drains, below 0 above the bound. */
+  /**
+   * How many more may come where at most `maxQueued` may wait: none while the disk is full or it drains, below 0 above
+   * the bound.
+   */
   left(maxQueued: number): number
   /** After the commit: `by` rows came (or, below zero, went). */
   change(by: number): void
-  /** The number is not right by so much: nothing came or went. */
+  /** Corrects the number by so much, though nothing came or went. */
   correct(by: number): void
   recount(store: Pick<Store, 'read' | 'node'>): Promise<void>
   /** What the last census found; undefined before the first one. */
@@ -34,7 +37,7 @@ export interface Backlog {
   keepDepth(depth: QueueDepth): void
 }
 
-// Six counts (the last is spare, as figures lie at 8 bytes), then the three figures of each class.
+// Six counts (the last is spare, as figures lie at multiples of 8 bytes), then the three figures of each class.
 const countsLength = 6
 const countsBytes = countsLength * Int32Array.BYTES_PER_ELEMENT
 const figuresOf = 3
@@ -44,12 +47,11 @@ export const makeBacklogMemory = () =>
     countsBytes + figuresOf * classNames.length * Float64Array.BYTES_PER_ELEMENT,
   )
 
-/**
- * The count that all threads share. It is a count and no query, as every acceptance asks for it.
- */
+/** The count that all threads share. It is a count and not a query, as every acceptance asks for it. */
 export function joinBacklog(shared: SharedArrayBuffer): Backlog {
   const count = new Int32Array(shared, 0, countsLength)
-  // A census is read while the next one is written, at worst: figures of this second beside those of the last.
+  // A census may be read while the next one is written: at worst, figures of this second stand beside those of the
+  // last.
   const figures = new Float64Array(shared, countsBytes)
   return {
     get size() {
@@ -109,21 +111,21 @@ export function joinBacklog(shared: SharedArrayBuffer): Backlog {
   }
 }
 
-/** How many deliveries of each class wait. */
+/** How the deliveries of each class wait. */
 export type QueueDepth = Record<
   ClassName,
   {
     deliveries: number
     /** When the oldest of them was accepted. */
     oldestAt: number | undefined
-    /** When the first of them is, or was, due that is not under way. */
+    /** When the first of them that is not under way is, or was, due. */
     dueAt: number | undefined
   }
 >
 
 /**
- * Counts all that this appliance has in the queue, along one index. It holds the calling thread for 0.2 s per million rows
- * (2026-11), so nobody may wait for that thread.
+ * Counts all deliveries that this appliance has in the queue, along one index. It holds the calling thread for 0.2 s
+ * per million rows (2026-11), so nobody may wait for that thread.
  */
 export async function measureDepth({
   read,
@@ -133,7 +135,7 @@ export async function measureDepth({
 }
 
 /**
- * How much waits, counted in at most `most` rows and one more, for a command that somebody waits for; `counted` is
+ * How much waits, counted in at most `most` rows and one more, for a command for which somebody waits; `counted` is
  * above `most` where there are more.
  */
 export async function depthUpTo(
@@ -165,12 +167,12 @@ async function depthOf(read: Read, rowsOf: RawBuilder<unknown>): Promise<QueueDe
 }
 
 const everyMs = 10_000
-// At most a fiftieth of the thread's time, however long the queue.
+// At most a fiftieth of the thread's time, however long the queue is.
 const restFactor = 50
 
 /**
- * Counts the queue now and then for all threads, and puts the shared count right: other processes
- * (the CLI) change the queue too. For a thread that nobody waits for.
+ * Counts the queue now and then for all threads, and corrects the shared count: other processes (the CLI) change the
+ * queue too. For a thread for which nobody waits.
  */
 export function startCensus(deps: {
   store: Store
@@ -183,7 +185,7 @@ export function startCensus(deps: {
   const count = async () => {
     const known = backlog.size
     const depth = await measureDepth(store)
-    // What the threads have changed meanwhile stays in.
+    // Changes that threads made meanwhile stay in the count.
     backlog.correct(classNames.reduce((sum, name) => sum + depth[name].deliveries, 0) - known)
     backlog.keepDepth(depth)
   }
@@ -196,7 +198,7 @@ export function startCensus(deps: {
   })
 }
 
-/** Shows what the last census found; ages go on between two of them, and while none is made as nobody writes. */
+/** Shows what the last census found. Ages go on between two of them, also while none is made because nobody writes. */
 export function showDepth(backlog: Pick<Backlog, 'depth'>, now: number, meter: Meter): void {
   const { depth } = backlog
   if (depth === undefined) return
@@ -205,7 +207,7 @@ export function showDepth(backlog: Pick<Backlog, 'depth'>, now: number, meter: M
     const { deliveries, oldestAt, dueAt } = depth[name]
     meter.gauge('posthorn_queue_deliveries', { class: name }, deliveries)
     meter.gauge('posthorn_queue_oldest_seconds', { class: name }, secondsSince(oldestAt))
-    // A lease, a hold and a plan for later put the due time ahead.
+    // A lease, a hold and a plan for later move the due time ahead.
     meter.gauge('posthorn_queue_due_seconds', { class: name }, secondsSince(dueAt))
   }
 }

@@ -5,13 +5,13 @@ import type { Log } from '../log/index.js'
 import { type HeldBy, type Store, writeApart } from '../store/index.js'
 import { queueChanges } from './change.js'
 
-// Some ms of writing each, and a rest between them, as in `select.ts`.
+// Writing so many takes some ms, and a rest between them, as in `select.ts`.
 const idsPerWrite = 500
 const breatheMs = 30
-// What cannot be changed is looked over at each slice, and is told.
+// Deliveries that cannot be changed are passed over in each slice, and told.
 const mostFaulty = 500
 
-/** What is held of an account by one cause; `until` (ms): before that time, undefined: all. */
+/** What is held of an account for one cause, since before `until` (ms); undefined: all of it. */
 export interface HeldOf {
   accountId: string
   heldBy: HeldBy
@@ -19,10 +19,10 @@ export interface HeldOf {
 }
 
 /**
- * Releases, or gives up, what is held of an account by one cause and since before `until`, in short transactions. An id
- * does not tell when: those of a burst run ahead of the clock. `until` is asked before each slice.
- * A slice is the first rows of an index that they leave by the change, so that a million cost no more a slice than a thousand.
- * Resolves with whether nothing is left.
+ * Releases, or gives up, what is held of an account for one cause since before `until`, in short transactions. An id
+ * does not tell the time: ids of a burst run ahead of the clock. `until` is asked before each slice. A slice is the
+ * first rows of an index, which the change takes out of it, so that a slice of a million costs no more than one of a
+ * thousand. Resolves with whether nothing is left.
  */
 export async function changeHeld(
   deps: { store: Store; clock: Clock; log: Log; land: LandEvents },

@@ -8,9 +8,9 @@ import { changeFitting, lanesOf, type QueueFilter } from './select.js'
 
 /** What an operator does to deliveries that wait: `posthorn queue` and the operator's pages. */
 export interface QueueChange {
-  /** Whether it takes a reason, which somebody is shown. */
+  /** Whether it takes a reason, which is shown to people. */
   reason: 'none' | 'usual' | 'required'
-  /** Nothing else is changed by it. */
+  /** It changes only these. */
   only?: QueueFilter
   /** The appliance is told to try these deliveries' domains at once. */
   isTold?: true
@@ -30,10 +30,10 @@ export const queueChanges: Readonly<Record<QueueChangeName, QueueChange>> = {
   fail: { reason: 'required', apply: giveUp },
 }
 
-/** The reason of `hold` where nobody gives another. */
+/** The reason of `hold` where the operator gives none. */
 export const usualReason = 'held by the operator'
 
-/** How many domains are named to the running appliance at most; where there are more, all domains are meant. */
+/** How many domains the running appliance is told at most; where there are more, all domains are meant. */
 export const maxRetried = 100
 
 export interface Changed extends Changes {
@@ -49,7 +49,7 @@ interface How {
   onProgress?: (seen: number) => void
 }
 
-/** Changes all that fits and waits, in short transactions. */
+/** Changes all deliveries that fit and wait, in short transactions. */
 export async function changeWaiting(
   deps: { store: Store; clock: Clock },
   name: QueueChangeName,

@@ -2,17 +2,17 @@ import { isRecent } from '../clock/index.js'
 import type { Claim } from './due-rows.js'
 
 /**
- * From where the claims of deep streams search. What was claimed before stays in PostgreSQL's index until a vacuum has taken
- * it away, which one long transaction puts off for all: each claim would step over all of it.
+ * From where the claims of deep streams search. Rows that were claimed before stay in PostgreSQL's index until a vacuum
+ * has removed them, and one long transaction puts that off for all: each claim would step over all of them.
  */
 export interface ClaimFrom<Stream extends object> {
   /** The `from` of a claim of the stream; undefined where it is to look from the beginning. */
   of(stream: Stream, now: number): number | undefined
-  /** Takes in what a claim has found, made with that `from`. */
+  /** Takes in what a claim found that was made with that `from`. */
   keep(stream: Stream, from: number | undefined, claim: Claim, now: number): void
 }
 
-// What has come back before that place meanwhile (given back, let go, taken over) waits for so long at most.
+// Rows that have come back before that place meanwhile (given back, let go, taken over) wait for so long at most.
 const wholeEveryMs = 1_000
 
 export function makeClaimFrom<Stream extends object>(): ClaimFrom<Stream> {

@@ -14,15 +14,15 @@ import { firstLeaseOf, leaseMs, leaseOf } from './lease.js'
  *                                                      └── settle: ended ──▶ `deliveries`
  */
 
-/** Who claims: the appliance's number, and `leaseOf` its thread. */
+/** Who claims: the appliance by its number, its thread by `leaseOf`. */
 export interface Claimant {
   node: number
   lease: number
 }
 
 /**
- * Takes up to `limit` due deliveries of each stream, the longest due first, and leases them to
- * the claimant. Mail of an account that was stopped waits. By row: what another one takes meanwhile is not taken.
+ * Takes up to `limit` due deliveries of each stream, the longest due first, and leases them to the claimant. Mail of a
+ * stopped account waits. By row: a row that another one takes meanwhile is not taken.
  */
 export async function claim(
   tx: Tx,
@@ -37,7 +37,10 @@ export async function claim(
   return claims.map((one) => ({ ...one, taken: one.taken.filter(({ id }) => leased.has(id)) }))
 }
 
-/** The ids of those that are leased to the claimant now: not what somebody else has taken since they were looked for. */
+/**
+ * The ids of those that are leased to the claimant now, without rows that somebody else has taken since they were
+ * found.
+ */
 async function leaseTo(
   tx: Tx,
   due: readonly Claimed[],
@@ -94,7 +97,9 @@ const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds
     .where('status', 'in', ['queued', 'scheduled']),
 )
 
-/** Gives back what was claimed under `lease` and not tried, in one statement: it is due again at its `dueAt`. */
+/**
+ * Gives back rows that were claimed under `lease` and not tried, in one statement: each is due again at its `dueAt`.
+ */
 export async function unclaim(tx: Tx, claimed: readonly Claimed[], lease: number): Promise<void> {
   const json = JSON.stringify(claimed.map(({ id, dueAt }) => [id, dueAt]))
   await giveBack(tx, { json, lease })
@@ -109,7 +114,7 @@ const giveBack = prepared<{ json: string; lease: number }, UpdateResult>((db, { 
     .where('lease', '=', lease),
 )
 
-/** A claim of which nobody knows whether it was committed: the database was gone before it had answered. */
+/** A claim of which nobody knows whether it was committed: the database was gone before it answered. */
 export interface LostClaim {
   streams: readonly StreamKey[]
   lease: number
@@ -118,8 +123,8 @@ export interface LostClaim {
 }
 
 /**
- * Makes due again what such a claim has leased, as nobody has it in hand; what is still under way is waited for. Each stream
- * is a search by its own end of the leases.
+ * Makes due again what such a claim has leased, as nobody has it in hand. A claim that is still under way is waited
+ * for. Each stream is one search, by the end of its leases.
  */
 export async function releaseLost(
   tx: Tx,
@@ -144,8 +149,8 @@ export async function releaseLost(
 }
 
 /**
- * Makes due at once what `thread` held when it died, and what an earlier start of this appliance did; a restart calls it
- * before anything else. Their remote servers may have taken the mail already: these are the only possible duplicates.
+ * Makes due at once what `thread` held when it died, and what an earlier start of this appliance held; a restart calls
+ * it before anything else. The remote servers may have taken this mail already: these are the only possible duplicates.
  */
 export async function releaseLeases(
   tx: Tx,

@@ -2,10 +2,10 @@ import type { DeleteResult, InsertResult } from 'kysely'
 import { idsIn, idsOf, prepared, type Read, type Tx } from '../store/index.js'
 import type { EndedDelivery, WaitingDelivery } from './inspect.js'
 
-/** A receiver that puts off for days is not quoted without end: an attempt's conversation has up to 8 KiB. */
+/** A receiver that puts mail off for days is not quoted without end: an attempt's conversation has up to 8 KiB. */
 const mostKept = 30
 
-/** Keeps what was said in an attempt that ended `at` and has another one to come. */
+/** Keeps what was said in an attempt that ended at `at` and that another one follows. */
 export async function keepTranscript(
   tx: Tx,
   { attempts, id, at, transcript }: Said & { attempts: number },
@@ -21,7 +21,7 @@ interface Said {
   transcript: string
 }
 
-/** An attempt of a delivery that was put off: when its result was written, which is the time of its event. */
+/** An attempt of a delivery that was put off: when its result was written, which is also the time of its event. */
 export interface PastAttempt {
   deliveryId: number
   at: number
@@ -44,14 +44,15 @@ export async function readTranscripts(
     .execute()
 }
 
-/** What was said in every attempt of a delivery, as far as it is kept, with when the attempt was through. */
+/** What was said in every attempt of a delivery, as far as it is kept, with when the attempt ended. */
 export async function conversationOf(
   read: Read,
   delivery: EndedDelivery | WaitingDelivery,
 ): Promise<{ at: number | null; transcript: string }[]> {
   const past = await readTranscripts(read, [delivery.id], mostKept)
   const { at, transcript } = lastSaid(delivery)
-  // One that was put off stands with its delivery too, until another attempt comes; or the operator gives it up.
+  // The last attempt that was put off stands with the delivery too, until another attempt comes or the operator gives
+  // the mail up.
   if (!transcript || past.at(-1)?.transcript === transcript) return past
   return [...past, { at, transcript }]
 }
@@ -62,7 +63,7 @@ export const lastSaid = (delivery: EndedDelivery | WaitingDelivery) =>
     ? { at: delivery.endedAt, transcript: delivery.transcript }
     : { at: delivery.lastAttemptAt, transcript: delivery.lastTranscript }
 
-/** `ids`: the deliveries' as JSON. */
+/** `ids`: those of the deliveries, as JSON. */
 export const forgetDeferred = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
   db.deleteFrom('deferred_transcripts').where('delivery_id', 'in', idsOf(ids, 'integer')),
 )
@@ -71,6 +72,6 @@ const insertTranscript = prepared<Said, InsertResult>((db, { id, at, transcript 
   db
     .insertInto('deferred_transcripts')
     .values({ delivery_id: id, at, transcript })
-    // Two attempts in one millisecond are of a clock that was set back.
+    // Two attempts in the same millisecond mean that the clock was set back.
     .onConflict((conflict) => conflict.columns(['delivery_id', 'at']).doUpdateSet({ transcript })),
 )

@@ -27,13 +27,13 @@ export interface Claimed {
   expiresAt: number
   lastReply: string | null
   lastCause: LastCause | null
-  /** JSON of the addresses that come last, as those before put the mail off. */
+  /** JSON of the addresses that are tried last, as they have put the mail off. */
   putOffBy: string | null
-  /** The source address that it was put off from, and leaves from again while that may send. */
+  /** The source address from which it was put off; it leaves from there again while that may send. */
   source: string | null
 }
 
-/** What waits for one destination in one class from one account: who takes turns with others. */
+/** What waits for one destination in one class from one account: streams take turns with each other. */
 export interface StreamKey {
   lane: string
   class: QueueClass
@@ -49,18 +49,18 @@ export interface WantedRows extends StreamKey {
 /** What is due of a stream. */
 export interface Claim {
   taken: Claimed[]
-  /** Set when it took all that was due: when the stream's next delivery falls due, if there is any. */
+  /** Set when it took all that was due: when the stream's next delivery falls due, if there is one. */
   exhausted?: { nextDueAt: number | undefined }
 }
 
 // An operator who lets an account send again need not tell anybody: its mail is looked at this often.
 const stoppedMs = 30_000
 
-// So few rows of a stream cost less in one statement for all such streams, more in one of the stream's own; but for the
-// way to a server.
+// So few rows of a stream cost less in one statement for all such streams; more rows cost less in a statement of the
+// stream's own, unless the database is on a server, to which each statement is a round trip.
 const mostTogether = 4
 
-/** Up to `limit` due deliveries of each stream, the longest due first; none of an account that was stopped. */
+/** Up to `limit` due deliveries of each stream, the longest due first; none for a stopped account. */
 export async function findDue(
   read: Read,
   wants: readonly WantedRows[],
@@ -79,7 +79,7 @@ export async function findDue(
     if (!isStopped) open.push([place, want])
   }
   await lookAt(read, open, claims, at)
-  // Behind that place there are too few, and whatever stands before it is due as well.
+  // Too few are behind that place, and whatever stands before it is due as well.
   const short = open.filter(([place, { from }]) => from !== undefined && claims[place]?.exhausted)
   await lookAt(
     read,
@@ -90,7 +90,7 @@ export async function findDue(
   return claims
 }
 
-/** Puts what it finds into `claims`, each at its place. */
+/** Puts what it finds into `claims`, each claim at its place. */
 async function lookAt(
   read: Read,
   wants: readonly [number, WantedRows][],
@@ -116,22 +116,22 @@ async function lookAt(
   }
 }
 
-/** Those of a stream's first rows that are due; where they are too few, the row behind tells when the next is. */
+/** The due ones of a stream's first rows; where they are too few, the row behind them tells when the next is due. */
 function takenOf(rows: readonly Claimed[], { limit, now }: { limit: number; now: number }): Claim {
   const taken = rows.filter(({ dueAt }) => dueAt <= now)
   if (taken.length >= limit) return { taken }
   const next = rows[taken.length]?.dueAt ?? never
-  // What is taken now falls due again when its lease ends.
+  // Rows that are taken now fall due again when their lease ends.
   const dueAt = taken.length > 0 ? Math.min(next, now + leaseMs) : next
   return { taken, exhausted: { nextDueAt: dueAt < never ? dueAt : undefined } }
 }
 
-/** Place, lane, class, account, limit and from where. */
+/** Place, lane, class, account, limit, and the time from which to search. */
 type AskedRow = [number, string, QueueClass, string, number, number]
 
 /**
- * The first rows of some streams in the order in which they fall due, down to the first that is not due: a search
- * a row. `wants`: JSON of `AskedRow`s.
+ * The first rows of some streams in the order in which they fall due, down to the first that is not due: one search a
+ * row. `wants`: JSON of `AskedRow`s.
  */
 const firstOfEach = prepared<
   { wants: string; now: number; node: number },
@@ -192,7 +192,7 @@ export async function firstDue(
   return rows.filter(({ dueAt }) => dueAt <= now)
 }
 
-/** When the stream's next delivery falls due; undefined when none waits but those held back. */
+/** When the stream's next delivery falls due; undefined when all that wait are held back. */
 export async function nextDue(
   db: Read,
   stream: StreamKey & { node: number },

@@ -43,7 +43,7 @@ export async function recordSuppressed(
   )
 }
 
-/** Ends all of an email's deliveries, none of which has been claimed, as `cancelled`: how many. */
+/** Ends all of an email's deliveries, none of which has been claimed, as `cancelled`; answers how many. */
 export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Promise<number> {
   const waiting = await tx
     .deleteFrom('queue')
@@ -65,8 +65,8 @@ export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Pr
 }
 
 /**
- * Ends waiting deliveries as `cancelled`, held ones too; their mails become so where nothing else has become of them. One
- * whose attempt is under way is left alone: it may be delivered at this moment.
+ * Ends waiting deliveries as `cancelled`, held ones too. Their mails are cancelled where nothing else has become of
+ * them. A delivery whose attempt is under way is left alone: it may be delivered at this moment.
  */
 export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number): Promise<Changes> {
   const ended = await tx
@@ -87,7 +87,7 @@ export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number)
   )
   const counts = new Map<string, number>()
   for (const { emailId } of ended) counts.set(emailId, (counts.get(emailId) ?? 0) + 1)
-  // Nearly all mails have one recipient, and share a statement.
+  // Nearly all mails have one recipient, and so share a statement.
   for (const count of new Set(counts.values())) {
     const alike = [...counts].flatMap(([id, of]) => (of === count ? [id] : []))
     await tx
@@ -99,7 +99,7 @@ export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number)
   return await countChanges(tx, ids, ended.length, now)
 }
 
-/** What a mail is when so many of those who waited do not any more; as `settle` has it where others got it. */
+/** The status of a mail when so many of its waiting deliveries end; where others got it, as `settle` has it. */
 const cancelledStatus = (count: number) => sql<EmailStatus>`case
   when status in ('cancelled', 'suppressed') or waiting > ${count} then status
   when bounced > 0 then 'bounced'
@@ -109,8 +109,8 @@ const cancelledStatus = (count: number) => sql<EmailStatus>`case
   else 'cancelled' end`
 
 /**
- * Ends deliveries as `failed` by the operator's word, held ones too. One whose attempt is under way
- * is left alone: it may be delivered at this moment, and then it did not fail.
+ * Ends deliveries as `failed` by the operator's word, held ones too. A delivery whose attempt is under way is left
+ * alone: it may be delivered at this moment, and then it did not fail.
  */
 export async function giveUp(
   tx: Tx,
@@ -121,7 +121,7 @@ export async function giveUp(
   return countChanges(tx, ids, ended, now)
 }
 
-/** Ends those as `failed` that are not in flight: how many. */
+/** Ends as `failed` those that are not in flight; answers how many. */
 export async function fail(
   tx: Tx,
   ids: readonly number[],
@@ -176,7 +176,7 @@ function replyOf(why: string, lastReply: string | null): string {
   return `${why}${last}`
 }
 
-/** Does what `settle` does after an attempt, but leaves `sent_at`, as the mail may never have been tried. */
+/** Does what `settle` does after an attempt, but leaves `sent_at` alone, as the mail may never have been tried. */
 async function updateEmail(tx: Tx, emailId: string, count: number): Promise<void> {
   await tx
     .updateTable('emails')

@@ -43,7 +43,10 @@ const insertHeld = preparedInsertAll('queue')
 /** Puts deliveries into the queue; the caller writes the email in the same transaction. */
 export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
   const held = deliveries.filter((one) => one.held !== undefined)
-  if (held.length === 0) return await insertQueued(tx, deliveries.map(toRow))
+  if (held.length === 0) {
+    await insertQueued(tx, deliveries.map(toRow))
+    return
+  }
   await insertQueued(tx, deliveries.filter((one) => one.held === undefined).map(toRow))
   await insertHeld(tx, held.map(toHeldRow))
 }

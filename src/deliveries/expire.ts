@@ -24,9 +24,9 @@ export interface ExpireDeps {
 }
 
 /**
- * Ends as `failed` what has waited for longer than it may, with the words of the gate where it stood. An
- * attempt sees to that by itself; this is for mail that had none in time: its site was suspended, its
- * account paused, its rate used up. What is held back waits on: release gives it its time again.
+ * Ends as `failed` deliveries that have waited for longer than they may, with the words of the gate where they stood.
+ * An attempt checks that by itself; this is for mail that had none in time: its site was suspended, its account paused,
+ * its rate used up. Held deliveries go on waiting: a release gives them their time again.
  */
 export async function expireOverdue(deps: ExpireDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, backlog, land } = deps
@@ -37,7 +37,7 @@ export async function expireOverdue(deps: ExpireDeps, signal: AbortSignal): Prom
       .select(['id', 'lane', 'class', 'account_id', 'due_at'])
       .where('expires_at', '<=', now)
       .where('held_at', 'is', null)
-      // The gates of others' mail are not known here.
+      // The gates of other nodes' mail are not known here.
       .where(unindexed<number>('node'), '=', store.node.number)
       .where(({ not }) => not(isInFlight(now)))
       .limit(perWrite)
@@ -47,7 +47,7 @@ export async function expireOverdue(deps: ExpireDeps, signal: AbortSignal): Prom
     const dying: Dying[] = []
     for (const { id, lane, class: of, account_id: accountId, due_at: dueAt } of rows) {
       const key = [lane, of, accountId].join(' ')
-      // What was not due has its last reply to say why.
+      // The last reply says why of a delivery that was not due.
       if (dueAt <= now && !stoodAt.has(key)) {
         stoodAt.set(key, await gateIn(deps, { lane, class: of, accountId }))
       }
@@ -83,7 +83,7 @@ async function failAll(
   return sum
 }
 
-/** What cannot be ended is left to the operator, or it would be tried again for good. */
+/** A delivery that cannot be ended is left to the operator, or it would be tried again for ever. */
 async function holdUnending({ store, clock, log }: ExpireDeps, id: number, fault: unknown) {
   const cause = messageOf(fault)
   const reason = internalReason(

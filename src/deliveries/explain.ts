@@ -11,19 +11,19 @@ import {
 import { leaseMs } from './lease.js'
 
 /**
- * Why a delivery waits, in one sentence: the gate that it stands at, which the operator can open or
- * wait for, and until when as far as that is known.
+ * Why a delivery waits, in one sentence: the gate at which it stands, which the operator can open or wait for, and
+ * until when as far as that is known.
  */
 export interface WhyWaiting {
   gate: Gate
   /** A sentence without a full stop. */
   says: string
-  /** The same without files and settings of the operator's, where it names some. */
+  /** The same without the operator's files and settings, where the sentence names some. */
   plain?: string
   until: number | null
 }
 
-/** What the database knows; after them those that only an outbound thread's memory knows. */
+/** The gates that the database knows; behind them those that only an outbound thread's memory knows. */
 type Gate =
   | 'in-flight'
   | 'held'
@@ -48,12 +48,12 @@ export interface LiveGate {
     | 'brake'
     | 'turn'
     | 'failover'
-    /** It is another node's, which did not say. */
+    /** The stream is another node's, which did not answer. */
     | 'node'
-    /** It leaves from addresses of another node alone. */
+    /** The mail leaves only from addresses of another node. */
     | 'away'
   says: string
-  /** For people of an account, where `says` names files or settings of the operator's. */
+  /** For people of an account, where `says` names the operator's files or settings. */
   plain?: string
   until?: number
 }
@@ -61,7 +61,7 @@ export interface LiveGate {
 // Postgrey, Rspamd, SQLgrey and Exim's greylistd all say the word.
 const greylisting = /^4\d\d\b.*gr[ae]y-?\s?list/is
 
-/** The first gate that holds it, in the order in which it would pass them. */
+/** The first gate that holds the delivery, in the order in which it would pass them. */
 export function explainWaiting(
   delivery: WaitingDelivery,
   around: DeliverySurroundings,
@@ -105,12 +105,12 @@ function inLine(
 }
 
 /**
- * At which gate of the running appliance a stream stands, of the node with this number or of the one that is asked;
- * undefined where none is known, or none runs.
+ * At which gate of the running appliance a stream stands, at the node with this number or at the one that is asked;
+ * undefined where no gate is known, or no appliance runs.
  */
 export type GateOf = (stream: StreamKey, node?: number) => Promise<LiveGate | undefined>
 
-/** Why each of a list waits. */
+/** Why each delivery of a list waits. */
 export interface Explained {
   delivery: WaitingDelivery
   around: DeliverySurroundings
@@ -122,8 +122,8 @@ export interface Explained {
 const maxStreams = 100
 
 /**
- * Why each of them waits, by what the database and the running appliance know: an account's stop is asked
- * for once an account, a gate once a stream. `explainOne` looks at what else is around a delivery.
+ * Why each of them waits, by what the database and the running appliance know: it asks for a stop once an account, and
+ * for a gate once a stream. `explainOne` also looks at what is around a delivery.
  */
 export async function explainAll(
   read: Read,
@@ -156,7 +156,7 @@ export async function explainAll(
   })
 }
 
-/** Why one delivery waits, with what is under way to its domain and stands before it. */
+/** Why one delivery waits, with what is under way to its domain and what stands before it. */
 export async function explainOne(
   read: Read,
   delivery: WaitingDelivery,

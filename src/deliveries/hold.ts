@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import { greatest, type HeldBy, idsIn, type Read, type Tx } from '../store/index.js'
 import { isInFlight } from './lease.js'
 
-/** The due time of what is held: later than any clock, and a date that can be printed. */
+/** The due time of held deliveries: later than any clock, and a date that can be printed. */
 export const never = Date.UTC(9999, 0, 1)
 
-/** Why mail of a campaign is held that is paused. */
+/** The reason of held mail of a paused campaign. */
 export const campaignPaused = (broadcastId: string) => `campaign ${broadcastId} is paused`
 
 /**
- * Holds deliveries back until `release`: no claim sees them, no lane counts them as due. One whose
- * attempt is under way is left alone, for its mail may have arrived already; it is counted as in
- * flight, and can be held once that attempt has ended.
+ * Holds deliveries back until `release`: no claim sees them, no lane counts them as due. A delivery whose attempt is
+ * under way is left alone, because its mail may have arrived already; it is counted as in flight, and can be held once
+ * that attempt has ended.
  */
 export async function hold(
   tx: Tx,
@@ -36,8 +36,8 @@ export async function hold(
 }
 
 /**
- * Lets held deliveries go on where they stood; what fell due meanwhile is due at once. The time that
- * they were held is not counted against the time for which they are tried.
+ * Lets held deliveries go on where they stood; those that fell due meanwhile are due at once. The time for which they
+ * were held does not count against the time for which they are tried.
  */
 export async function release(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function release(
     .updateTable('queue')
     .set({
       due_at: sql`case when held_due_at > ${now} then held_due_at else ${now} end`,
-      // Held by a clock that was ahead and has been set back since: for how long, nobody knows.
+      // If a clock that was ahead held it and was set back since, nobody knows for how long it was held.
       expires_at: sql`expires_at + ${greatest(sql.lit(0), sql`${now} - held_at`)}`,
       held_at: null,
       held_reason: null,
@@ -62,8 +62,8 @@ export async function release(
 }
 
 /**
- * Makes deferred deliveries due now. What was not tried yet keeps its time (a scheduled mail must not
- * leave early), and so does what is held.
+ * Makes deferred deliveries due now. A delivery that was not tried yet keeps its time (a scheduled mail must not leave
+ * early), and so does a held one.
  */
 export async function retry(
   tx: Tx,
@@ -81,7 +81,7 @@ export async function retry(
   return countChanges(tx, ids, numUpdatedRows, now)
 }
 
-/** The recipients' domains of what the operator wants tried now; `all`: too many to name. */
+/** The recipients' domains that the operator wants tried now; `all`: too many to name. */
 export type RetriedLanes = readonly string[] | 'all'
 
 /** What a change came to: how many deliveries it changed, and how many were in flight. */

@@ -1,8 +1,7 @@
 /**
- * A delivery is one recipient of one email: a `queue` row while it waits, a `deliveries` row once it
- * has ended, never both. What must hold: the queue's cost does not depend on history; a claim never
- * walks over rows that it cannot take; an email's status follows from its counters in the same
- * transaction as the delivery that changed them.
+ * A delivery is one recipient of one email: a `queue` row while it waits, a `deliveries` row once it has ended, never
+ * both. What must hold: the queue's cost does not depend on history; a claim never walks over rows that it cannot take;
+ * an email's status follows from its counters in the same transaction as the delivery that changed them.
  */
 export { type Adopting, adopt, type GoneNode, handOver } from './adopt.js'
 export {

@@ -27,7 +27,7 @@ export interface WaitingDelivery {
   class: ClassName
   /** The number of the node that sends it. */
   node: number
-  /** The campaign that it is of. */
+  /** The campaign to which it belongs. */
   broadcastId: string | null
   acceptedAt: number
   /** When the mail was scheduled to leave. */
@@ -60,7 +60,7 @@ export interface EndedDelivery {
   endedAt: number
 }
 
-/** The oldest `limit` of those waiting that fit, without their transcripts. */
+/** The oldest `limit` waiting deliveries that fit, without their transcripts. */
 export async function listWaiting(
   read: Read,
   filter: QueueFilter,
@@ -92,7 +92,7 @@ export async function findDeliveries(
     )
     .orderBy('deliveries.id')
     .execute()
-  // Looked at first: what has ended since is among those too.
+  // Looked at first: deliveries that have ended since are among these too.
   const ids = new Set(ended.map(({ id }) => id))
   return {
     waiting: waiting.filter(({ id }) => !ids.has(id)).map(toWaiting),
@@ -112,15 +112,15 @@ export interface DeliverySurroundings {
   accountStop: string | undefined
   /** Attempts under way to its domain. */
   laneInFlight: number
-  /** Deliveries of its lane, class and account that come before it, counted up to `mostAhead`. */
+  /** Deliveries of its lane, class and account that are due before it, counted up to `mostAhead`. */
   ahead: number
 }
 
 export const mostAhead = 10_000
 
 /**
- * What a waiting delivery waits behind: how many of its lane are under way, and how many of its
- * lane, class and account are due before it; of these no more than `mostAhead` are counted.
+ * What a waiting delivery waits behind: how many deliveries of its lane are under way, and how many of its lane, class
+ * and account are due before it, counted up to `mostAhead`.
  */
 export async function surroundingsOf(
   read: Read,

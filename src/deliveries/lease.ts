@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { hourMs } from '../clock/index.js'
 
-/** How long a claim leases a delivery for: longer than all of an attempt's deadlines together. */
+/** For how long a claim leases a delivery: longer than all of an attempt's deadlines together. */
 export const leaseMs = hourMs
 
-/** Whose claims they are: threads are told apart, and so are the starts of all appliances over a database. */
+/** Who has claimed: it tells threads apart, and the starts of all appliances over a database. */
 export const leaseOf = ({ epoch }: { epoch: number }, thread: number): number =>
   epoch * leasesAnEpoch + thread
 
-/** The first lease of an epoch; those of before it are less. */
+/** The first lease of an epoch; leases of earlier epochs are less. */
 export const firstLeaseOf = (node: { epoch: number }): number => leaseOf(node, 0)
 
-/** Of what one appliance takes over from another. */
+/** The thread's number in leases that one appliance takes over from another. */
 export const adoptingThread = 15
 const leasesAnEpoch = 16
 

@@ -8,14 +8,14 @@ export const mostLookedAt = 10_000
 export interface LookedThrough {
   /** The ids of those that fit, in rising order: the longest waiting first. */
   ids: number[]
-  /** Where to look on, as `after`; null: nothing is left, or it is not told as it is no matter of order. */
+  /** Where to look on, as `after`. Null: nothing is left, or the deliveries were not looked at in order. */
   next: number | null
   /** More may fit than were looked at. */
   isCut: boolean
 }
 
 /**
- * Which waiting deliveries fit, looking at no more than `most`. By an index where the filter has one (a domain, a
+ * Which waiting deliveries fit; it looks at no more than `most`. By an index where the filter has one (a domain, a
  * mail, what is held); otherwise through the queue from `after` on, in the order of acceptance.
  */
 export async function lookForWaiting(
@@ -49,17 +49,14 @@ export async function lookForWaiting(
   return { ids, next: last?.id ?? null, isCut: last !== undefined }
 }
 
-/**
- * Reads the first `most` deliveries of a domain, or of what is held, by an index; the rest of the filter comes
- * after.
- */
+/** Reads the first `most` deliveries of a domain, or held ones, by an index; the rest of the filter comes after. */
 async function lookByIndex(
   read: Read,
   filter: QueueFilter,
   { after, most }: { after: number; most: number },
 ): Promise<LookedThrough> {
   const { lane, held, heldBy, broadcastId, class: of } = filter
-  // Held before all: a large domain has more rows than are held of all.
+  // Held ones come first: a large domain has more rows than are held in all domains.
   const first = read
     .selectFrom('queue')
     .$if(held === true, (query) => query.where('held_at', 'is not', null))
@@ -70,7 +67,7 @@ async function lookByIndex(
         .$if(of !== undefined, (some) => some.where('class', '=', of ?? 0)),
     )
     .limit(most + 1)
-  // Columns that the index has not are read only where the filter asks for them.
+  // Columns that the index lacks are read only where the filter asks for them.
   const window = first
     .select(['id', 'account_id', 'lane', 'class', 'node'])
     .$if(held !== undefined || heldBy !== undefined, (q) => q.select(['held_at', 'held_by']))
@@ -79,7 +76,7 @@ async function lookByIndex(
     .selectFrom(first.select('id').as('some'))
     .select(({ fn }) => fn.countAll<number>().as('looked'))
     .executeTakeFirstOrThrow()
-  // It stands in for the table, by whose name `fitting` asks. With its limit it is looked at first.
+  // It stands in for the table, whose name `fitting` uses. With its limit it is read first.
   const table = read.selectFrom(window.as('queue')).select('queue.id') as unknown as Ids
   const ids = await idsThatFit(table, filter)
   return {

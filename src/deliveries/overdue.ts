@@ -10,17 +10,17 @@ export interface Overdue {
   oldestDueAt: number | undefined
 }
 
-/** decisions.md, 'Restore': what is overdue by more at the start waits for the operator. */
+/** decisions.md, 'Restore': mail that is overdue by more at the start waits for the operator. */
 export const maxOverdueMs = hourMs
 const reason = 'scheduled, and overdue by more than an hour when Posthorn started'
 const emailsPerRead = 200
 const rowsPerWrite = 500
 
 /**
- * At the start, before anything is sent: scheduled mails that are overdue by more than an hour are
- * held for the operator to decide, for the database was restored, copied or asleep, and they
- * may have been sent since or be wanted no more. What was tried before goes on, and so does, once it may
- * send again, the mail of an account that is stopped: it is overdue because of that.
+ * At the start, before anything is sent: scheduled mails that are overdue by more than an hour are held for the
+ * operator to decide, because the database was restored, copied or asleep, and they may have been sent since or not be
+ * wanted any more. Mail that was tried before goes on. So does mail of a stopped account once it may send again: it is
+ * overdue because of the stop.
  */
 export async function holdOverdue({
   store,
@@ -52,7 +52,7 @@ export async function holdOverdue({
         ),
       )
       .where('attempts', '=', 0)
-      // One that was held and released has a later time than its mail.
+      // A delivery that was held and released has a later time than its mail.
       .where('due_at', '<', now - maxOverdueMs)
       .execute()
     for (let start = 0; start < rows.length; start += rowsPerWrite) {
@@ -72,7 +72,7 @@ interface OverdueEmail {
   type: 'transactional' | 'marketing'
 }
 
-/** The next ones in the order of their time: a range of the index `emails_scheduled`. */
+/** The next mails in the order of their time: a range of the index `emails_scheduled`. */
 async function overdueEmails(
   read: Read,
   before: number,
@@ -81,7 +81,7 @@ async function overdueEmails(
   const rows = await read
     .selectFrom('emails')
     .select(['id', 'scheduled_at', 'account_id as accountId', 'type'])
-    // A literal, or SQLite does not see that the index has all of them.
+    // It is a literal: otherwise SQLite does not see that the index has all of them.
     .where(sql<boolean>`${rareStatus} = 'scheduled'`)
     .where('scheduled_at', '<', before)
     .where(({ eb, refTuple, tuple }) =>

@@ -7,15 +7,15 @@ export interface Past {
   accountId: string
   recipient: string
   class: QueueClass
-  /** `waiting`: it has not ended, or that it has is not yet written. */
+  /** `waiting`: it has not ended, or its end is not written yet. */
   status: DeliveryRow['status'] | 'waiting'
-  /** When it ended; null where it has not, or nothing tells it any more. */
+  /** When it ended; null where it has not ended, or nothing tells the time any more. */
   endedAt: number | null
 }
 
 /**
- * The delivery of this number; undefined when the log has forgotten it. Of a deleted mail there is what a
- * report has to know, as long as one is expected: the address is suppressed by it, and rates count it.
+ * The delivery of this number; undefined when the log has forgotten it. For a deleted mail it has what a report needs,
+ * as long as a report is expected: the report suppresses the address, and rates count it.
  */
 export async function findPast(tx: Tx, id: number): Promise<Past | undefined> {
   const [waiting] = await waitingOf(tx, { id })
@@ -81,7 +81,7 @@ export async function deliveriesOf(
   tx: Tx,
   messageId: string,
 ): Promise<{ id: number; recipient: string }[]> {
-  // Our own are `<email id>@<domain>`; no index is needed to find one.
+  // Our own Message-IDs are `<email id>@<domain>`; no index is needed to find one.
   const emailId = /^[0-9a-f-]{36}(?=@)/.exec(messageId)?.[0]
   if (emailId === undefined) return []
   return await deliveriesWith(tx, { emailId, messageId: `<${messageId}>` })
@@ -101,14 +101,14 @@ const deliveriesWith = prepared<
     .unionAll(db.selectFrom('queue').select(columns).where('email_id', 'in', email))
 })
 
-/** What tells a mail's class when no delivery of it waits any more. */
+/** What tells a mail's class when none of its deliveries waits any more. */
 export interface MailKind {
   type: 'transactional' | 'marketing'
-  /** The step of the automation that the mail is of; null for any other mail. */
+  /** The step of the automation that made the mail; null for any other mail. */
   stepId: number | null
 }
 
-/** The class in which a mail is queued: an ended delivery does not tell, and the log forgets. */
+/** The class in which a mail is queued: an ended delivery does not tell it, and the log forgets. */
 export function classOfMail({ type, stepId }: MailKind): QueueClass {
   if (type === 'transactional') return queueClass.transactional
   return stepId === null ? queueClass.campaign : queueClass.automation

@@ -2,20 +2,20 @@ import { sql } from 'kysely'
 import type { Read } from '../store/index.js'
 import { listWaiting, type WaitingDelivery } from './inspect.js'
 
-/** What of an account waits for another attempt, or for the operator. */
+/** What an account has waiting for another attempt, or for the operator. */
 export interface PutOff {
   /** Counted up to one more than was asked for. */
   deliveries: number
-  /** The recipients' domains with the most of them, each with the delivery that was accepted first. */
+  /** The recipients' domains with the most of them, each with its delivery that was accepted first. */
   lanes: { lane: string; deliveries: number; first: WaitingDelivery }[]
 }
 
-/** Those of the index `queue_put_off`, in its own words: SQLite uses a partial index only for these. */
+/** The rows of the index `queue_put_off`, in its own words: SQLite uses a partial index only for these. */
 const isPutOff = sql<boolean>`(attempts > 0 or held_at is not null)`
 
 /**
- * Looks at `most` deliveries and one more: the cost depends on neither the queue nor on other accounts. `broadcastId`: of these
- * those of one campaign.
+ * Looks at `most` deliveries and one more, so that the cost depends neither on the queue nor on other accounts.
+ * `broadcastId`: only those of one campaign.
  */
 export async function putOffOf(
   read: Read,

@@ -13,8 +13,8 @@ export interface RecipientStatus {
 }
 
 /**
- * Every recipient of an email in the order given, waiting or ended. One statement: what ends between two of them would
- * be in both.
+ * Every recipient of an email in the order given, waiting or ended. It is one statement, since a delivery that ended
+ * between two would be in both.
  */
 export async function readRecipients(read: Read, emailId: string): Promise<RecipientStatus[]> {
   const waiting = read
@@ -22,7 +22,7 @@ export async function readRecipients(read: Read, emailId: string): Promise<Recip
     .select(['id', 'recipient', 'attempts', 'last_reply as reply', 'last_attempt_at as updatedAt'])
     .select([
       sql<DeliveryRow['status'] | null>`null`.as('status'),
-      // A leased row's due time is the end of its lease, a held one's is never.
+      // The due time of a leased row is the end of its lease, that of a held one is never.
       sql<number | null>`case when lease is null and held_at is null then due_at end`.as('dueAt'),
       'held_at as heldAt',
       'held_reason as heldReason',

@@ -9,8 +9,8 @@ export type ReportedDelivery = Omit<DeliveryReportsRow, 'delivery_id' | 'delays'
 }
 
 /**
- * A row by its key, and not the log of events: that one is as long as others make it (whoever has a
- * return path can send reports for weeks), and the account's plan takes from it what is old.
+ * A row by its key, and not the log of events. That log is as long as others make it (whoever has a return path can
+ * send reports for weeks), and the account's plan deletes old events from it.
  */
 export async function reportedOf(tx: Tx, deliveryId: number): Promise<ReportedDelivery> {
   const [row] = await rowOf(tx, { deliveryId })
@@ -32,7 +32,7 @@ export async function setReported(
   })
 }
 
-/** Deletes, some at a time, the rows of deliveries below `firstId`, of which no report is taken any more. */
+/** Deletes, some at a time, the rows of deliveries below `firstId`, for which no report is taken any more. */
 export async function forgetReported(tx: Tx, firstId: number, most: number): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('delivery_reports')
@@ -62,7 +62,7 @@ const upsert = prepared<DeliveryReportsRow, unknown>((db, values) => {
 })
 
 export interface LateBounce {
-  /** What the report says that a server has said. */
+  /** What a server has said, by the report. */
   reply: string
   detail: EventDetail
   now: number
@@ -70,10 +70,9 @@ export interface LateBounce {
 }
 
 /**
- * A report of failure has come about a delivery that was accepted: it is `bounced`, and so is its mail
- * once no delivery waits. One that a report has told to be `bounced` bounces again where the next one
- * says worse (a vague one must not shield a dead address). Any other delivery is left as it is.
- * Returns whether it was one.
+ * A report of failure has come about a delivery that was accepted: it is `bounced`, and so is its mail once no delivery
+ * waits. A delivery that a report has already made `bounced` bounces again where the next report says worse (a vague
+ * report must not shield a dead address). Any other delivery is left as it is. Returns whether it was bounced.
  */
 export async function bounceLate(tx: Tx, past: Past, bounce: LateBounce): Promise<boolean> {
   const { status } = past
@@ -135,9 +134,8 @@ export interface Confirmation {
 }
 
 /**
- * A report of success has come about a delivery that a smart host took on: it is `delivered`, and so
- * is its mail once all of its deliveries are. Any other delivery is left as it is. Returns whether
- * it was one.
+ * A report of success has come about a delivery that a smart host took on: it is `delivered`, and so is its mail once
+ * all of its deliveries are. Any other delivery is left as it is. Returns whether it was confirmed.
  */
 export async function confirmRelayed(tx: Tx, confirmation: Confirmation): Promise<boolean> {
   const { deliveryId, reply, now, land } = confirmation

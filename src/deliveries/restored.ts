@@ -4,14 +4,13 @@ import { hold } from './hold.js'
 
 const rowsPerWrite = 500
 
-/** Why all that waited in a backup, made then, waits for the operator after its restore. */
+/** Why everything that waited in a backup of that time waits for the operator after its restore. */
 export const restoredReason = (madeAt: number) =>
   `restored from a backup of ${utcTime(madeAt)}; it may have been sent since`
 
 /**
- * At the start on a backup's copy, before anything is sent: holds all that waits. What was due has left
- * since, and so has what was in flight; the rest may have been cancelled. Resolves with how many deliveries it
- * holds. It may be run again.
+ * At the start on a backup's copy, before anything is sent: holds everything that waits. What was due or in flight has
+ * left since; the rest may have been cancelled. Resolves with how many deliveries it holds. It may be run again.
  */
 export async function holdRestored(
   { store, clock }: { store: Store; clock: Clock },
@@ -32,8 +31,8 @@ export async function holdRestored(
     const ids = rows.map(({ id }) => id)
     const { changed } = await store.write(async (tx) => {
       const now = clock.now()
-      // Attempts that were under way when the backup was made have ended with the earlier appliance: their due time
-      // is that of the lease.
+      // Attempts that were under way when the backup was made have ended with the earlier appliance: their due time is
+      // that of the lease.
       await tx
         .updateTable('queue')
         .set({ lease: null, due_at: now })

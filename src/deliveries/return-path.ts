@@ -21,14 +21,14 @@ const macBytes = 10
 const maxHostBytes = 253
 
 /**
- * Writes and reads the addresses to which bounces come. Each is signed, so that nobody can invent a
- * bounce of a mail that they never got.
+ * Writes and reads the addresses to which bounces come. Each is signed, so that nobody can invent a bounce of a mail
+ * that they never got.
  */
 export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
   // Of older keys too: bounces of mail that left before a rotation come for days.
   const macs = key.deriveAll('return path').map((one) => makeMac(one, idBytes + maxHostBytes))
   const signed = Buffer.alloc(idBytes + maxHostBytes)
-  /** By each key, of the id that stands in `signed`; the next call overwrites it. */
+  /** The MAC by each key, of the id that stands in `signed`; the next call overwrites it. */
   const macBy = (macOf: (typeof macs)[number] | undefined, host: string): Buffer => {
     const length = signed.write(host.toLowerCase(), idBytes)
     const bytes = signed.subarray(0, idBytes + length)
@@ -46,7 +46,7 @@ export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
       const match = /^b([a-z])([a-z2-7]{29})@([^@]{1,253})$/.exec(address.toLowerCase())
       if (match?.[1] !== keyLetter) return undefined
       const bytes = fromBase32(match[2] ?? '')
-      // The last letter has a bit to spare: only one of its two forms is ours.
+      // The last letter has a spare bit: only one of its two forms is ours.
       if (toBase32(bytes) !== match[2]) return undefined
       const id = bytes.subarray(0, idBytes)
       const given = bytes.subarray(idBytes, idBytes + macBytes)

@@ -16,7 +16,7 @@ import {
 } from '../store/index.js'
 import type { Changes } from './hold.js'
 
-/** Which of the waiting deliveries are meant: all that every given field fits. */
+/** Which waiting deliveries are meant: those that every given field fits. */
 export interface QueueFilter {
   ids?: readonly number[] | undefined
   emailId?: string | undefined
@@ -28,7 +28,7 @@ export interface QueueFilter {
   acceptedBefore?: number | undefined
   held?: boolean | undefined
   heldBy?: HeldBy | undefined
-  /** The campaign that they are of. */
+  /** The campaign to which they belong. */
   broadcastId?: string | undefined
 }
 
@@ -65,7 +65,7 @@ export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilte
   return q as Q
 }
 
-/** The recipients' domains of these deliveries, those that are held apart. */
+/** The recipients' domains of these deliveries, without those of held ones. */
 export async function lanesOf(read: Read, ids: readonly number[]): Promise<string[]> {
   const rows = await read
     .selectFrom('queue')
@@ -77,21 +77,20 @@ export async function lanesOf(read: Read, ids: readonly number[]): Promise<strin
   return rows.map(({ lane }) => lane)
 }
 
-// Some ms of writing each; between them others have their turn. From another process they only
-// get it when nobody holds the database for a while: a writer that finds it busy looks again
-// every 25 ms (`store/sqlite/group-commit.ts`).
+// Writing so many takes some ms; in between others have their turn. Another process only gets it when nobody holds the
+// database for a while: a writer that finds it busy looks again every 25 ms (`store/sqlite/group-commit.ts`).
 const idsPerWrite = 500
 const breatheMs = 30
-// One look through the table for many writes.
+// One look through the table serves many writes.
 const idsPerRead = 20_000
-// Of a campaign, which clients pause at a thread that others wait for: some milliseconds, whoever's they are. All of a
-// million of other campaigns' mails were passed over by one statement.
+// For a campaign, which clients pause at a thread that others wait for: looking at so many rows takes some
+// milliseconds, whoever's mails they are. One statement would pass over a million mails of other campaigns.
 const rowsPerLook = 2_000
 
 /**
- * Changes all that fits, in short transactions: `change` gets the ids and must look again whether each
- * is still as it wants it; where it says 'over', nothing more is changed. Deliveries that come meanwhile may be left out. One that cannot be changed keeps
- * no other from it: it is told at the end, by an OperatorError.
+ * Changes all that fits, in short transactions. `change` gets the ids and must look again whether each is still as it
+ * wants it; where it says 'over', nothing more is changed. Deliveries that come meanwhile may be left out. A delivery
+ * that cannot be changed does not keep others from it: an OperatorError tells of it at the end.
  */
 export async function changeFitting(
   { store, clock }: { store: Store; clock: Clock },

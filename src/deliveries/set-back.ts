@@ -9,13 +9,13 @@ const restMs = 20
 interface SetBackDeps {
   store: Pick<Store, 'read' | 'write' | 'node'>
   clock: Clock
-  /** No mail is put off for longer: where it would have to wait longer still, it was released by a clock ahead. */
+  /** No mail is put off for longer: if it would have to wait even longer, a clock that was ahead has put it off. */
   longestMs: number
 }
 
 /**
  * Makes due at once what a clock that was ahead has put off, after it was set back: otherwise mail would wait for as
- * long as the clock was wrong. A time that somebody has chosen stays. Resolves with how many deliveries it were.
+ * long as the clock was wrong. A time that somebody has chosen stays. Resolves with how many deliveries it changed.
  */
 export async function dueAfterSetBack(
   { store, clock, longestMs }: SetBackDeps,
@@ -33,7 +33,7 @@ export async function dueAfterSetBack(
       const { numUpdatedRows } = await store.write((tx) =>
         tx
           .updateTable('queue')
-          // What is held stays so; it is due when it is released.
+          // A held delivery stays held; it is due when it is released.
           .set((eb) => ({
             due_at: eb.case().when('held_at', 'is', null).then(now).else(eb.ref('due_at')).end(),
             held_due_at: eb.case().when('held_at', 'is', null).then(null).else(now).end(),
@@ -52,7 +52,7 @@ export async function dueAfterSetBack(
 
 type Row = Awaited<ReturnType<typeof rowsAfter>>[number]
 
-/** Of this appliance, as each has a clock of its own. */
+/** Rows of this appliance, as each has a clock of its own. */
 const rowsAfter = ({ read, node }: Pick<Store, 'read' | 'node'>, after: number) =>
   read
     .selectFrom('queue')
@@ -64,7 +64,7 @@ const rowsAfter = ({ read, node }: Pick<Store, 'read' | 'node'>, after: number) 
     .limit(rowsPerLook)
     .execute()
 
-/** Those whose last attempt is in the future, or that were not tried yet although nobody has chosen a later time. */
+/** Deliveries whose last attempt lies in the future, and untried ones for which nobody has chosen a later time. */
 async function putOffAhead(
   read: Read,
   rows: readonly Row[],
@@ -75,7 +75,7 @@ async function putOffAhead(
     ({ attempts, due_at, last_attempt_at: at }) =>
       attempts > 0 && ((at ?? 0) > now || isDueBy(due_at, now, longestMs)),
   )
-  // It is due when it is accepted, when it is released, or when somebody has chosen.
+  // An untried one is due when it is accepted, when it is released, or at a time that somebody has chosen.
   const untried = waiting.filter(({ attempts }) => attempts === 0)
   const emails = await read
     .selectFrom('emails')

@@ -8,10 +8,10 @@ import { type Settlement, settle } from './settle.js'
 
 /*
  * A database that went back in time has mail in its queue that had left. What is known of that mail's end is written
- * once more, in place of another attempt.
+ * once more, instead of another attempt.
  */
 
-/** How an attempt ended, as far as it is kept: with the row of the queue it is a settlement. */
+/** How an attempt ended, as far as that is kept: with the row of the queue it makes a settlement. */
 export interface SentLately {
   id: number
   emailId: string
@@ -24,7 +24,7 @@ export interface SentLately {
   failover: boolean
 }
 
-/** What is worth keeping of a settlement: that it left. What failed may be tried again. */
+/** What is worth keeping of a settlement: that the mail left. A failed delivery may be tried again. */
 export function sentLately(settlement: Settlement): SentLately | undefined {
   const { id, emailId, kind, startedAt, attempts, reply, remote, tls, failover } = settlement
   if (kind !== 'delivered' && kind !== 'relayed') return undefined
@@ -41,7 +41,7 @@ export function sentLately(settlement: Settlement): SentLately | undefined {
   }
 }
 
-/** Whether it was written by `sentLately`. */
+/** Whether `sentLately` wrote it. */
 export const isSentLately = (value: unknown): value is SentLately =>
   isTable(value) &&
   typeof value.id === 'number' &&
@@ -71,8 +71,8 @@ const forgotten =
 const perWrite = 64
 
 /**
- * Before anything is sent: writes the end of all of `sent` that the queue has. Rejects with a fault of the storage.
- * It may be run again. `faults`: those whose end cannot be written, which may be sent again.
+ * Before anything is sent: writes the end of all of `sent` that the queue has. Rejects with a fault of the storage. It
+ * may be run again. `faults`: those whose end cannot be written, which may be sent again.
  */
 export async function settleAnew(
   { store, clock, land }: { store: Store; clock: Clock; land: LandEvents },

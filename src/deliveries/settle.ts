@@ -37,11 +37,11 @@ interface Attempt {
   failover?: boolean
 }
 
-/** How an attempt ended: for good, or with another one to come at `dueAt`. */
+/** How an attempt ended: for good, or with another attempt to come at `dueAt`. */
 export type Settlement =
   /**
-   * `suppressed`: no attempt, for the recipient was suppressed since the mail was accepted.
-   * `relayed`: a smart host has taken it on, which says nothing of the recipient yet.
+   * `suppressed`: there was no attempt, as the recipient was suppressed after the mail was accepted. `relayed`: a smart
+   * host has taken it on, which says nothing of the recipient yet.
    */
   | (Attempt & { kind: 'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' })
   | Deferred
@@ -54,7 +54,7 @@ type Deferred = Attempt & {
   putOffBy: string | null
   cause: LastCause | null
 }
-/** No attempt, for its campaign is paused. `dueAt`: when it was due. */
+/** There was no attempt, as its campaign is paused. `dueAt`: when it was due. */
 type Held = Attempt & { kind: 'held'; dueAt: number }
 type Tried = Exclude<Settlement, Held>
 
@@ -63,10 +63,10 @@ export const isEnded = ({ kind }: Pick<Settlement, 'kind'>): boolean =>
   kind !== 'deferred' && kind !== 'held'
 
 /**
- * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get
- * their next time, each email's counters and status follow, and events land. One that is no longer under `lease`
- * (an operator took it back, or another appliance has taken it over), or the second of one delivery, changes nothing. Returns how many counted.
- * By row: what it decides by, it holds; but not a campaign that is paused (`holdsBack`).
+ * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get their next time,
+ * each email's counters and status follow, and events land. Two kinds change nothing: a settlement that is no longer
+ * under `lease` (an operator took the delivery back, or another appliance has taken it over), and the second one of a
+ * delivery. Returns how many counted. By row: it holds what it decides by, except for a paused campaign (`holdsBack`).
  */
 export async function settle(
   tx: Tx,
@@ -107,7 +107,7 @@ export async function settle(
 function eventOf(settlement: Tried, type: MailEvent['type'], at: number): MailEvent {
   const { accountId, emailId, id, recipient, reply } = settlement
   const of = { accountId, emailId, class: settlement.class, type, at }
-  // The attempt, not its outcome, and the mail's, not a recipient's.
+  // This event is about the attempt, not its outcome, and about the mail, not a recipient.
   if (type === 'sent')
     return { deliveryId: null, recipient: null, reply: null, detail: null, ...of }
   const { remote } = settlement
@@ -122,7 +122,7 @@ function detailOf({ kind, verdict }: Settlement): EventDetail | null {
   return { bounceType, bounceClass, rule, ...(means === undefined ? {} : { suppress: means }) }
 }
 
-/** Those that are leased still, of one delivery the first; the ended ones of them leave the queue. */
+/** Those that are still leased, the first of each delivery; those that ended leave the queue. */
 async function takeLeased(
   tx: Tx,
   settlements: readonly Settlement[],
@@ -174,7 +174,7 @@ interface SettledMail {
   stepId: number | null
 }
 
-/** What is known of their mails. A delivery of no mail is a fault, but one that must end. */
+/** What is known of their mails. A delivery without a mail is a fault, but must end all the same. */
 async function mailsOf(tx: Tx, settlements: readonly Settlement[]) {
   const emailIds = idsOfMails(settlements)
   return new Map((await settledMails(tx, { emailIds })).map((mail) => [mail.id, mail]))
@@ -185,7 +185,7 @@ const settledMails = prepared<{ emailIds: string }, SettledMail>((db, { emailIds
     .selectFrom('emails')
     .select(['id', 'sent_at as sentAt', 'automation_step_id as stepId'])
     .where('id', 'in', idsOf(emailIds, 'text'))
-    // Another thread may settle another recipient's: one of the two is the first.
+    // Another thread may settle another recipient's delivery: one of the two is the first.
     .orderBy('id')
     .modifyEnd(locked),
 )
@@ -196,8 +196,8 @@ export const holdsBack = (settlements: readonly Settlement[]): boolean => settle
 const isHeld = (settlement: Settlement): settlement is Held => settlement.kind === 'held'
 
 /**
- * Holds what was about to leave while its campaign was paused. Asked again in this write: one that goes on by now has
- * released what was held, and would leave these behind; they are due as they were.
+ * Holds what was about to leave while its campaign was paused. This write asks again: a campaign that goes on by now
+ * has released its held mail, and would leave these behind; so they are due as they were.
  */
 async function holdPaused(tx: Tx, settlements: readonly Held[], now: number): Promise<void> {
   const paused = await pausedAmong(tx, { emailIds: idsOfMails(settlements) })
@@ -269,8 +269,8 @@ const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
 )
 
 /**
- * decisions.md, 'status of a mail': `sent` from the first attempt on; once no delivery waits any
- * more, `bounced` before `failed` before `delivered`; one that is only relayed stays `sent`. Nothing leaves `cancelled` or `suppressed`.
+ * decisions.md, 'status of a mail': `sent` from the first attempt on; once no delivery waits any more, `bounced` before
+ * `failed` before `delivered`; a mail that is only relayed stays `sent`. Nothing leaves `cancelled` or `suppressed`.
  */
 async function countOutcomes(tx: Tx, settlements: readonly Tried[]): Promise<void> {
   const mails = new Map<string, { counts: Counts; sentAt: number | null }>()
@@ -283,7 +283,7 @@ async function countOutcomes(tx: Tx, settlements: readonly Tried[]): Promise<voi
     if (kind !== 'suppressed') mail.counts[kind]++
     if (failover) mail.counts.failover = 1
   }
-  // Most mails of a batch change alike, and a count that a statement has once costs less than one a row.
+  // Most mails of a batch change alike, and a count that a statement has once costs less than one in each row.
   const alike = new Map<string, { counts: Counts; rows: [string, number | null][] }>()
   for (const [id, { counts, sentAt }] of mails) {
     const key = Object.values(counts).join()
@@ -318,7 +318,7 @@ const noCounts = (): Counts => ({
 /** When the first attempt of a batch at a mail began; null when there was none. */
 const sentAt = cell<number | null>(1, 'integer')
 
-/** `rows`: mails that all of it is added to, each with its `sentAt`. */
+/** `rows`: the mails to which all of it is added, each with its `sentAt`. */
 const addOutcomes = prepared<Counts & { rows: string }, UpdateResult>((db, counts) =>
   db
     .updateTable('emails')
@@ -344,9 +344,9 @@ const addOutcomes = prepared<Counts & { rows: string }, UpdateResult>((db, count
 )
 
 /**
- * Holds a leased delivery with what is wrong with it: the result of its attempt cannot be written, so that
- * its mail may have arrived, or its mail cannot be composed. It must not be attempted again by itself: the
- * operator sees what the server said, and releases it or gives it up.
+ * Holds a leased delivery with what is wrong with it: the result of its attempt cannot be written, so that its mail may
+ * have arrived, or its mail cannot be composed. It must not be attempted again by itself: the operator sees what the
+ * server said, and releases it or gives it up.
  */
 export async function park(
   tx: Tx,
@@ -381,6 +381,6 @@ interface Parking {
   lease: number
   now: number
   reason: string
-  /** No server was offered it: what the last one said stays. */
+  /** The mail was offered to no server: what the last server said stays. */
   isUnsent: boolean
 }

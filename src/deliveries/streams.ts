@@ -11,7 +11,7 @@ const beforeAll: StreamKey = { lane: '', class: 0, accountId: '' }
 
 /**
  * The next `limit` streams of an appliance after `after` in their order, each with when it falls due: a few index steps
- * a stream, however many rows each has. Those with nothing but held rows fall due never.
+ * a stream, however many rows each has. Streams with only held rows never fall due.
  */
 export async function streamsAfter(
   db: Read,
@@ -36,8 +36,8 @@ export async function streamsAfter(
 }
 
 /**
- * The first row of the stream behind one. SQLite would search for `(lane, class, account_id) > (…)` of another
- * row by the lane alone, and go through all that wait in it.
+ * The first row of the stream behind one. For `(lane, class, account_id) > (…)` SQLite would search by the lane alone,
+ * and go through all that wait in it.
  */
 const firstBehind = (node: number, lane: Value, of: Value, account: Value) => sql`coalesce(
   (select id from queue where node = ${node} and lane = ${lane} and class = ${of}

@@ -9,10 +9,10 @@ import { fitting, type QueueFilter } from './select.js'
 export interface DeliveryStanding {
   waiting: number
   due: number
-  /** Due, and of an account that is suspended or paused. */
+  /** Due, but its account is suspended or paused. */
   stopped: number
   inFlight: number
-  /** Not tried yet, for a later time. */
+  /** Not tried yet, as it is meant for a later time. */
   scheduled: number
   /** Tried, and to be tried again. */
   deferred: number
@@ -22,7 +22,7 @@ export interface DeliveryStanding {
 
 export interface QueueSummary {
   classes: (DeliveryStanding & { class: ClassName })[]
-  /** Those with the most waiting; each with whose mail of it is due first, if any is. */
+  /** The domains with the most waiting; each with the stream of its mail that is due first, if any is. */
   lanes: (DeliveryStanding & { lane: string; first: DueStream | undefined })[]
 }
 
@@ -32,7 +32,7 @@ export interface DueStream {
   accountId: string
 }
 
-/** Looks at every row that fits: for a process of its own, not for a thread that others wait for. */
+/** Looks at every row that fits: for a process of its own, not for a thread for which others wait. */
 export async function summarise(
   read: Read,
   filter: QueueFilter,
@@ -56,7 +56,7 @@ export async function summarise(
     ]
   })
   const byClass = await standing.select('class').groupBy('class').orderBy('class').execute()
-  // Counted along the index first: grouping whole rows by lane fetches them in random order.
+  // Counted along the index first: grouping whole rows by lane would fetch them in random order.
   const longest = await fitting(read.selectFrom('queue'), filter)
     .select(({ fn }) => ['lane', fn.countAll<number>().as('waiting')])
     .where(ofAnyNode)
@@ -83,7 +83,7 @@ export async function summarise(
       .executeTakeFirst()
     return first && { lane, class: classNameOf(first.class), accountId: first.account_id }
   }
-  // Not a condition of its own: looking for an account costs more than all else about a row.
+  // Not a condition of its own: looking up an account costs more than everything else about a row.
   const dated = <T extends { oldest: number; dueOrStopped: number; stopped: number }>({
     oldest,
     dueOrStopped,

@@ -1,7 +1,7 @@
 import { isTestId, prepared, type Read } from '../store/index.js'
 import type { ReturnPaths } from './return-path.js'
 
-/** Whose a mail of a test key is, by its return path; undefined for any other mail. */
+/** The owner of a test key's mail, by its return path; undefined for any other mail. */
 export function makeTestOwner(read: Read, returnPaths: ReturnPaths) {
   return async (mailFrom: string) => {
     const id = returnPaths.deliveryOf(mailFrom)

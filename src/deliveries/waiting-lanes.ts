@@ -1,11 +1,12 @@
 import type { Read } from '../store/index.js'
 import type { StreamKey } from './due-rows.js'
 
-// The mails that were made last wait for longest; a look at some of them costs what an index search does.
+// The mails that were made last wait the longest; looking at so many costs as much as an index search.
 const mostLooked = 500
 
 /**
- * The streams of a campaign's mail that waits, the longest first: of its newest mails, as those that were made first have left.
+ * The streams of a campaign's waiting mail, the longest first. It looks at the newest mails, as those that were made
+ * first have left.
  */
 export async function streamsOfCampaign(
   read: Read,

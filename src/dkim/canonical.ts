@@ -46,28 +46,28 @@ const cr = 0x0d
 const lf = 0x0a
 
 /**
- * The body in relaxed form (RFC 6376 §3.4.4): runs of white space become one space, none at
- * the end of a line, no empty lines at the end. A body that is so already is not copied; another one may stand in
- * memory that the next call overwrites. Throws TypeError on a bare CR or LF: it would be mended on the way, and the signature broken.
+ * The body in relaxed form (RFC 6376 §3.4.4): runs of white space become one space, none at the end of a line, no empty
+ * lines at the end. A body that is relaxed already is not copied; any other may lie in memory that the next call
+ * overwrites. Throws TypeError on a bare CR or LF: it would be mended on the way, and the signature broken.
  */
 export function relaxBody(body: Buffer): Buffer {
   return endWithOneLine(relaxLines(body))
 }
 
-// Most bodies fit, and are hashed at once: 28 KB of memory for each are garbage, and moved about by V8.
+// Most bodies fit, and are hashed at once: 28 KB of memory for each would be garbage that V8 moves about.
 const usualRoom = Buffer.allocUnsafeSlow(128 * 1024)
 const usualWords = wordsOf(usualRoom)
 
 /**
- * Lines in relaxed form, those at the end that are empty included: they may be only a part of a body. In memory that
- * the next call overwrites, unless they are many or the same.
+ * Lines in relaxed form, with the empty ones at the end: they may be only a part of a body. The result lies in memory
+ * that the next call overwrites, unless the lines are many or unchanged.
  */
 function relaxLines(lines: Buffer): Buffer {
   const from = firstChange(lines)
   return from < lines.length ? rewrite(lines, from) : lines
 }
 
-/** Where the first octet is that relaxing drops or replaces; the length if there is none. */
+/** The place of the first octet that relaxing drops or replaces; the length if there is none. */
 function firstChange(body: Buffer): number {
   for (let i = 0; i < body.length; i++) {
     const byte = body[i] as number
@@ -92,7 +92,7 @@ function rewrite(body: Buffer, from: number): Buffer {
   body.copy(out, 0, 0, from)
   let length = from
   for (let i = from; i < body.length; ) {
-    // Four that have no two spaces in a row, nor a space behind one, stay as they are.
+    // Four octets without two spaces in a row, and without a space behind a space, stay as they are.
     let behind = out[length - 1] === space ? spaceBit : 0
     for (; i + 4 <= body.length; i += 4) {
       const four = words.getInt32(i, true)
@@ -139,13 +139,13 @@ function expectLineEnd(body: Buffer, at: number): void {
 }
 
 /**
- * The hash of a body in relaxed form (`bh=`, RFC 6376 §3.4.4), of pieces in order and of any size: only
- * one and the line that it leaves open are held. Throws TypeError on a bare CR or LF.
+ * The hash of a body in relaxed form (`bh=`, RFC 6376 §3.4.4), from pieces in order and of any size: it holds only one
+ * piece and the line that it leaves open. Throws TypeError on a bare CR or LF.
  */
 export async function hashBody(pieces: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash('sha256')
   let open: Buffer = nothing
-  // Line ends that may be those of empty lines at the end, which do not count.
+  // Line ends that may belong to empty lines at the end, which do not count.
   let lineEnds = 0
   let isEmpty = true
   const take = (lines: Buffer) => {

@@ -4,7 +4,7 @@ const maxSignatures = 20
 const maxHeaderBytes = 128 * 1024
 const maxHeaderLines = 2_000
 
-/** What makes a header of a stranger's too costly to verify, in words; undefined: nothing. */
+/** What makes a stranger's header too costly to verify, in words; undefined: nothing. */
 export function excessOf(header: string): string | undefined {
   const isTooLarge =
     header.length > maxHeaderBytes || header.split('\n', maxHeaderLines + 1).length > maxHeaderLines

@@ -9,12 +9,12 @@ export interface DkimKeyPair {
 }
 
 const threadEntry = new URL('../threads/key-pair.js', import.meta.url)
-// It holds one pair and ends.
+// The thread makes one pair and ends.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 }
 
 /**
- * A new key pair. RSA takes tenths of a second, in a thread that lives as long: in Node's pool some pairs at once would
- * take all of its four threads, in which commits are synced to disk too.
+ * A new key pair. RSA takes tenths of a second, in a thread that lives that long: in Node's pool several pairs at once
+ * would take all of its four threads, in which commits are synced to disk too.
  */
 export async function generateDkimKeyPair(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
   if (algorithm === 'ed25519-sha256') {

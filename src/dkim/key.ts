@@ -10,7 +10,7 @@ export interface DkimKey {
   readonly privateKey: KeyObject
 }
 
-// RFC 8301 §3.2: shorter ones must not be used; 2048 should be.
+// RFC 8301 §3.2: shorter keys must not be used; 2048 bits should be.
 const minRsaBits = 1024
 export const newRsaBits = 2048
 
@@ -18,8 +18,8 @@ const dnsName =
   /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
 /**
- * Opens a private key (PKCS#8 or PKCS#1 PEM, or a KeyObject). Throws TypeError if the key is
- * not of the algorithm, is RSA of under 1024 bits, or a name is not one in lower-case A-labels.
+ * Opens a private key (PKCS#8 or PKCS#1 PEM, or a KeyObject). Throws TypeError if the key is not of the algorithm, is
+ * RSA of under 1024 bits, or a name is not in lower-case A-labels.
  */
 export function makeDkimKey(options: {
   domain: string

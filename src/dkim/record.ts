@@ -8,7 +8,7 @@ export interface DkimPublicKey {
 
 /** What a DKIM TXT record says, as far as a signer cares. */
 export interface DkimRecord extends DkimPublicKey {
-  /** `p=` is empty: the key has been taken back (RFC 6376 §3.6.1). */
+  /** `p=` is empty: the key has been revoked (RFC 6376 §3.6.1). */
   revoked: boolean
   /** `t=y`: verifiers treat the domain's mail as unsigned. */
   testing: boolean
@@ -54,7 +54,7 @@ export function publishesDkimKey(txt: string, key: DkimPublicKey): boolean {
 const algorithms = ['rsa-sha256', 'ed25519-sha256'] as const
 const keyTypes = { 'rsa-sha256': 'rsa', 'ed25519-sha256': 'ed25519' } as const
 
-/** RFC 6376 §3.2: `name=value` between semicolons; a name twice spoils the whole list. */
+/** RFC 6376 §3.2: `name=value` between semicolons; a name that comes twice spoils the whole list. */
 function parseTags(txt: string): Map<string, string> | undefined {
   const tags = new Map<string, string>()
   for (const tag of txt.split(';')) {

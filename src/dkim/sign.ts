@@ -4,9 +4,9 @@ import { endWithOneLine, relaxBody, relaxHeader } from './canonical.js'
 import type { DkimKey } from './key.js'
 
 /**
- * A message, or its header with what `hashBody` made of a body that is not held. Fields of the names
- * in `customNames` are signed beside those that always are. `isRelaxed`: whoever wrote the body knows that
- * relaxing changes no line of it.
+ * A message, or its header with the result of `hashBody` for a body that is not held. Fields with names in
+ * `customNames` are signed beside those that always are. `isRelaxed`: the writer of the body knows that relaxing
+ * changes no line of it.
  */
 export type ToSign = { header: Buffer; customNames?: readonly string[] } & (
   | { body: Buffer; isRelaxed?: boolean }
@@ -67,8 +67,8 @@ export async function signMessageAsync(
 }
 
 /**
- * Named once more than they occur, so that nobody can add one that the signature does not
- * cover and a reader shows instead (RFC 6376 §8.15). Of others, those of `customNames` are signed.
+ * These are named once more than they occur, so that nobody can add one that the signature does not cover and that a
+ * reader shows instead (RFC 6376 §8.15). Of other fields, those of `customNames` are signed.
  */
 const oversigned = [
   'from',
@@ -115,9 +115,9 @@ const hashOf = ({ body, isRelaxed }: { body: Buffer; isRelaxed?: boolean }): str
 
 /** The `h=` tag. */
 interface SignedNames {
-  /** In lines of at most 76. */
+  /** In lines of at most 76 characters. */
   folded: string
-  /** In one, as it is signed. */
+  /** In one line, as it is signed. */
   unfolded: string
 }
 
@@ -195,7 +195,7 @@ function draftSignature(
   ]
   return {
     folded: `DKIM-Signature: ${tags(signedNames.folded).join(fold)}`,
-    // Relaxing a fold leaves the one space behind it.
+    // Relaxing a fold leaves one space in its place.
     signed: `${signedFields}dkim-signature:${tags(signedNames.unfolded).join(' ')}`,
   }
 }

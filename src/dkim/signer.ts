@@ -15,14 +15,14 @@ interface Waiting {
 const threadEntry = new URL('../threads/signing.js', import.meta.url)
 // The thread holds only strings of about a kilobyte, so its heap stays small: 1 MB of new objects cost 1 µs a mail.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 3 }
-// So many a second take 15 ms of the caller's thread: less than the thread's 8 MB are worth, and no mail of a quiet
-// appliance waits for its start.
+// So many signatures a second take 15 ms of the caller's thread. That is worth less than the 8 MB of another thread,
+// and no mail of a quiet appliance waits for its start.
 const mostHere = 50
 const hereWithinMs = 1_000
 const idleMs = 30_000
-// So that the thread has work at hand while its caller is busy for some ms.
+// So many orders that the thread has work while its caller is busy for some ms.
 const maxOrders = 4
-// Eight take some ms to sign; another mail waits for those of four orders at most.
+// Eight take some ms to sign; another mail waits for the texts of four orders at most.
 const maxTexts = 8
 
 // The mail is not at fault: it is deferred, and its next attempt gets another thread.
@@ -30,10 +30,10 @@ const ended = (why: string) =>
   new ApiError('service_unavailable', `The thread that signs has ended: ${why}`)
 
 /**
- * Signs here while there is little to sign, and in a thread of its own from a burst on until nothing came for half a
- * minute. Node's thread pool would do too, but it wakes a thread for each signature, which takes the core from
- * whoever asked for it, and syncs to disk wait in its line behind them. Here some go over at once
- * (to one domain on 2 cores 5 % more mails a second, Nov 2026).
+ * Signs here while there is little to sign. From a burst on it signs in a thread of its own, until nothing came for
+ * half a minute. Node's thread pool would do too, but it wakes a thread for each signature, which takes the core from
+ * whoever asked for it, and syncs to disk wait behind the signatures. Here several go over at once (to one domain on 2
+ * cores 5 % more mails a second, Nov 2026).
  */
 export function openSigner(clock: Clock): Signer {
   let thread: Worker | undefined
@@ -103,7 +103,7 @@ export function openSigner(clock: Clock): Signer {
 
   return {
     async sign(text, key) {
-      // An Ed25519 signature costs little more than the way there and back.
+      // An Ed25519 signature costs little more than the way to the thread and back.
       const isCheap = key.algorithm === 'ed25519-sha256'
       if (isCheap || (thread === undefined && isLittle())) {
         const [signature = ''] = signaturesIn(signAll([text], key))
@@ -111,7 +111,7 @@ export function openSigner(clock: Clock): Signer {
       }
       return await new Promise((resolve, reject) => {
         waiting.push({ text, key, resolve, reject })
-        // Those that are ready in one turn of the event loop go over together.
+        // Texts that are ready in one turn of the event loop go over together.
         giveSoon()
       })
     },
@@ -122,7 +122,7 @@ export function openSigner(clock: Clock): Signer {
   }
 }
 
-/** Counts its calls; says false from the one on that comes after too many within a second. */
+/** Counts its calls; answers false once there are too many within a second. */
 function makeLittle(clock: Clock): () => boolean {
   let since = 0
   let calls = 0
@@ -141,7 +141,7 @@ type SigningKey = Pick<DkimKey, 'algorithm' | 'privateKey'>
 /** Texts (octets as Latin-1 characters) to be signed with one key. */
 interface SigningOrder {
   texts: readonly string[]
-  /** Undefined: the one of the order before. */
+  /** Undefined: the key of the order before. */
   key: SigningKey | undefined
 }
 
@@ -153,7 +153,7 @@ function signaturesIn(report: SigningReport): readonly string[] {
   return report.signatures
 }
 
-/** The life of the thread that signs: it ends when it is ended. */
+/** The life of the thread that signs, until its owner ends it. */
 export function serveSigning(): void {
   const port = parentPort
   if (port === null) throw new Error("signing is a worker thread's entry, not a program")

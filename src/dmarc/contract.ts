@@ -3,8 +3,8 @@ import { domain } from '../domains/contract.js'
 import { closed, count, maybe, queryWhole, shaped, text, time, uuid } from '../fields/index.js'
 import { keptDays, usualDays } from './sources.js'
 
-// A source is an address and not a network: reports name addresses (RFC 7489 appendix C, `source_ip`), and who owns a
-// network changes.
+// A source is an address and not a network: reports name addresses (RFC 7489 appendix C, `source_ip`), and owners of
+// networks change.
 const source = {
   address: text(
     'The IP address that the mail came from; empty: several, which were too many to be told apart',
@@ -35,7 +35,7 @@ const source = {
   }),
   advice: text('What to do about it; empty when there is nothing to do'),
 }
-// The example has one source of each kind that needs another advice.
+// The example has one source of each kind that needs different advice.
 const example = {
   id: '01a1fc92-0000-7000-8000-1b2c3d4e5f60',
   name: 'example.com',

@@ -4,23 +4,23 @@ import type { Aggregate, DmarcRecord, DmarcReport, TlsReport } from '../reports/
 import type { Tx } from '../store/index.js'
 import { addSources } from './rows.js'
 
-/** What came of each report of a mail. */
+/** What became of each report of a mail. */
 export type FiledAggregate = 'counted' | 'seen before' | 'of no domain here' | 'implausible'
 
-/** A mail that has reports in it. */
+/** A mail that contains reports. */
 type Read = Exclude<Aggregate, { kind: 'unreadable' }>
 
-// Reports of a day come within days, and some receivers' clocks are wrong: what lies outside these
-// bounds is not counted.
+// Reports of a day come within days, and some receivers' clocks are wrong: reports outside these bounds are not
+// counted.
 const oldestMs = 30 * dayMs
 const longestMs = 8 * dayMs
 const aheadMs = 2 * dayMs
-// Reports without a signature have less time: anybody can write one about any day.
+// Reports without a signature are taken for a shorter time: anybody can write one about any day.
 const oldestUnprovenMs = 7 * dayMs
-// How many reports are counted a domain and day of arrival, whatever strangers send.
+// How many reports are counted for a domain and day of arrival, whatever strangers send.
 const maxReports = { proven: 1_000, unproven: 100 }
 
-/** Counts the reports of a mail for the domains that are verified here; the same one again counts not. */
+/** Counts the reports of a mail for the domains that are verified here; a report that comes again does not count. */
 export async function fileAggregate(
   tx: Tx,
   aggregate: Read,
@@ -37,7 +37,7 @@ export async function fileAggregate(
   return filed
 }
 
-/** Who signed (empty: nobody), and when it came. */
+/** Who signed the report (empty: nobody), and when it came. */
 interface At {
   proof: string
   now: number
@@ -50,8 +50,8 @@ async function fileDmarc(tx: Tx, report: DmarcReport, { proof, now }: At): Promi
     ends: report.endsAt * 1_000,
   })
   if (!isPlausible(of, now)) return 'implausible'
-  // A report is about one policy, but its records may be of names below that domain, which are
-  // domains of their own here.
+  // A report is about one policy, but its records may be about names below that domain, which are domains of their own
+  // here.
   const byName = new Map<string, DmarcRecord[]>()
   for (const record of report.records) {
     const name = record.headerFrom || report.domain
@@ -87,14 +87,14 @@ async function fileDmarc(tx: Tx, report: DmarcReport, { proof, now }: At): Promi
   return outcome
 }
 
-/** Counts one TLS report (RFC 8460) for each domain of ours that it has a policy of. */
+/** Counts one TLS report (RFC 8460) for each domain of ours for which it has a policy. */
 async function fileTls(tx: Tx, report: TlsReport, { proof, now }: At): Promise<FiledAggregate> {
   const { beginsAt: begins, endsAt: ends } = report
   const of = reportOf(report, proof, { begins, ends })
   if (!isPlausible(of, now)) return 'implausible'
   let outcome: FiledAggregate = 'of no domain here'
   const day = dayNumber(now)
-  // A domain has a policy of each kind, and names below it.
+  // A domain may have a policy of each kind, and of names below it.
   const byDomain = new Map<string, { successes: number; failures: number; types: Types }>()
   for (const { domain, successes, failures, types } of report.policies.slice(0, maxNames)) {
     for (const { id } of await domainsAbove(tx, domain)) {
@@ -121,7 +121,7 @@ async function fileTls(tx: Tx, report: TlsReport, { proof, now }: At): Promise<F
 
 type Types = Record<string, number>
 
-// Names below one domain of ours; nobody sends by more.
+// Names below one domain of ours; nobody sends from more.
 const maxNames = 100
 
 /** What the row of a report says of it, whatever it is about. */
@@ -139,7 +139,7 @@ function reportOf(
   }
 }
 
-/** In its own words where its signature proves them, else by the domain that signed. */
+/** The reporter in its own words where its signature proves them, otherwise the domain that signed. */
 function reporterOf(organization: string, proof: string): string {
   const name = printable(organization).slice(0, 100)
   if (proof === '') return name
@@ -147,7 +147,7 @@ function reporterOf(organization: string, proof: string): string {
   return first.length > 2 && proof.split('.').includes(first) ? name : proof
 }
 
-/** Control characters out: the text is shown in terminals and on pages. */
+/** Takes out control characters: the text is shown in terminals and on pages. */
 const printable = (text: string) => text.replace(/[^\P{C}]/gu, '').trim()
 
 /** What tells whether a report can be true. */
@@ -170,7 +170,7 @@ function isPlausible({ begins_at, ends_at, report_id, proof }: Period, now: numb
   )
 }
 
-/** False: it is there already, or there are too many of that day. */
+/** False: the report is there already, or that day has too many. */
 async function enter<T extends 'dmarc_reports' | 'tls_reports_received'>(
   tx: Tx,
   table: T,

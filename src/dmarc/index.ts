@@ -1,7 +1,7 @@
 /**
- * What receivers report of mail in our domains' names: aggregate reports about DMARC, and about TLS. What
- * must hold: a report counts once; only of domains that are verified here; who made it is shown, and by
- * what that is known; what strangers write is bounded in rows. See README.md.
+ * What receivers report of mail in our domains' names: aggregate reports about DMARC, and about TLS. What must hold: a
+ * report counts once, and only for domains that are verified here; it is shown who made it, and how that is known; rows
+ * bound what strangers write. See README.md.
  */
 
 export { dmarcAnswer } from './answer.js'

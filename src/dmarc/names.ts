@@ -4,16 +4,16 @@ import { hostAddresses, type Resolver } from '../dns/index.js'
 import type { Store } from '../store/index.js'
 import type { NameSources } from './sources.js'
 
-// A name of last month is good enough to know a host by.
+// A host's name of last month is still good enough.
 const keptDays = 30
-// A page shows so many sources; the others get their names when it is looked at again.
+// A page shows so many sources; the others get their names at its next look.
 const lookUpsAtOnce = 50
 // Somebody waits for the page.
 const patienceMs = 2_000
 
 /**
- * Looks up the names of addresses when they are shown, and keeps them; what does not answer in two seconds
- * is without a name, and asked again the next time.
+ * Looks up the names of addresses when they are shown, and keeps them. An address whose name does not come within two
+ * seconds has no name for now, and is asked for again the next time.
  */
 export function makeNameSources(deps: {
   store: Pick<Store, 'read' | 'write'>
@@ -61,14 +61,14 @@ export function makeNameSources(deps: {
   }
 }
 
-/** The addresses that mail of ours leaves from; none where the settings name none and the DNS is silent. */
+/** The addresses from which our mail leaves; none where the settings name none and the DNS is silent. */
 export async function ownAddresses(
   outbound: Config['outbound'],
   resolver: Resolver,
 ): Promise<readonly string[]> {
   const sources = seenSourceAddresses(outbound)
   if (sources.length > 0) return sources
-  // Without any the machine sends from whatever its EHLO name leads to.
+  // Without settings the machine sends from whatever its EHLO name leads to.
   const found = await hostAddresses(resolver, outbound.heloName)
   return 'failed' in found ? [] : found.addresses
 }

@@ -14,7 +14,7 @@ export interface DmarcRouteDeps {
   store: Store
   clock: Clock
   outbound: Config['outbound']
-  /** A new one for each look, which remembers no answer of a moment ago. */
+  /** A new resolver for each look, which remembers no answer of a moment ago. */
   openResolver: () => Resolver
 }
 

@@ -11,13 +11,13 @@ interface About {
   proven: boolean
 }
 
-// A report's rows are written in one transaction: so many of them, those with most mail first.
+// A report's rows are written in one transaction: at most so many, those with most mail first.
 const maxPerReport = 500
-// Rows a domain and day: in all, of one reporter, and of everybody who proves nothing. A forged
-// report can fill only its own share.
+// Rows for a domain and day: in all, of one reporter, and of all who prove nothing. A forged report can fill only its
+// own share.
 const maxRows = { all: 5_000, reporter: 1_000, unproven: 200 }
 
-/** Adds what a report says to the counts of its day; what is too much is counted without its address. */
+/** Adds a report to the counts of its day; what is beyond the bounds is counted without its address. */
 export async function addSources(
   tx: Tx,
   about: About,
@@ -50,7 +50,7 @@ const key = [
   ...(['disposition', 'dkim', 'spf', 'forwarded'] as const),
 ] as const
 
-/** A row for each that is told apart, the largest first. */
+/** One row for each key, the largest first. */
 function gathered(
   { domainId, day, reporter, proven }: About,
   records: readonly DmarcRecord[],
@@ -82,7 +82,7 @@ function gather(rows: Map<string, DmarcSourceRow>, row: DmarcSourceRow): void {
   else known.messages += row.messages
 }
 
-/** How many rows more this reporter may have on this day. */
+/** How many more rows this reporter may have on this day. */
 async function roomFor(tx: Tx, { domainId, day, reporter, proven }: About): Promise<number> {
   const held = await tx
     .selectFrom('dmarc_sources')
@@ -99,7 +99,7 @@ async function roomFor(tx: Tx, { domainId, day, reporter, proven }: About): Prom
   return Math.max(0, Math.min(maxRows.reporter - own, maxRows.all - sum(held)))
 }
 
-// Twice as long as a name is used, so that one in use is never deleted.
+// Twice as long as a name is used, so that a name in use is never deleted.
 const keptNameDays = 60
 
 /** Deletes what was reported too long ago, a domain's day at a time; resolves with how many rows. */

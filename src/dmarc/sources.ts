@@ -6,22 +6,22 @@ import type { Read } from '../store/index.js'
 export interface DmarcSummary {
   /** The first day that is counted, in ms since 1970. */
   since: number
-  /** The policy that the newest report tells; empty without one. */
+  /** The policy in the newest report; empty without a report. */
   policy: string
   reports: number
   messages: number
   passed: number
   sources: SourceSummary[]
-  /** Who has reported, with the domain that signed it; an empty proof: nobody's signature. */
+  /** Who has reported, with the domain that signed the report; an empty proof means no signature. */
   reporters: { name: string; proof: string; reports: number }[]
   /** What receivers reported of TLS with the servers of the domain's return path. */
   tls: { reports: number; successes: number; failures: number; types: Record<string, number> }
 }
 
-/** The mail from one address; an empty one: those that were too many to be told apart. */
+/** The mail from one address; an empty address stands for those that were too many to be told apart. */
 export interface SourceSummary {
   address: string
-  /** By the DNS; empty where it has none, or was not asked. */
+  /** From the DNS; empty where it has no name, or was not asked. */
   name: string
   kind: SourceKind
   messages: number
@@ -31,7 +31,7 @@ export interface SourceSummary {
   spfPassed: number
   quarantined: number
   rejected: number
-  /** How many of these are in reports that nobody has signed. */
+  /** How many of these are in reports without a signature. */
   unproven: number
   reporters: string[]
   identifiers: string
@@ -45,24 +45,24 @@ export type NameSources = (addresses: readonly string[]) => Promise<ReadonlyMap<
 interface Question {
   domain: { id: string; name: string }
   days: number
-  /** Those that mail of ours leaves from. */
+  /** The addresses from which our mail leaves. */
   ownAddresses: readonly string[]
   nameSources: NameSources
-  /** Leaves out what nobody has signed. */
+  /** Leaves out reports without a signature. */
   provenOnly?: boolean
 }
 
-/** What is older is deleted. So a month can be held against that of the year before. */
+/** Older reports are deleted. So a month can be compared with that of the year before. */
 export const keptDays = 400
-/** How many days are told where nobody says it. */
+/** How many days are told where the request does not say. */
 export const usualDays = 30
 // A reporter's clock may be ahead by so much (`file.ts`): those days count too.
 const daysAhead = 2
-// Those with little mail are seldom of interest, and each costs a DNS look-up.
+// Sources with little mail are seldom of interest, and each costs a DNS look-up.
 const mostSources = 200
 const mostReporters = 100
 
-/** What was reported of the last days, the addresses with most mail first. */
+/** What was reported in the last days, the addresses with most mail first. */
 export async function readDmarc(
   { read, clock }: { read: Read; clock: Clock },
   { domain, days, ownAddresses, nameSources, provenOnly = false }: Question,
@@ -83,7 +83,7 @@ export async function readDmarc(
       .selectFrom('dmarc_reports')
       .select('policy')
       .where('domain_id', '=', domain.id)
-      // Only a signed report tells the policy, as a forged one may say anything.
+      // Only a signed report tells the policy, as a forged report may say anything.
       .where('proof', '<>', '')
       .orderBy('ends_at', 'desc')
       .limit(1)
@@ -122,7 +122,7 @@ export async function readDmarc(
 /** An address with its sums so far. */
 type Found = ReturnType<typeof emptySource>
 
-/** A day has 5,000 rows at most: other requests are answered between two of them. */
+/** A day has 5,000 rows at most; other requests are answered between two days. */
 async function addDay(
   read: Read,
   found: Map<string, Found>,
@@ -187,20 +187,20 @@ async function tlsOf(read: Read, domainId: string, first: number): Promise<Dmarc
   return tls
 }
 
-/** Whose an address is, as far as we know. */
+/** To whom an address belongs, as far as we know. */
 export type SourceKind = 'ours' | 'forwarder' | 'service' | 'other'
 
 /** What an advice depends on. */
 interface Seen {
   kind: SourceKind
-  /** How many passed DMARC, and how many did not. */
+  /** How many mails passed DMARC, and how many did not. */
   passed: number
   failed: number
 }
 
 /**
- * `forwarder`: receivers say so, or it brings what was signed for the domain, which mail keeps on its way
- * on. `service`: somebody else who sends in the domain's name and passes by SPF.
+ * `forwarder`: receivers say so, or it brings mail that was signed for the domain, as mail stays signed when it is
+ * forwarded. `service`: another sender in the domain's name, who passes by SPF.
  */
 function kindOf(seen: {
   isOurs: boolean
@@ -213,7 +213,7 @@ function kindOf(seen: {
   return seen.forwarded > 0 || seen.dkimPassed > 0 ? 'forwarder' : 'other'
 }
 
-/** What to do about an address; empty where nothing is. */
+/** What to do about an address; empty where there is nothing to do. */
 export function adviceFor({ kind, passed, failed }: Seen, domain: string, policy: string): string {
   if (failed === 0) return ''
   switch (kind) {

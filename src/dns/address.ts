@@ -9,9 +9,9 @@ import { keepNewest } from '../bounded/index.js'
  * a plain address (a name, `0x7f.1`, `2130706433`) is never public.
  */
 export function isPublicAddress(address: string, allowed: readonly string[] = []): boolean {
-  // ipaddr.js reads the old inet_aton forms as well; a resolver never returns those.
+  // ipaddr.js also reads the old inet_aton forms; a resolver never returns those.
   if (isIP(address) === 0) return false
-  // RFC 4291 §2.5.5.1, deprecated; ipaddr.js takes it for the mapped form, the system does not.
+  // RFC 4291 §2.5.5.1, deprecated; ipaddr.js takes it for the mapped form, but the system does not.
   if (/^::\d+\./.test(address)) return false
   return isGlobalUnicast(unwrap(ipaddr.parse(address))) || liesWithin(address, allowed)
 }
@@ -35,7 +35,7 @@ export function parseCidrs(texts: readonly string[]): Network[] {
   })
 }
 
-// The same few, those of the configuration, are asked about with every connection.
+// Every connection asks about the same few networks, those of the configuration.
 const networks = new Map<string, Network>()
 const maxNetworks = 1_000
 
@@ -64,7 +64,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = [Address, number]
 
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
-// RFC 6052 §2.1: the well-known prefix. On a network with DNS64 every IPv4-only host looks so.
+// RFC 6052 §2.1: the well-known prefix. On a network with DNS64 every IPv4-only host has such an address.
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
 function unwrap(ip: Address): Address {
@@ -74,8 +74,8 @@ function unwrap(ip: Address): Address {
 }
 
 function isGlobalUnicast(ip: Address): boolean {
-  // RFC 4291 §2.4, IANA: nothing outside 2000::/3 is allocated, so what ipaddr.js has no name for
-  // (the IPv4-compatible ::/96 above all) stays out as well.
+  // RFC 4291 §2.4, IANA: nothing outside 2000::/3 is allocated, so addresses for which ipaddr.js has no name (above all
+  // the IPv4-compatible ::/96) stay out as well.
   if (ip instanceof ipaddr.IPv6 && !ip.match(globalUnicast)) return false
   return ip.range() === 'unicast'
 }

@@ -13,7 +13,7 @@ export interface CacheLimits {
   negativeMs?: number
   /** `failed`: 2 s, enough that a thousand mails to one broken domain ask once. */
   failedMs?: number
-  /** The least recently used go first: 10,000. */
+  /** The least recently used entries go first: 10,000. */
   maxEntries?: number
 }
 
@@ -24,7 +24,7 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
 
   const { validated } = inner
 
-  // A Map iterates in order of insertion: a hit is put back at the end, the first is the oldest.
+  // A Map iterates in order of insertion. A hit is put back at the end, so the first entry is the oldest.
   const entries = new Map<string, { answer: DnsAnswer<unknown>; at: number; forMs: number }>()
   const underWay = new Map<string, Promise<DnsAnswer<unknown>>>()
 
@@ -87,7 +87,7 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
   }
 }
 
-// Entries are counted, not weighed: a 64 KiB answer of TXT is asked again rather than kept.
+// Entries are counted, not weighed: a TXT answer of 64 KiB is asked for again rather than kept.
 const maxAnswerChars = 8_192
 
 function sizeChars(answer: DnsAnswer<unknown>): number {

@@ -1,7 +1,7 @@
 import { isIPv6, type LookupFunction } from 'node:net'
 import type { Resolver } from './resolver.js'
 
-/** All addresses of a host, or why there are none. Whether to connect to them is still to be judged. */
+/** All addresses of a host, or why there are none. Whether to connect to them must still be judged. */
 export async function hostAddresses(
   resolver: Resolver,
   host: string,
@@ -13,7 +13,7 @@ export async function hostAddresses(
   return { failed: failure ? `address of ${host}: ${failure.cause}` : `${host} has no address` }
 }
 
-/** A look-up for `node:net` that knows only the addresses that were judged. */
+/** A look-up for `node:net` that knows only addresses that were judged. */
 export const pinned =
   (addresses: readonly string[]): LookupFunction =>
   (_host, options, callback) =>

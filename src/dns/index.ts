@@ -28,4 +28,5 @@ export {
 export { asciiName, type MxHost, type MxRoute, type RouteOptions, routeToMx } from './route.js'
 export { type StaticHost, type StaticRecords, staticResolver } from './static.js'
 export { type SystemResolverOptions, systemResolver } from './system.js'
+export { type TxtChange, updateZone, zoneAt } from './update.js'
 export { type ValidatingResolverOptions, validatingResolver } from './validating.js'

@@ -3,8 +3,8 @@ import type { DnsAnswer, Resolver } from './resolver.js'
 type Records = string[] | string[][] | { exchange: string; priority: number }[]
 
 /**
- * A resolver in the shape that mailauth wants, Node's `dns.promises.resolve`: records as Node gives
- * them, errors with its codes. No PTR: RFC 7208 §5.5 asks domains not to use that mechanism.
+ * A resolver in the shape that mailauth wants, that of Node's `dns.promises.resolve`: records as Node gives them,
+ * errors with its codes. No PTR: RFC 7208 §5.5 asks domains not to use that mechanism.
  */
 export function nodeLookup(
   resolver: Resolver,

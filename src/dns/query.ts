@@ -9,6 +9,7 @@ import {
   RECURSION_DESIRED,
   type RecordType,
 } from 'dns-packet'
+import type { Clock } from '../clock/index.js'
 
 export interface NameServer {
   host: string
@@ -80,7 +81,8 @@ function answers(reply: Buffer, id: number, question: { name: string; type: Reco
   }
 }
 
-function overUdp(
+/** Sends a message and resolves with the first datagram that is an answer of `isOurs`. */
+export function overUdp(
   server: NameServer,
   message: Buffer,
   isOurs: (reply: Buffer) => boolean,
@@ -117,7 +119,7 @@ function overUdp(
 }
 
 /** RFC 7766 §8: two bytes of length before each message. */
-function overTcp(
+export function overTcp(
   server: NameServer,
   message: Buffer,
   isOurs: (reply: Buffer) => boolean,
@@ -149,4 +151,17 @@ function overTcp(
       end(() => (isOurs(reply) ? resolve(reply) : reject(new Error('not the answer over TCP'))))
     })
   })
+}
+
+/** Every `everyMs` until taken back. */
+export function repeat(clock: Clock, everyMs: number, act: () => void): () => void {
+  let cancel = () => {}
+  const again = () => {
+    cancel = clock.after(everyMs, () => {
+      act()
+      again()
+    })
+  }
+  again()
+  return () => cancel()
 }

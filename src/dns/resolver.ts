@@ -8,13 +8,13 @@ export interface Resolver {
   cname(name: string): Promise<DnsAnswer<string>>
   /** The names of an IPv4 or IPv6 address. */
   ptr(address: string): Promise<DnsAnswer<string>>
-  /** There when a validating resolver is configured; DANE rests on nothing else. */
+  /** Present when a validating resolver is configured; DANE relies on nothing else. */
   readonly validated?: ValidatedResolver
 }
 
 export type QuestionKind = Exclude<keyof Resolver, 'validated'>
 
-/** What a thread that reads mail may have asked on its behalf. */
+/** A question that a thread which reads mail may have asked on its behalf. */
 export type DnsQuestion = Exclude<QuestionKind, 'ptr'>
 
 /** Questions whose answers tell whether DNSSEC vouches for them. Never rejects. */
@@ -61,5 +61,5 @@ export function canonicalName(name: string): string {
   return lower.endsWith('.') ? lower.slice(0, -1) : lower
 }
 
-/** Whether a name is another or lies below it; both in canonical form. */
+/** Whether a name is the same as another or lies below it; both in canonical form. */
 export const isBelow = (name: string, above: string) => name === above || name.endsWith(`.${above}`)

@@ -6,29 +6,29 @@ import { canonicalName, type DnsAnswer, type MxRecord, type Resolver } from './r
 export interface RouteOptions {
   /** For the shuffle of equals: `Math.random`, or a seeded one in tests. In [0, 1). */
   random: () => number
-  /** Networks (or, with `true`, everything) where a private address may be mailed to. */
+  /** Networks (or, with `true`, all) in which mail may go to a private address. */
   allowPrivate?: boolean | readonly string[]
   /** This machine's own addresses: a route to ourselves is a loop, unless allowed above. */
   ownAddresses?: readonly string[]
   ipFamily?: 'both' | 'ipv4' | 'ipv6'
-  /** Different ones, over all hosts together; without it each host has five at most, four beside others. */
+  /** Different addresses, over all hosts together; without this each host has five at most, or four beside others. */
   maxAddresses?: number
 }
 
 export interface MxHost {
   exchange: string
   preference: number
-  /** In the order to try; never empty. Another host of the route may be at the same ones, under other policies. */
+  /** In the order to try; never empty. Another host of the route may have the same addresses, under other policies. */
   addresses: string[]
 }
 
 /** Where mail for a domain goes. `failed` is temporary, everything else but `hosts` permanent. */
 export type MxRoute =
-  /** `mx`: all that are named, also those beyond the bounds of what is tried. */
+  /** `mx`: all hosts that are named, also those beyond the bounds of what is tried. */
   | { kind: 'hosts'; hosts: MxHost[]; mx: readonly MxRecord[]; implicit: boolean }
   /** RFC 7505: the domain says that it takes no mail (5.1.10). */
   | { kind: 'null-mx' }
-  /** 5.1.2, once asked twice: registries do drop names for minutes. */
+  /** 5.1.2, once asked twice: registries do lose names for minutes. */
   | { kind: 'nxdomain' }
   /** The domain exists, but no host that takes its mail has an address (5.4.4). */
   | { kind: 'no-addresses'; cause: string }
@@ -36,11 +36,11 @@ export type MxRoute =
   /** Only addresses that a stranger must not make us connect to (5.4.4). */
   | { kind: 'refused'; cause: string }
 
-// RFC 5321 §5.1 wants two addresses tried; these bound what a hostile domain makes us ask. How many are connected to is
-// bounded where it is done: a policy may leave the last host alone (RFC 8461 §5).
+// RFC 5321 §5.1 wants two addresses tried; these numbers bound what a hostile domain makes us ask. The connecting code
+// bounds how many are connected to: a policy may leave only the last host (RFC 8461 §5).
 const maxHosts = 10
 const hostsAtOnce = 3
-// An attempt connects to five: so the second host is among them.
+// An attempt connects to five, so the second host is among them.
 const maxOfOneHost = 5
 const maxOfEachHost = 4
 
@@ -107,14 +107,14 @@ async function locate(
     }
   }
   if (hosts.length > 0) return { kind: 'hosts', hosts, mx: candidates, implicit }
-  // What failed might have been the one good host: as long as one is unknown, nothing is final.
+  // The host that failed may be the one good host: as long as one is unknown, nothing is final.
   if (troubles.failed !== undefined) return { kind: 'failed', cause: troubles.failed }
   if (troubles.refused !== undefined) return { kind: 'refused', cause: troubles.refused }
   const names = candidates.map((mx) => mx.exchange).slice(0, 3)
   return { kind: 'no-addresses', cause: `no address for ${names.join(', ')}` }
 }
 
-/** Both families in turn, IPv4 first: without a working IPv6 a machine then loses no attempt. */
+/** Both families in turn, IPv4 first: so a machine without a working IPv6 loses no attempt. */
 async function findAddresses(resolver: Resolver, host: string, options: RouteOptions) {
   const { ipFamily = 'both', random } = options
   const nothing: DnsAnswer<string> = { kind: 'none' }
@@ -141,7 +141,7 @@ function mayConnect(address: string, { allowPrivate = [], ownAddresses = [] }: R
   return !own || liesWithin(address, allowed)
 }
 
-/** RFC 5321 §5.1: lowest preference first, equals in random order. A host named twice goes once. */
+/** RFC 5321 §5.1: lowest preference first, equals in random order. A host that is named twice is tried once. */
 function byPreference(records: readonly MxRecord[], random: () => number): MxRecord[] {
   const sorted = shuffle(records, random).sort((x, y) => x.preference - y.preference)
   return sorted.filter((mx, i) => sorted.findIndex((m) => m.exchange === mx.exchange) === i)
@@ -160,8 +160,8 @@ function isLiteral(name: string): boolean {
   return name.startsWith('[') || isIP(name) !== 0 || /(^|\.)(\d+|0x[\da-f]*)$/i.test(name)
 }
 
-/** The name that the DNS knows a domain by: A-labels, lower case; empty when there is none. */
+/** The name by which the DNS knows a domain: A-labels, lower case; empty when there is none. */
 export function asciiName(domain: string): string {
-  // Only names that need it: on plain ones the URL parser would turn `127.1` into an address.
+  // Only for names that need it: the URL parser would turn a plain `127.1` into an address.
   return canonicalName(/[^\x00-\x7f]/.test(domain) ? domainToASCII(domain) : domain)
 }

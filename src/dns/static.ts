@@ -7,7 +7,7 @@ import {
   type ValidatedResolver,
 } from './resolver.js'
 
-/** What one name answers. A type left out has no records; `fail` answers every question alike. */
+/** What one name answers. A type that is left out has no records; `fail` answers every question. */
 export interface StaticHost {
   mx?: readonly MxRecord[]
   a?: readonly string[]
@@ -22,17 +22,17 @@ export interface StaticHost {
 /** By name, or address for PTR. `*.test` stands for all below `test`, `*` for every name. */
 export type StaticRecords = Readonly<Record<string, StaticHost>>
 
-// RFC 1034 §3.6.2 forbids circles; nobody else's resolver follows more than a few links either.
+// RFC 1034 §3.6.2 forbids circles; other resolvers do not follow more than a few links either.
 const maxCnames = 8
 
 /**
- * Answers from a table given in configuration (split horizon, sandbox, tests). A name in the table
- * is answered from there alone; any other goes to `fallback`, without one it is `nxdomain`.
+ * Answers from a table given in configuration (split horizon, sandbox, tests). A name in the table is answered only
+ * from there. Any other goes to `fallback`; without a fallback it is `nxdomain`.
  */
 export function staticResolver(records: StaticRecords, fallback?: Resolver): Resolver {
   const table = new Map(Object.entries(records).map(([name, host]) => [canonicalName(name), host]))
 
-  /** RFC 4592 §2.2.1: the name itself, else the closest wildcard above it. */
+  /** RFC 4592 §2.2.1: the name itself, otherwise the closest wildcard above it. */
   function find(name: string): StaticHost | undefined {
     const exact = table.get(name)
     if (exact !== undefined) return exact
@@ -53,7 +53,7 @@ export function staticResolver(records: StaticRecords, fallback?: Resolver): Res
     for (let links = 0; links <= maxCnames; links++) {
       const host = find(name)
       if (host === undefined) {
-        // Sound for every question: the fallback's answer to `mx` is one of MX records.
+        // Sound for every question: the fallback answers `mx` with MX records.
         return fallback ? ((await fallback[question](name)) as DnsAnswer<T>) : { kind: 'nxdomain' }
       }
       if (host.fail === 'nxdomain') return { kind: 'nxdomain' }
@@ -81,7 +81,7 @@ export function staticResolver(records: StaticRecords, fallback?: Resolver): Res
     ...(fallback?.validated && { validated: unsignedTable(fallback.validated) }),
   }
 
-  /** What the table answers itself has no signatures; the rest is as it was. */
+  /** Answers of the table have no signatures; all others stay as they were. */
   function unsignedTable(validated: ValidatedResolver): ValidatedResolver {
     const unsigned = { kind: 'none', secure: false } as const
     const here = (name: string) => find(canonicalName(name)) !== undefined

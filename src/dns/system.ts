@@ -8,7 +8,7 @@ import { makeTurns } from './turns.js'
 
 export interface SystemResolverOptions {
   clock: Clock
-  /** `192.0.2.53`, `192.0.2.53:5353` or `[2001:db8::53]:53`; default those of /etc/resolv.conf. */
+  /** `192.0.2.53`, `192.0.2.53:5353` or `[2001:db8::53]:53`; by default those of /etc/resolv.conf. */
   servers?: readonly string[]
   /** What one lookup may take, retries and all; default 5,000. */
   timeoutMs?: number
@@ -18,7 +18,7 @@ export interface SystemResolverOptions {
   maxWaiting?: number
 }
 
-// No honest domain comes near; an answer of 64 KiB could hold thousands, each a connection to try.
+// No honest domain comes near; an answer of 64 KiB could hold thousands of records, each a connection to try.
 const maxRecords = 100
 
 /** Asks the machine's (or the given) recursive name servers. Never rejects. */
@@ -30,7 +30,7 @@ export function systemResolver(options: SystemResolverOptions): Resolver {
 
   const turns = makeTurns(maxConcurrent, maxWaiting)
 
-  /** Answers within the budget, but keeps its place until c-ares really let go of the query. */
+  /** Answers within the budget, but keeps its place until c-ares has really let go of the query. */
   async function lookUp<Raw, T>(
     ask: () => Promise<Raw[]>,
     read: (raw: Raw) => T,
@@ -77,7 +77,7 @@ export function systemResolver(options: SystemResolverOptions): Resolver {
     cname: (name) => lookUp(() => dns.resolveCname(name), canonicalName),
     async ptr(address) {
       if (isIP(address) === 0) return { kind: 'nxdomain' }
-      // Not dns.reverse(): that one reads /etc/hosts first.
+      // Not dns.reverse(): that reads /etc/hosts first.
       return lookUp(() => dns.resolvePtr(reverseName(address)), canonicalName)
     },
   }

@@ -1,5 +1,5 @@
 export interface QueryTurns {
-  /** Resolves when it is one's turn; false at once when too many wait. */
+  /** Resolves when the caller has its turn; with false at once when too many wait. */
   take(): Promise<boolean>
   giveBack(): void
 }
@@ -16,7 +16,7 @@ export function makeTurns(maxRunning: number, maxWaiting: number): QueryTurns {
       return true
     },
     giveBack() {
-      // The place goes to the next in line, or back.
+      // The place goes to the next in line, or becomes free.
       const next = waiting.shift()
       if (next) next()
       else running--

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Answer as Row } from 'dns-packet'
 import type { Clock } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
-import { type NameServer, queryServer } from './query.js'
+import { type NameServer, queryServer, repeat } from './query.js'
 import { canonicalName, type ValidatedAnswer, type ValidatedResolver } from './resolver.js'
 import { makeTurns } from './turns.js'
 
@@ -82,19 +82,6 @@ function readAddress(data: string): string {
 const rcodes: Record<number, string> = { 1: 'FORMERR', 2: 'SERVFAIL', 4: 'NOTIMP', 5: 'REFUSED' }
 
 const failed = (cause: string) => ({ kind: 'failed', cause, secure: false }) as const
-
-/** Every `everyMs` until taken back. */
-function repeat(clock: Clock, everyMs: number, act: () => void): () => void {
-  let cancel = () => {}
-  const again = () => {
-    cancel = clock.after(everyMs, () => {
-      act()
-      again()
-    })
-  }
-  again()
-  return () => cancel()
-}
 
 function parseServer(text: string): NameServer {
   if (isIP(text) !== 0) return { host: text, port: 53 }

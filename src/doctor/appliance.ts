@@ -13,7 +13,7 @@ import {
 } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
-/** Whether the Node that this runs on is still mended by its makers. */
+/** Whether its makers still fix the Node that this runs on. */
 export async function checkRuntime({ clock }: { clock: Clock }): Promise<Finding[]> {
   const runtime = runtimeInUse()
   const of = findingsOf('runtime', runtime.name)
@@ -32,15 +32,16 @@ export async function checkDisk({
   dataDir,
   config,
 }: Pick<DoctorDeps, 'dataDir' | 'config'>): Promise<Finding[]> {
-  // A sandbox keeps no reserve, and takes mail until the disk is full; beside a server's database there is none.
+  // A sandbox keeps no reserve, and takes mail until the disk is full; with a database on a server there is no
+  // reserve either.
   const hasReserve = config.outbound.route !== 'sandbox' && config.store.url === ''
   const reserved = hasReserve ? await reservedBytes(dataDir) : undefined
   return [judgeDisk(dataDir, await diskRoom(dataDir), reserved)]
 }
 
 /**
- * Two bounds, because the share that is enough differs: 10 % of a small disk is little, of a large
- * one it is months. `reserved`: how large the reserve is that is kept; undefined where none is to be.
+ * Two bounds, because the sufficient share differs: 10 % of a small disk is little, of a large one it
+ * lasts for months. `reserved` is the size of the kept reserve; undefined if none should exist.
  */
 export function judgeDisk(dataDir: string, room: DiskRoom, reserved: number | undefined): Finding {
   const { freeBytes, totalBytes } = room
@@ -62,7 +63,7 @@ export function judgeDisk(dataDir: string, room: DiskRoom, reserved: number | un
   return of.ok(found)
 }
 
-/** Whether there is a backup, and not too old a one. How its jobs ended is said with those of others. */
+/** Whether there is a backup that is not too old. `checkJobs` tells how its jobs ended. */
 export async function checkBackups({ config, clock }: DoctorDeps): Promise<Finding[]> {
   const { dir, maxAge } = config.backup
   const of = findingsOf('backup', dir === '' ? 'backup.dir' : dir)
@@ -83,7 +84,7 @@ export async function checkBackups({ config, clock }: DoctorDeps): Promise<Findi
   return [...open, ageMs > maxAge ? of.fail(words, fix) : of.ok(words)]
 }
 
-/** Whether anybody hears of what goes wrong. */
+/** Whether anybody is told when something goes wrong. */
 export async function checkOperator({ config }: Pick<DoctorDeps, 'config'>): Promise<Finding[]> {
   const { notify, command } = config.operator
   const of = findingsOf('operator', notify || 'operator.notify')

@@ -41,12 +41,12 @@ function askBlocklists(
   )
 }
 
-// RFC 5782 §5: every list has these entries; who does not hear of them is not being answered.
+// RFC 5782 §5: every list has these entries; a client that does not get them is not being answered.
 const testEntry = '127.0.0.2'
 
 /**
- * A list is asked for its own test entry as well (RFC 5782 §5): one that does not name it would
- * call everybody clean, as a resolver does that is refused.
+ * A list is asked for its own test entry as well (RFC 5782 §5): a list that does not name it would
+ * call everybody clean, as a list does that refuses our resolver.
  */
 async function ask(resolver: Resolver, address: string, zone: string): Promise<Finding> {
   const of = findingsOf('blocklist', address)
@@ -89,7 +89,9 @@ async function namesIpv6(resolver: Resolver, zone: string): Promise<boolean> {
   return recordsOf(await resolver.a(`${labels}.${zone}`)).length > 0
 }
 
-/** Why an answer says nothing about the address; Spamhaus' codes for those whom it does not serve. */
+/**
+ * Why an answer says nothing about the address: Spamhaus' codes for clients that it does not serve.
+ */
 function refusal(answer: DnsAnswer<string>): string | undefined {
   if (answer.kind === 'failed') return answer.cause
   const [code] = recordsOf(answer).filter((record) => record.startsWith('127.255.255.'))
@@ -103,8 +105,8 @@ function refusal(answer: DnsAnswer<string>): string | undefined {
 }
 
 /**
- * Answers in 127.255.255.0/24 are about who asks and not about the address (Spamhaus); to read them
- * as a listing would alarm for nothing.
+ * Answers in 127.255.255.0/24 are about the asking client and not about the address (Spamhaus);
+ * reading them as a listing would be a false alarm.
  */
 const refusalCodes: Readonly<Record<string, string>> = {
   '127.255.255.252': 'the name of the list is misspelt (127.255.255.252)',
@@ -113,8 +115,8 @@ const refusalCodes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Asks the blocklists about every address that mail leaves from, and tells the operator of each listing and of
- * its end. A list that gives no answer (it refuses public resolvers) changes nothing, nor do addresses that the DNS
+ * Asks the blocklists about every address that mail leaves from, and tells the operator of each listing and of its
+ * end. A list that gives no answer (it refuses public resolvers) changes nothing; neither do addresses that the DNS
  * does not name just now.
  */
 export async function tellBlocklists(
@@ -150,7 +152,7 @@ export async function tellBlocklists(
     for (const { key: whole } of await openOfKind(tx, 'blocklist')) {
       if (!ownNotices.isOwn(whole)) continue
       const key = ownNotices.plain(whole)
-      // Also of an address, or a list, that is not asked about any more; unless it may be one of ours all the same.
+      // Also settled for an address or a list that is no longer checked, unless the address may still be ours.
       const isUnknown = silent.has(key) || (failed !== undefined && !asked.has(key))
       if (!still.has(key) && !isUnknown) await settled(tx, { kind: 'blocklist', key: whole, now })
     }

@@ -52,7 +52,7 @@ export async function checkListenerCertificates(deps: DoctorDeps): Promise<Findi
   const { inbound, submission } = deps.config
   const findings: Finding[] = []
   const { tls, outbound } = deps.config
-  // Offered where a listener has no files; `checkAcme` tells how it stands.
+  // ACME's certificate is offered if a listener has no files; `checkAcme` tells its state.
   const hasAcme = tls.acme && ownNames(deps.config).includes(outbound.heloName)
   if (inbound.enabled && !(hasAcme && inbound.tls.certificate === '')) {
     const fix = 'set inbound.tls.certificate and inbound.tls.key to the files of a certificate'
@@ -60,7 +60,7 @@ export async function checkListenerCertificates(deps: DoctorDeps): Promise<Findi
     findings.push(
       inbound.tls.certificate === ''
         ? of.warn('none: reports come unencrypted', fix)
-        : // RFC 7435: senders encrypt without asking who we are; nobody has to know the authority.
+        : // RFC 7435: senders encrypt without checking who we are, so the authority may be unknown.
           judgeFiles(deps, { name: 'inbound listener', files: inbound.tls, fix, mayBeOwn: true }),
     )
   }
@@ -68,14 +68,16 @@ export async function checkListenerCertificates(deps: DoctorDeps): Promise<Findi
     const fix = 'set submission.certificate and submission.key to the files of a certificate'
     const files = certificatePaths(submission, inbound.tls)
     const name = 'submission listener'
-    // Programs do ask who we are before they show their key.
+    // Programs do check who we are before they send their key.
     const isOfFiles = !(hasAcme && files.certificate === '')
     if (isOfFiles) findings.push(judgeFiles(deps, { name, files, fix, mayBeOwn: false }))
   }
   return findings
 }
 
-/** What ACME gets: the operator's names, and customers' of which something is wrong. */
+/**
+ * The certificates of ACME: all of the operator's names, and customers' names that have a fault.
+ */
 export async function checkAcme({ config, read, dataDir, clock }: DoctorDeps): Promise<Finding[]> {
   const all = await listCertificates({ read, config, dataDir })
   const now = clock.now()
@@ -138,7 +140,7 @@ function judgeFiles(
 export interface SeenCertificate {
   validFrom: number
   validTo: number
-  /** What is wrong with it beside its age: unknown authority, another name. */
+  /** Its fault beside its age: unknown authority, another name. */
   fault: string | undefined
 }
 
@@ -158,17 +160,20 @@ function judgeCertificate(
   if (days < 0) return of.fail(`expired ${counted(-days, 'day')} ago`, fix)
   if (fault !== undefined) return of.fail(fault, fix)
   const found = `good for ${counted(days, 'more day')}`
-  // Those who renew by themselves do so a third of the way before the end.
+  // Automatic renewals happen when a third of the life is left.
   return days < 14 * scaleOf(validFrom, validTo) ? of.warn(found, fix) : of.ok(found)
 }
 
-/** What is late for a certificate of 90 days is the whole life of one of six: times before an end shrink with it. */
+/**
+ * A span that is short for a certificate of 90 days is the whole life of one of six, so times before the end shrink
+ * with the life.
+ */
 export const scaleOf = (validFrom = 0, validTo = 0) =>
   Math.min(1, (validTo - validFrom) / (90 * dayMs))
 
 /**
- * Looked at over the network, because what is served may be older than the file: a proxy or a
- * process may not have read it again.
+ * Read over the network, because the served certificate may be older than the file: a proxy or a
+ * process may not have read the file again.
  */
 export function certificateOf(
   { clock, config, ca }: Pick<DoctorDeps, 'clock' | 'config' | 'ca'>,
@@ -177,7 +182,7 @@ export function certificateOf(
   return new Promise((resolve) => {
     const socket = tlsConnect({
       ...target,
-      // Judged below: an expired one is to be looked at, not refused.
+      // Judged below: an expired certificate must be examined, not refused.
       rejectUnauthorized: false,
       ...(ca === undefined ? {} : { ca }),
     })

@@ -6,7 +6,7 @@ import { readServerFacts, type ServerFacts, weakServer, withoutSecrets } from '.
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { findWentBack } from './went-back.js'
 
-/** The server of the database, as far as it decides whether mail is lost or waits; of SQLite there is none. */
+/** Whether the database's server may lose mail or let it wait; SQLite has no server. */
 export async function checkDatabase(
   deps: Pick<DoctorDeps, 'config' | 'dataDir' | 'clock' | 'read'>,
 ): Promise<Finding[]> {
@@ -40,14 +40,14 @@ export async function checkDatabase(
 interface Asked {
   called: string
   url: string
-  /** What the operator says of its backups. */
+  /** The operator's setting about its backups. */
   backups: string
   now: number
-  /** It does not know all that it has acknowledged. */
+  /** The database has lost commits that it acknowledged. */
   back: { went: string; fix: string } | undefined
 }
 
-/** What is wrong with it, in the order of what it may cost. */
+/** The server's faults, ordered by what they may cost. */
 export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
   const of = findingsOf('database', asked.called)
   const weak = weakServer(facts)
@@ -115,8 +115,8 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
 }
 
 /**
- * Indexes of another collation than C are in an order that a C library of another version does not have: then rows are
- * not found, on a standby or after an upgrade of the system.
+ * The order of indexes with another collation than C depends on the version of the C library. If it differs, on a
+ * standby or after an upgrade of the system, rows are not found.
  */
 function judgeCollation(
   of: ReturnType<typeof findingsOf>,
@@ -136,7 +136,7 @@ function judgeCollation(
   )
 }
 
-/** Somebody has to make backups: the server by its log, or whoever the operator names. */
+/** Somebody has to make backups: the server through its log, or whoever the operator names. */
 function judgeArchive(
   of: ReturnType<typeof findingsOf>,
   { archiving }: ServerFacts,

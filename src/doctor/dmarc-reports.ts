@@ -5,7 +5,7 @@ import { findReportSender } from '../tls-reports/index.js'
 import { allDomains } from './domain-records.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
-// A week: what was mended before is forgotten by then.
+// A week: older faults that were mended no longer count.
 const days = 7
 // Some of a domain's mail always fails: a receiver's DNS is out, a list changes a body.
 const leastFailed = 5
@@ -13,7 +13,7 @@ const leastShare = 0.02
 
 /**
  * What receivers report of each verified domain: mail of our own addresses that fails, and strangers who
- * send in its name while it has no policy. Reports that nobody has signed are left out: anybody writes them.
+ * send in its name while it has no policy. Unsigned reports are left out, as anybody can write them.
  */
 export async function checkDmarcReports(deps: DoctorDeps): Promise<Finding[]> {
   const verified = (await allDomains(deps.read)).filter(({ status }) => status === 'verified')

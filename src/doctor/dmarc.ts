@@ -41,9 +41,9 @@ export async function checkAlignment(
 }
 
 /**
- * Whether receivers may send us the reports that the domain's policy asks for. RFC 7489 §7.1: where the
- * address is of another organization, its zone has to say that it wants them. The organization is taken
- * to be the same only where one name is below the other: a record too many does no harm.
+ * Whether receivers may send us the reports that the domain's policy asks for. RFC 7489 §7.1: if the
+ * address belongs to another organization, its zone has to say that it wants them. Only a name below
+ * the other counts as the same organization: an unneeded record does no harm.
  */
 export async function checkAuthorisation(
   resolver: Resolver,
@@ -58,7 +58,7 @@ export async function checkAuthorisation(
   const uris = rua.split(',').map((uri) => uri.trim().toLowerCase().split('!')[0])
   if (!uris.includes(`mailto:${reportsTo?.toLowerCase()}`)) return []
   const of = findingsOf('dmarc-authorisation', domain)
-  // A receiver asks for the domain where it has found the policy.
+  // A receiver asks about the domain where it found the policy.
   const name = `${policy.at}._report._dmarc.${host}`
   const answer = await resolver.txt(name)
   if (answer.kind === 'failed') {
@@ -81,7 +81,7 @@ type Policy =
   | { kind: 'none' }
   | { kind: 'failed'; cause: string }
 
-// RFC 9989's tree walk ends after so many names.
+// RFC 9989's tree walk ends after this many names.
 const maxNames = 8
 
 /** The domain's own policy, else that of the nearest domain above it. */

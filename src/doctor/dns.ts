@@ -6,14 +6,14 @@ import { splitServer } from './time.js'
 /** What is known of the DNS before anything else is asked of it. */
 interface DnsVerdict {
   finding: Finding
-  /** For the other checks: where the DNS is silent, one that says so at once. */
+  /** For the other checks: if the DNS is silent, a resolver that says so at once. */
   resolver: Resolver
 }
 
 /**
  * Whether the DNS answers at all: names of several zones are asked for, and one definite answer, be it 'no such
- * name', is enough. Where none comes, every other question would only wait for its own silence and be told as a
- * fault of a record, so those are left out: see `unchecked`.
+ * name', is enough. Without one, every other question would only run into its own timeout and be told as a
+ * fault of a record, so those questions are left out: see `unchecked`.
  */
 export async function judgeDns({
   config,
@@ -28,7 +28,7 @@ export async function judgeDns({
   const names = [...new Set(named)].filter((name) => name.includes('.') && isIP(name) === 0)
   const answers = await Promise.all(
     names.map(async (name) => {
-      // What the settings answer says nothing about the DNS.
+      // A name that the settings answer says nothing about the DNS.
       const own = await withoutDns.mx(name)
       if (own !== silence) return 'own'
       const answer = await resolver.mx(name)

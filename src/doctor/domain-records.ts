@@ -86,7 +86,7 @@ function ofRecord(domain: Domain, record: RecordCheck, unsigned: boolean): Findi
   }
   if (state === 'unknown') return of.lackingDns(what)
   const wrong = state === 'missing' ? `${what} is missing` : `${what} is ${found.join(' | ')}`
-  // A domain that is trusted by word still sends, though unsigned; bounces go where the MX leads.
+  // A domain that the operator trusts still sends, though unsigned; bounces go where the MX leads.
   const isFatal =
     (required && (!domain.trusted || unsigned)) ||
     (purpose === 'return-path-mx' && domain.returnPath)
@@ -95,7 +95,7 @@ function ofRecord(domain: Domain, record: RecordCheck, unsigned: boolean): Findi
   return judge(wrong, `${verb} ${zoneLine(record)}`)
 }
 
-/** A key that is to come: until its record is seen mail is signed as before. */
+/** A future key: until its record is seen, mail is signed as before. */
 function ofNext({ name }: Domain, record: RecordCheck): Finding {
   const of = findingsOf('dkim', name)
   const what = `keys are being replaced: ${record.type} of ${record.host}`
@@ -104,7 +104,7 @@ function ofNext({ name }: Domain, record: RecordCheck): Finding {
   return of.warn(`${what} is not there yet`, `publish ${zoneLine(record)}`)
 }
 
-/** Records of keys before, which may go. */
+/** Records of former keys, which may be removed. */
 const ofOld = ({ clock }: DoctorDeps, domain: Domain): Finding[] =>
   oldRecords(domain, clock.now())
     .filter(({ mayGo }) => mayGo)
@@ -115,7 +115,7 @@ const ofOld = ({ clock }: DoctorDeps, domain: Domain): Finding[] =>
       ),
     )
 
-/** Whether the appliance has seen the record too, and so acts on it. */
+/** Whether the appliance too has seen the record, and so acts on it. */
 function isInUse(domain: Domain, { purpose }: RecordCheck): boolean {
   if (purpose === 'return-path-mx' || purpose === 'return-path-spf') return domain.returnPath
   if (purpose === 'tracking') return domain.trackingHostReady
@@ -124,7 +124,10 @@ function isInUse(domain: Domain, { purpose }: RecordCheck): boolean {
   return domain.keys.some((key) => key.algorithm === algorithm && key.verified)
 }
 
-/** SPF of the appliance's own return path and EHLO name, which domains without one rely on. */
+/**
+ * SPF of the appliance's own return path and EHLO name, on which domains without a return path
+ * rely.
+ */
 export async function checkOwnSpf(deps: DoctorDeps): Promise<Finding[]> {
   const { heloName, returnPathHost } = deps.config.outbound
   if (!heloName.includes('.')) return []
@@ -136,7 +139,7 @@ export async function checkOwnSpf(deps: DoctorDeps): Promise<Finding[]> {
       const answer = await deps.resolver.txt(host)
       if (answer.kind === 'failed') return of.noAnswer(answer.cause)
       const policies = recordsOf(answer).filter((text) => /^v=spf1(\s|$)/i.test(text))
-      // Our own name is one machine's; the return path may be all nodes'.
+      // Our own name belongs to one machine; the return path may belong to all nodes.
       const wanted = host === heloName ? ownMechanisms(all) : spfMechanisms(all)
       const terms = policies[0]?.toLowerCase().split(/\s+/) ?? []
       if (policies.length === 1 && wanted.every((term) => terms.includes(term.toLowerCase()))) {

@@ -6,6 +6,7 @@ import { checkAcme, checkListenerCertificates, checkPublicCertificate } from './
 import { checkDatabase } from './database.js'
 import { checkDmarcReports, checkTlsReports } from './dmarc-reports.js'
 import { judgeDns } from './dns.js'
+import { checkDnsUpdates } from './dns-updates.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
@@ -19,8 +20,8 @@ import { checkTime } from './time.js'
 import { checkWarmUp } from './warm-up.js'
 
 /**
- * Looks at the DNS first, then at everything side by side. Never rejects for what the world does; a check that takes too
- * long, or fails in itself, is a finding.
+ * Examines the DNS first, then everything else side by side. Never rejects for a fault outside; a check that takes too
+ * long, or itself fails, is a finding.
  */
 export async function examine(given: DoctorDeps): Promise<Finding[]> {
   const dns = await judgeDns(given)
@@ -38,6 +39,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     'public-certificate': () => checkPublicCertificate(deps),
     certificate: () => checkListenerCertificates(deps),
     acme: () => checkAcme(deps),
+    'dns-server': () => checkDnsUpdates(deps),
     clock: () => checkTime(deps),
     jobs: () => checkJobs(deps),
     runtime: () => checkRuntime(deps),
@@ -57,7 +59,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
   return [dns.finding, ...all].map(({ lacksDns: _, ...finding }) => judgedForRoute(deps, finding))
 }
 
-/** That the DNS is silent is told once; what waits for it is named, each thing once, without a fix of its own. */
+/** The silent DNS is told once; checks that need it are named, each once, without a fix of their own. */
 function withoutDns(findings: readonly Finding[]): Finding[] {
   const told = findings.map((finding) => {
     if (finding.lacksDns !== true) return finding
@@ -67,10 +69,10 @@ function withoutDns(findings: readonly Finding[]): Finding[] {
   return [...new Map(told.map((finding) => [keyOf(finding), finding])).values()]
 }
 
-/** The subject of what is said of a check that was not done: its own subjects are not known then. */
+/** The subject of a finding about a check that was not done, whose own subjects are then unknown. */
 export const undoneCheck = 'this check'
 
-// A check asks one thing after another: connections to some hosts, lookups before them.
+// A check has several steps in turn: lookups, then connections to some hosts.
 const stepsPerCheck = 6
 
 /**
@@ -104,7 +106,7 @@ function bounded(
   })
 }
 
-// These matter to an appliance whose mail stays inside, too.
+// These checks matter even to an appliance whose mail stays inside.
 const localChecks = [
   'backup',
   'clock',
@@ -116,7 +118,7 @@ const localChecks = [
   'runtime',
 ]
 
-/** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
+/** In sandbox mode nothing leaves: findings about the outside are told, but are no failures yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {
   if (config.outbound.route !== 'sandbox' || finding.state !== 'fail') return finding
   return localChecks.includes(finding.check) ? finding : { ...finding, state: 'warn' }

@@ -5,16 +5,16 @@ import type { Read } from '../store/index.js'
 
 /** One line of the doctor's report. */
 export interface Finding {
-  /** What was looked at: `outbound-port`, `ptr`, `dkim`, ... */
+  /** The check's name: `outbound-port`, `ptr`, `dkim`, ... */
   check: string
   /** What the check was made for: an address, a domain, a host. */
   subject: string
-  /** `unchecked`: nobody answered who would know, so that nothing was found, good or bad. */
+  /** `unchecked`: no answer came, so that nothing was found, good or bad. */
   state: 'ok' | 'warn' | 'fail' | 'unchecked'
   found: string
   /** What to do about it: the exact record or command. Empty when all is well. */
   fix: string
-  /** It could not be made because the DNS gave no answer. */
+  /** The check could not be made because the DNS gave no answer. */
   lacksDns?: true
 }
 
@@ -37,7 +37,7 @@ export function findingsOf(check: string, subject: string) {
     unchecked: make('unchecked'),
     /** For a check that needs an answer of the DNS and got none. */
     noAnswer: (cause: string) => lackingDns(`${noAnswerOfDns} (${cause})`),
-    /** The same, where more is said before. */
+    /** The same, after other words. */
     lackingDns: (found: string) => lackingDns(`${found}: ${noAnswerOfDns}`),
   }
 }

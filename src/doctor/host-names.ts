@@ -10,7 +10,7 @@ import {
 
 /**
  * PTR = forward = EHLO name, for every address that mail leaves from: the first thing that large
- * receivers look at (Gmail's 4.7.23).
+ * receivers check (Gmail's 4.7.23).
  */
 export async function checkHostNames(
   deps: DoctorDeps,
@@ -26,7 +26,8 @@ export async function checkHostNames(
       .filter(({ heloName }) => !unknown.includes(heloName))
       .map((source) => checkSource(deps, source)),
   ])
-  // Of addresses that nobody has named now, nothing is known. Without any, the name itself is told above.
+  // Nothing is known about addresses that no answer named. If there are none at all, the name itself is
+  // told above.
   const { heloName } = deps.config.outbound
   const isPartial = failed !== undefined && sources.some((source) => source.heloName === heloName)
   const partial = isPartial ? [findingsOf('helo', heloName).noAnswer(failed)] : []
@@ -40,7 +41,7 @@ const nameMissing = (heloName: string) =>
     'set outbound.helo_name = "mail.example.com", the name that your address resolves to',
   )
 
-/** A name that no source address is known for: it has to have one. */
+/** Checks a name without a known source address: it must have one. */
 async function checkName(
   deps: DoctorDeps,
   heloName: string,
@@ -63,7 +64,8 @@ async function checkName(
  */
 async function checkSource(deps: DoctorDeps, source: SourceAddress): Promise<Finding[]> {
   const { allowPrivateAddresses } = deps.config.outbound
-  // A private one may stand behind a public one (NAT); from here nothing leaves the machine.
+  // A private address may stand behind a public one (NAT); mail from a loopback address never
+  // leaves the machine.
   if (!allowPrivateAddresses && liesWithin(source.address, ['127.0.0.0/8', '::1'])) {
     return [
       findingsOf('helo', source.address).fail(
@@ -76,8 +78,8 @@ async function checkSource(deps: DoctorDeps, source: SourceAddress): Promise<Fin
 }
 
 /**
- * Forward: the name leads to the address. Together with the PTR this is what "FCrDNS" means, which
- * large receivers want.
+ * Forward: the name leads to the address. Together with the PTR this is "FCrDNS", which large
+ * receivers require.
  */
 async function checkForward(
   { resolver }: DoctorDeps,
@@ -94,7 +96,7 @@ async function checkForward(
   )
 }
 
-/** Only who owns the address can set its PTR, so the fix names them. */
+/** Only the address's owner can set its PTR, so the fix names the owner. */
 async function checkPtr(
   { resolver }: DoctorDeps,
   { address, heloName }: SourceAddress,

@@ -1,8 +1,8 @@
 /**
  * What the world sees of this appliance, and the fix for what is wrong with it (`posthorn doctor`).
- * What must hold: every check ends within its time and none waits for another; names are asked of
- * the resolver alone; no answer is never taken for a good or a bad one, but told as `unchecked`;
- * the doctor changes nothing.
+ * What must hold: every check ends within its time and none waits for another; only the resolver is
+ * asked for names; a missing answer counts as neither good nor bad, but as `unchecked`; the doctor
+ * changes nothing.
  */
 
 export { tellBlocklists } from './blocklists.js'

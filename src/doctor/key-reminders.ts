@@ -4,12 +4,12 @@ import { dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Read } from '../store/index.js'
 
-// An operator reads them; the job says how many there are beyond.
+// An operator reads them; the job says how many more there are.
 const mostTold = 100
 
 /**
- * Which keys had better be replaced: API keys that expire soon or that nobody uses, DKIM keys that are old. Each
- * problem has the commands that mend it, with ids and domains alone: names of others are not to be pasted.
+ * Keys that should be replaced: API keys that expire soon or that nobody uses, and old DKIM keys. Each problem
+ * has the commands that mend it, with ids and domains alone, as names that others chose must not be pasted.
  */
 export async function remindOfKeys(
   read: Read,
@@ -48,7 +48,7 @@ export async function remindOfKeys(
   return { summary, problems: told, figures }
 }
 
-/** Keys that expired have done so in use or out of it; there is nothing to remind of any more. */
+/** Keys that have not expired: nobody needs a reminder of an expired one. */
 const liveKeys = (read: Read, now: number) =>
   read
     .selectFrom('api_keys')
@@ -60,14 +60,14 @@ const liveKeys = (read: Read, now: number) =>
 const expiringKeys = (read: Read, now: number, before: number) =>
   liveKeys(read, now).where('expires_at', '<', before).execute()
 
-/** That were there at that time already. */
+/** Only keys that already existed at that time. */
 const unusedKeys = (read: Read, now: number, since: number) =>
   liveKeys(read, now)
     .where('created_at', '<', since)
     .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', since)]))
     .execute()
 
-/** The domains whose oldest key that signs was made before. */
+/** The domains whose oldest signing key was made earlier. */
 const oldDkimKeys = (read: Read, before: number) =>
   read
     .selectFrom('dkim_keys')
@@ -76,7 +76,7 @@ const oldDkimKeys = (read: Read, before: number) =>
     .select(({ fn }) => fn.min('dkim_keys.created_at').as('created_at'))
     .where('dkim_keys.verified', '=', 1)
     .where('dkim_keys.created_at', '<', before)
-    // They are being replaced already.
+    // Not domains whose keys are already being replaced.
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(

@@ -3,7 +3,7 @@ import { messageOf } from '../errors/index.js'
 import { isJsonObject } from '../json/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
-/** The provider of `[dashboard.oidc]`: whether it answers, and tells what a log-in by it needs. */
+/** The provider of `[dashboard.oidc]`: whether it answers, and publishes what a log-in needs. */
 export async function checkLogInProvider(deps: DoctorDeps): Promise<Finding[]> {
   const { issuer } = deps.config.dashboard.oidc
   if (issuer === '') return []
@@ -17,7 +17,7 @@ export async function checkLogInProvider(deps: DoctorDeps): Promise<Finding[]> {
     const fix = `let this machine reach ${url}; meanwhile people log in by a password or passkey`
     return [of.fail(`does not answer: ${messageOf(error)}`, fix)]
   }
-  // §4.3: exactly, or an answer could be of somebody else.
+  // §4.3: it must match exactly, or the answer could be somebody else's.
   if (told.issuer !== issuer) {
     const own = String(told.issuer).slice(0, 200)
     return [of.fail(`calls itself ${own}`, `set dashboard.oidc.issuer = "${own}"`)]
@@ -38,7 +38,7 @@ export async function checkLogInProvider(deps: DoctorDeps): Promise<Finding[]> {
   return [of.ok('answers, with its keys')]
 }
 
-/** What is there as a JSON object. Rejects with what is wrong. */
+/** The JSON object at the URL. Rejects with what is wrong. */
 async function askFor({ clock, resolver, ca }: DoctorDeps, url: string) {
   const { signal } = new AbortController()
   const asked = { url, method: 'GET', headers: { accept: 'application/json' }, body: undefined }

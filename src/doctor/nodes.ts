@@ -4,7 +4,7 @@ import { nameBesideOthers } from '../config/index.js'
 import { isClockOff, listNodes, mostCounted, type NodeStanding } from '../nodes/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
-/** What the database knows of the other nodes; each looks at its own machine itself. */
+/** What the database knows of the other nodes; each node examines its own machine. */
 export async function checkNodes({
   read,
   config,

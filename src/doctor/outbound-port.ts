@@ -55,7 +55,7 @@ interface Knock {
   code?: string
 }
 
-/** Speaks as far as EHLO and no further: a probe that began a mail would look like a spammer's. */
+/** Stops after EHLO: a probe that began a mail would look like a spammer's. */
 async function knock(deps: Deps, domain: string, source?: string): Promise<Knock> {
   const { heloName, port, ipFamily, allowPrivateAddresses } = deps.config.outbound
   const route = await routeToMx(deps.resolver, domain, {
@@ -74,7 +74,7 @@ async function knock(deps: Deps, domain: string, source?: string): Promise<Knock
   const knocked = new Set<string>()
   for (const { exchange, addresses } of route.hosts) {
     for (const host of addresses) {
-      // Two names may be at one address.
+      // Two names may have one address.
       if (knocked.has(host)) continue
       knocked.add(host)
       const who = `${exchange} [${host}]`

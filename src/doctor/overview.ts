@@ -1,10 +1,10 @@
 import type { Series } from '../metrics/index.js'
 import type { OutboundStanding } from '../outbound/index.js'
 
-/** What `posthorn status`, `posthorn top` and the operator's pages are told by the running appliance. Plain data. */
+/** What the running appliance tells `posthorn status`, `posthorn top` and the operator's pages. Plain data. */
 export interface Overview extends OutboundStanding {
   version: string
-  /** The name of its release tree (`release/`); its version where it runs from a checkout. */
+  /** The name of its release tree (`release/`); its version if it runs from a checkout. */
   release: string
   startedAt: number
   now: number
@@ -16,7 +16,7 @@ export interface Overview extends OutboundStanding {
   hasRoomForCampaigns: boolean
   /** Every count and gauge of the catalogue; none when `metrics.enabled` is off. */
   series: Series[]
-  /** What came in the last hour and in the last day, or since the start where that is later. */
+  /** What came in the last hour and in the last day, or since a later start. */
   rates: Rates | null
 }
 
@@ -32,7 +32,7 @@ export interface MailFlow {
   delivered: number
   deferred: number
   bounced: number
-  /** Room on the disk that went. */
+  /** Disk space used up meanwhile. */
   diskBytes: number
 }
 

@@ -2,20 +2,23 @@ import { depthUpTo } from '../deliveries/index.js'
 import type { Read } from '../store/index.js'
 import type { Overview } from './overview.js'
 
-/** What waits of one class. */
+/** The waiting deliveries of one class. */
 export interface QueueClassState {
   name: string
-  /** A number; `more than 100,000` where nothing runs that keeps count. */
+  /** A number; `more than 100,000` if no appliance runs that keeps count. */
   waiting: string
   oldestMs: number | null
-  /** For how long the first mail has been due that is not under way; null when none is. */
+  /** How long the oldest due mail has waited without being under way; null without one. */
   dueMs: number | null
 }
 
-// Rows are looked at one by one: a command that counts ten million is no help while something burns.
+// Rows are counted one by one: a command that counts ten million is no help in an emergency.
 export const mostCounted = 100_000
 
-/** How much waits of each class: by the running appliance's gauges, or counted up to a bound. */
+/**
+ * How many deliveries of each class wait: by the running appliance's gauges, or counted up to a
+ * bound.
+ */
 export async function readQueueClasses(
   read: Read,
   now: number,
@@ -30,11 +33,11 @@ export async function readQueueClasses(
   }))
 }
 
-/** What waits of one class, in numbers. */
+/** The waiting deliveries of one class, in numbers. */
 export interface QueueClassFigures {
   name: string
   deliveries: number
-  /** More wait than were counted. */
+  /** More deliveries wait than were counted. */
   isLeast: boolean
   oldestMs: number | null
   dueMs: number | null
@@ -53,13 +56,13 @@ export async function readQueueFigures(
 export const deliveriesInWords = (count: number) =>
   `${upTo(count)} ${count === 1 ? 'delivery' : 'deliveries'}`
 
-/** Counting stops at a bound, as to count millions would take seconds of the database. */
+/** Counting stops at a bound, as counting millions would take the database seconds. */
 const upTo = (count: number) =>
   count > mostCounted
     ? `more than ${mostCounted.toLocaleString('en-GB')}`
     : count.toLocaleString('en-GB')
 
-/** From the gauges of the running appliance, which are counted apart and cost nothing to read. */
+/** From the gauges of the running appliance, which are kept anyway and cost nothing to read. */
 function figuresOf({ series }: Overview): QueueClassFigures[] {
   const gaugeOf = (name: string, of: string) =>
     series.find(({ metricName, labels }) => metricName === name && labels.class === of)?.value ?? 0
@@ -76,7 +79,7 @@ function figuresOf({ series }: Overview): QueueClassFigures[] {
   })
 }
 
-/** Without an appliance nobody has counted, so it is done here. */
+/** Without a running appliance nobody has counted, so this counts. */
 async function countFigures(read: Read, now: number): Promise<QueueClassFigures[]> {
   const { counted, depth } = await depthUpTo(read, mostCounted)
   return Object.entries(depth).map(([name, { deliveries, oldestAt, dueAt }]) => ({

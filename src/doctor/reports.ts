@@ -39,8 +39,8 @@ export async function checkReports(deps: DoctorDeps): Promise<Finding[]> {
 }
 
 /**
- * A real report goes the real way, by SMTP to the listener, and is looked for afterwards: that the
- * port answers does not show that reports are read.
+ * A real report goes the real way, by SMTP to the listener, and is looked for afterwards, as an
+ * answering port does not show that reports are read.
  */
 async function checkReport(
   deps: DoctorDeps,
@@ -74,7 +74,7 @@ async function checkReport(
 
 const pollMs = 50
 
-/** Whether the reports to an address that have come until now are read before the time is up. */
+/** Whether the reports received so far for an address are read before the time is up. */
 async function isRead({ read, clock, config }: DoctorDeps, to: string, since: number) {
   const waiting = read
     .selectFrom('inbound_spool')

@@ -11,14 +11,14 @@ export async function checkReturnPaths(deps: DoctorDeps): Promise<Finding[]> {
   const { heloName, returnPathHost: ownHost } = deps.config.outbound
   const domains = await allDomains(deps.read)
   const used = domains.filter((domain) => domain.returnPath).map(({ name }) => returnPathHost(name))
-  // A name that nobody knows is a finding of its own.
+  // An unknown name is a finding of its own.
   const own = ownHost || (heloName.includes('.') ? heloName : '')
   const hosts = [...new Set([own, ...used])].filter((host) => host !== '')
   const found = await Promise.all(hosts.map((host) => checkReach(deps, host, host === own)))
   return found.filter((finding) => finding !== undefined)
 }
 
-/** Undefined where a domain's MX leads elsewhere: that is told with the domain's other records. */
+/** Undefined if a domain's MX leads elsewhere, which is told with the domain's other records. */
 async function checkReach(
   deps: DoctorDeps,
   host: string,
@@ -54,7 +54,9 @@ async function checkReach(
   return of.fail(`${who} refuses our return path: ${taken.words}`, `this MX ${other}`)
 }
 
-/** A return path that only we can have signed, of no delivery; and one that is signed for another host. */
+/**
+ * A return path that only we can have signed, for no delivery; and one that is signed for another host.
+ */
 export function probes({ key, clock }: DoctorDeps, host: string) {
   const returnPaths = makeReturnPaths(key)
   const nobody = nobodysSerial(clock.now())

@@ -9,13 +9,16 @@ export interface SourceAddress {
   heloName: string
 }
 
-/** The addresses that are known; `failed`: why there may be more, as the DNS gave no answer for one family. */
+/** The known addresses; `failed` says why there may be more: the DNS gave no answer for one family. */
 export interface FoundSources {
   sources: SourceAddress[]
   failed?: string
 }
 
-/** As configured, as the world sees them, with those of pools; else the addresses of the EHLO name. */
+/**
+ * The configured addresses as the world sees them, pools included; otherwise the addresses of the EHLO
+ * name.
+ */
 export async function findSources(
   deps: Pick<DoctorDeps, 'config' | 'resolver'>,
 ): Promise<FoundSources> {
@@ -38,7 +41,9 @@ export async function findSources(
   return { sources: [...addresses.map((address) => ({ address, heloName })), ...pooled], ...rest }
 }
 
-/** A host's addresses of both families, or of one; `failed` when the DNS gave no answer for one that is asked for. */
+/**
+ * A host's addresses of both families, or of one; `failed` if the DNS gave no answer for one of the wanted families.
+ */
 export async function addressesOf(
   resolver: Resolver,
   host: string,

@@ -19,9 +19,11 @@ import {
 } from './troubles.js'
 import { findWentBack } from './went-back.js'
 
-/** How the appliance is, on one screen: what `posthorn status` and the operator's first page show. */
+/**
+ * The appliance's state on one screen, as `posthorn status` and the operator's first page show it.
+ */
 export interface ApplianceStatus {
-  /** What the running appliance says; undefined when none answers. */
+  /** The running appliance's answer; undefined when none answers. */
   overview: Overview | undefined
   now: number
   /** When it last wrote; 0: never. */
@@ -34,7 +36,7 @@ export interface ApplianceStatus {
   certificates: readonly ListenerCertificate[]
   /** Source addresses in their warm-up, each in words. */
   warmUp: readonly { address: string; says: string; isUsed: boolean }[]
-  /** What burns comes first. */
+  /** The most urgent first. */
   troubles: Trouble[]
   disk: { freeBytes: number; sizeBytes: number; daysLeft: number | null }
 }
@@ -45,11 +47,14 @@ export interface StatusDeps {
   config: Config
   dataDir: string
   certificates: readonly ListenerCertificate[]
-  /** What an upgrade that was killed has left, with its remedy (`release/`). */
+  /** What a killed upgrade left, with its remedy (`release/`). */
   brokenUpgrade?: { says: string; fix: string } | undefined
 }
 
-/** What the database knows, by few rows or along an index, together with what the running appliance says. */
+/**
+ * What the database knows, read from few rows or along an index, together with the running appliance's
+ * answer.
+ */
 export async function readStatus(
   { read, now, config, dataDir, certificates, brokenUpgrade }: StatusDeps,
   overview: Overview | undefined,
@@ -80,7 +85,7 @@ export async function readStatus(
     heldCount,
     warmUp,
     brokenUpgrade,
-    // A running appliance ends where it finds that.
+    // A running appliance ends by itself when it finds this.
     back: overview === undefined ? await findWentBack({ config, dataDir, read }) : undefined,
     protectionWindowMs: config.protection.window,
     isOnServer: config.store.url !== '',
@@ -102,7 +107,7 @@ export async function readStatus(
   }
 }
 
-/** The same while the database cannot be asked, by `why`. */
+/** The same while the database cannot be reached; `why` tells the reason. */
 export async function statusWithout(
   { now, config, dataDir, certificates }: Omit<StatusDeps, 'read'>,
   overview: Overview | undefined,
@@ -129,7 +134,7 @@ export async function statusWithout(
 // A rate of minutes says nothing about weeks.
 const enoughMs = hourMs
 
-/** When the disk is full at the rate of the last day; null where it is not known, or never. */
+/** In how many days the disk is full at the last day's rate; null if unknown, or never. */
 function daysLeft(overview: Overview | undefined, freeBytes: number): number | null {
   const day = overview?.rates?.day
   if (day === undefined || day.ms < enoughMs || day.diskBytes <= 0) return null

@@ -20,19 +20,19 @@ type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'ca' | 'dataDir'> & { clock
 interface Met {
   /** Where: `inbound listener`, a host. */
   where: string
-  /** Nobody answered there just now: what was told of it before stands. */
+  /** Nobody answered there just now: what was told before stays open. */
   isSilent?: true
   validFrom?: number
   validTo?: number
-  /** What is wrong with it beside its age. */
+  /** Its fault beside its age. */
   fault?: string
   fix: readonly string[]
 }
 
 /**
- * Looks when the certificates end of the files and of what the listeners and the public URL present, and tells
- * the operator in time (`operator.certificate_ends`), each step anew. Of several nodes each looks at its own listeners;
- * the public URL, and what ACME does not get, is looked at by the one with the calendar.
+ * Checks when certificates end, those in files and those that the listeners and the public URL present. Tells the
+ * operator in time (`operator.certificate_ends`), at each step again. Each node checks its own listeners; the node with
+ * the calendar checks the public URL and what ACME fails to get.
  */
 export async function tellCertificates(
   deps: Deps & { store: Store },
@@ -76,7 +76,7 @@ export async function tellCertificates(
   }
 }
 
-/** What ACME does not get, told by how long the certificate that is there lasts. */
+/** What ACME fails to get, told by how long the present certificate lasts. */
 async function renewals(deps: Deps & { store: Store }, now: number): Promise<Raised[]> {
   const { config, dataDir, store } = deps
   const all = await listCertificates({ read: store.read, config, dataDir })
@@ -101,7 +101,7 @@ async function renewals(deps: Deps & { store: Store }, now: number): Promise<Rai
   })
 }
 
-/** One notice a certificate, in stages: nearer to the end it is told again. */
+/** One notice a certificate, in stages: it is told again nearer to the end. */
 function wordsOf(
   { where, validFrom, validTo, fault, fix }: Met,
   ends: readonly number[],
@@ -139,7 +139,8 @@ function wordsOf(
 }
 
 /**
- * Files and what is served are compared, since a renewal that nobody has loaded ends all the same.
+ * Compares the files with what is served, since a renewed file does not help before somebody loads
+ * it.
  */
 async function ownListeners(deps: Deps): Promise<Met[]> {
   const { inbound, submission } = deps.config
@@ -157,7 +158,7 @@ async function ownListeners(deps: Deps): Promise<Met[]> {
   return met
 }
 
-/** Looks at a listener's files, and at what it presents: they differ where a new file was not read. */
+/** Reads a listener's files and what it presents: they differ if a new file was not loaded. */
 async function listener(
   deps: Deps,
   where: string,
@@ -186,7 +187,7 @@ async function listener(
   return [{ ...met, fault, fix: ['sudo systemctl reload posthorn'] }]
 }
 
-/** By STARTTLS; undefined where nobody answers, which others tell. */
+/** Read by STARTTLS; undefined if nobody answers, which other checks tell. */
 async function presented(
   { config }: Deps,
   at: { host: string; port: number },
@@ -212,7 +213,7 @@ async function publicUrl(deps: Deps): Promise<Met[]> {
   const { hostname, port } = new URL(url)
   const { addresses } = await addressesOf(deps.resolver, hostname.replace(/^\[|\]$/g, ''))
   const [host] = addresses
-  // That it is not reached is a finding of the doctor's, and says nothing about a certificate.
+  // An unreachable URL is a finding of the doctor's, and says nothing about a certificate.
   const silent = [{ where: hostname, fix: [], isSilent: true }] as const
   if (host === undefined) return [...silent]
   const seen = await certificateOf(deps, { host, port: Number(port || 443), servername: hostname })

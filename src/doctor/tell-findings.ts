@@ -6,7 +6,7 @@ import type { Read, Store, Tx } from '../store/index.js'
 import { examine, undoneCheck } from './examine.js'
 import type { DoctorDeps, Finding } from './finding.js'
 
-/** What jobs of their own look at more often, or in more depth. */
+/** Checks that jobs of their own make more often, or in more depth. */
 const lookedAtElsewhere = [
   'blocklist',
   'certificate',
@@ -19,8 +19,8 @@ const lookedAtElsewhere = [
 ]
 
 /**
- * The whole examination, of which each failure is told to the operator, and settled when it is good again.
- * What only warns is in the log and in the answer: it is nobody's night.
+ * The whole examination: each failure is told to the operator, and settled when it is good again. Warnings
+ * are only in the log and in the answer, as they need not wake anybody.
  */
 export async function tellFindings(
   deps: Omit<DoctorDeps, 'read'> & { store: Store; clock: Clock },
@@ -33,7 +33,7 @@ export async function tellFindings(
   )
   await store.write(async (tx) => {
     const now = clock.now()
-    // Of several nodes that one's are kept which has the calendar; the others' are told alone.
+    // Only the findings of the node with the calendar are kept; those of other nodes are only told.
     if (holds(store.node, 'calendar')) await keepFindings(tx, findings, now)
     for (const one of told) {
       await notice(tx, {
@@ -64,13 +64,13 @@ export async function tellFindings(
 
 const keyOf = ({ check, subject }: Pick<Finding, 'check' | 'subject'>) => `${check} ${subject}`
 
-// Whose subjects another check finds: without an address there is no finding about its PTR.
+// Checks whose subjects another check finds: without an address there is no finding about its PTR.
 const foundBy: Readonly<Record<string, string>> = { ptr: 'helo' }
 
 /**
- * Whether an examination says anything of what was told before: where nobody answered this time, nothing is known to
- * be mended. What it does not name may be gone (an address, a domain), or its check may have found no subject, as the
- * DNS was silent or the check was not done.
+ * Whether an examination says anything about an earlier finding: without an answer this time, nothing is known to be
+ * mended. A subject that it does not name may be gone (an address, a domain), or its check may have found no subject,
+ * because the DNS was silent or the check was not done.
  */
 function isKnown(findings: readonly Finding[], key: string): boolean {
   const about = findings.filter((one) => keyOf(one) === key)
@@ -83,7 +83,7 @@ function isKnown(findings: readonly Finding[], key: string): boolean {
   return isDone && findings.every(({ check, state }) => check !== 'dns' || state === 'ok')
 }
 
-/** Keeps an examination's findings, in the place of those before. */
+/** Keeps an examination's findings in place of the previous ones. */
 async function keepFindings(tx: Tx, findings: readonly Finding[], at: number): Promise<void> {
   await tx.deleteFrom('doctor_findings').execute()
   for (const finding of findings) {
@@ -94,7 +94,9 @@ async function keepFindings(tx: Tx, findings: readonly Finding[], at: number): P
   }
 }
 
-/** What the last examination of the job `doctor` has found, and when; `at` is null before the first one. */
+/**
+ * The findings of the job `doctor`'s last examination, and their time; `at` is null before the first one.
+ */
 export async function readFindings(
   read: Read,
 ): Promise<{ at: number | null; findings: Finding[] }> {

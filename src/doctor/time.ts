@@ -5,7 +5,9 @@ import type { Clock } from '../clock/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { addressesOf } from './source-addresses.js'
 
-/** How far this machine's clock is off, by the time servers (SNTP, RFC 4330); the middle one counts. */
+/**
+ * How far this machine's clock is off, by the time servers (SNTP, RFC 4330); the middle answer counts.
+ */
 export async function checkTime(deps: DoctorDeps): Promise<Finding[]> {
   const of = findingsOf('clock', 'this machine')
   const { timeServers } = deps.config.doctor
@@ -26,14 +28,14 @@ export async function checkTime(deps: DoctorDeps): Promise<Finding[]> {
   }
   const found = `${Math.abs(offsetMs / 1_000).toFixed(1)} s ${offsetMs > 0 ? 'slow' : 'fast'} by ${offsets.length} time servers`
   const fix = 'sudo timedatectl set-ntp true (or install chrony)'
-  // Signatures and certificates are judged by minutes; a clock that runs free gets there.
+  // Signatures and certificates are judged by minutes, and a clock that runs free drifts that far.
   if (Math.abs(offsetMs) > 60_000) return [of.fail(found, fix)]
   if (Math.abs(offsetMs) > 2_000) return [of.warn(found, fix)]
   return [of.ok(found)]
 }
 
 /**
- * SNTP (RFC 4330): one question, one answer. Half of the way there and back is the error, which is
+ * SNTP (RFC 4330): one question, one answer. The error is half of the round trip, which is good
  * enough to find a clock that is wrong by seconds.
  */
 async function offsetBy({ resolver, clock, config }: DoctorDeps, server: string) {
@@ -47,7 +49,7 @@ async function offsetBy({ resolver, clock, config }: DoctorDeps, server: string)
 }
 
 const ntpPort = 123
-// What takes longer to come is no good for the time.
+// An answer that takes longer is no good for the time.
 const maxWaitMs = 3_000
 
 /** An IPv6 address has colons of its own, so a port after it needs brackets. */
@@ -85,12 +87,12 @@ function askOffset(clock: Clock, timeoutMs: number, host: string, port: number):
   })
 }
 
-/** RFC 4330 §5: mode 4 is a server's answer, and the cookie shows that it is to our question. */
+/** RFC 4330 §5: mode 4 is a server's answer, and the cookie shows that it answers our question. */
 function isAnswer(reply: Buffer, cookie: Buffer): boolean {
   if (reply.length < 48 || !reply.subarray(24, 32).equals(cookie)) return false
   const mode = (reply[0] ?? 0) & 7
   const stratum = reply[1] ?? 0
-  // Stratum 0 is a refusal (kiss of death), 16 a server that has no time itself.
+  // Stratum 0 is a refusal (kiss of death), 16 a server without the time.
   return mode === 4 && stratum >= 1 && stratum <= 15
 }
 
@@ -101,7 +103,7 @@ const eraSeconds = 2 ** 32
 /** Seconds since 1900 in 32 bits and a fraction in 32 bits (RFC 4330 §3). */
 function readTime(reply: Buffer, at: number): number {
   const seconds = reply.readUInt32BE(at)
-  // RFC 4330 §3: without the top bit it is a time after 2036.
+  // RFC 4330 §3: a time without the top bit is after 2036.
   const since1900 = seconds < 2 ** 31 ? seconds + eraSeconds : seconds
   return (since1900 - unixEpoch) * 1_000 + (reply.readUInt32BE(at + 4) / 2 ** 32) * 1_000
 }

@@ -14,7 +14,9 @@ export interface Trouble {
   burning: boolean
   text: string
   fix: string
-  /** What it is about, where the operator's pages show that; `queue`, `held` and `sites` have no `id`. */
+  /**
+   * What the trouble is about, if the operator's pages show it; `queue`, `held` and `sites` have no `id`.
+   */
   at?: {
     what: 'account' | 'job' | 'queue' | 'held' | 'sites' | 'domain' | 'webhook'
     id?: string
@@ -35,13 +37,13 @@ export interface TroubledSite {
   why: string
 }
 
-/** What is seen now; `about` are the notices (`kind`, or `kind key`) that would say the same again. */
+/** What is seen now; `about` are the notices (`kind`, or `kind key`) that would repeat it. */
 interface Seen extends Trouble {
   about?: readonly string[]
 }
 
 const certificateDays = 14
-// Mail that has been due for so long is not merely waiting for its turn.
+// Mail that has been due for this long is not merely waiting for its turn.
 const stuckMs = 900_000
 
 /** What the troubles are found from, beside the database. */
@@ -54,21 +56,18 @@ interface StatusFacts {
   heldCount: number
   /** Source addresses in their warm-up, each in words, and whether today's mails are used. */
   warmUp: readonly { address: string; says: string; isUsed: boolean }[]
-  /** What an upgrade that was killed has left. */
+  /** What a killed upgrade left. */
   brokenUpgrade?: { says: string; fix: string } | undefined
-  /** The database does not know all that it has acknowledged. */
+  /** The database has lost commits that it acknowledged. */
   back: { called: string; went: string; fix: string } | undefined
   protectionWindowMs: number
-  /** The database is no file of this machine. */
+  /** The database is on a server, and no file of this machine. */
   isOnServer: boolean
   /** When this database was restored from a backup; null: never. */
   restoredAt: number | null
 }
 
-/**
- * All that is wrong, what burns first: what is seen now, then the open notices, but for those that say the same
- * again.
- */
+/** All troubles, the most urgent first: those seen now, then the open notices that do not repeat them. */
 export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trouble[]> {
   const { now } = facts
   const notices = await openNotices(read)
@@ -95,7 +94,7 @@ export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trou
   return troubles.sort((a, b) => Number(b.burning) - Number(a.burning))
 }
 
-/** One that was killed: urgent as long as no mail is taken for it. */
+/** A killed upgrade, which is urgent while it keeps mail from being taken. */
 const ofUpgrade = ({ brokenUpgrade, overview }: StatusFacts): Seen[] =>
   brokenUpgrade === undefined
     ? []
@@ -107,7 +106,7 @@ const ofUpgrade = ({ brokenUpgrade, overview }: StatusFacts): Seen[] =>
         },
       ]
 
-/** Nothing starts on it before somebody has said how to go on. */
+/** No appliance starts on such a database before somebody has said how to go on. */
 const ofBack = ({ back }: StatusFacts): Seen[] =>
   back === undefined
     ? []
@@ -129,7 +128,7 @@ function ofHealth({ overview, brokenUpgrade, isOnServer }: StatusFacts): Seen[] 
     draining: "'posthorn node undrain' has it take mail again",
   } as const
   const { unhealthy = [], unready = [] } = overview ?? {}
-  // Of one that was broken off more is said.
+  // A broken upgrade is told elsewhere with more detail.
   const told = [...unhealthy, ...unready].filter(
     ({ what }) => what !== 'held' || brokenUpgrade === undefined,
   )
@@ -159,7 +158,7 @@ function ofQueue(classes: readonly QueueClassState[]): Seen[] {
   )
 }
 
-/** At once, as nothing else tells why mail waits that was accepted on an appliance's first day. */
+/** Told at once, as nothing else explains why mail of an appliance's first day waits. */
 const ofWarmUp = ({ warmUp, classes }: StatusFacts): Seen[] =>
   classes.some(({ dueMs }) => dueMs !== null)
     ? warmUp
@@ -203,13 +202,13 @@ async function ofAccounts(read: Read, since: number): Promise<Seen[]> {
   }))
 }
 
-/** Those of which no notice tells yet, as nothing runs that would have looked. */
+/** Failed jobs without a notice yet, because no appliance runs that would have made one. */
 async function ofJobs(read: Read, notices: readonly Notice[]): Promise<Trouble[]> {
   const told = new Set(
     notices.filter(({ kind }) => kind === 'job' || kind === 'backup').map(({ key }) => key),
   )
   return [...(await lastRuns(read)).values()].flatMap(({ name, result, error, endedAt }) =>
-    // What a stop has cut off comes again by itself, or was the operator's own.
+    // A run that a stop cut off is repeated by itself, or the operator ended it.
     told.has(name) || (result !== 'failed' && result !== 'timed out') || endedAt === null
       ? []
       : [
@@ -225,7 +224,7 @@ async function ofJobs(read: Read, notices: readonly Notice[]): Promise<Trouble[]
 
 /** Ten, as more would hide everything else. */
 const ofSites = (sites: readonly TroubledSite[]): Trouble[] =>
-  // Of a brake there is a notice.
+  // A brake has a notice of its own.
   sites
     .filter(({ gate }) => gate === 'suspended')
     .slice(0, 10)
@@ -251,7 +250,7 @@ const ofCertificates = (certificates: readonly ListenerCertificate[], now: numbe
         ],
   )
 
-/** Not urgent: what is held stays until somebody decides. */
+/** Not urgent: held mail stays until somebody decides. */
 const ofHeld = (count: number): Seen[] =>
   count === 0
     ? []
@@ -265,7 +264,7 @@ const ofHeld = (count: number): Seen[] =>
         },
       ]
 
-// Who has not sent them again by then has decided.
+// An operator who has not sent them again by then has decided.
 const decideWithinMs = 7 * dayMs
 
 /** Webhooks that a restore has set aside. */

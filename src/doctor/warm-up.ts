@@ -1,10 +1,13 @@
 import { bulkLimit, sourcesInWarmUp, warmUpInWords } from '../outbound/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
-/** What mends it where the address is no new one. */
+/** What to do if the address is not new. */
 export const knownSender = 'set outbound.warm_up = "off" if the address is known as a sender'
 
-/** Each source address in its warm-up: how much may leave today, before anybody wonders why mail waits. */
+/**
+ * Tells how much may leave today from each source address in its warm-up, before anybody wonders why mail
+ * waits.
+ */
 export async function checkWarmUp({ read, clock, config }: DoctorDeps): Promise<Finding[]> {
   const { outbound } = config
   const sources = await sourcesInWarmUp(read, clock.now(), config)

@@ -2,7 +2,10 @@ import { type Config, databaseAt, nodeNameOf } from '../config/index.js'
 import { backInWords, lastBeatOf, readLastBeat, wentBack } from '../nodes/index.js'
 import { type Read, withoutSecrets } from '../store/index.js'
 
-/** Of a database that knows less than it has acknowledged, on which nothing starts; undefined: it knows all. */
+/**
+ * About a database that has lost commits that it acknowledged, on which nothing starts; undefined if it has
+ * lost none.
+ */
 export async function findWentBack({
   config,
   dataDir,

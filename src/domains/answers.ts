@@ -9,14 +9,14 @@ import {
   zoneFile,
 } from './records.js'
 
-/** As a domain has them set; null: whatever stands above it says. */
+/** What a domain has set; null: what stands above it applies. */
 export interface SetByDomain {
   opens: boolean | null
   clicks: boolean | null
 }
 
 const asAbove: SetByDomain = { opens: null, clicks: null }
-/** A switch as the API has it. */
+/** A switch in the API's words. */
 const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
 
 const shownKey = ({ selector, algorithm, verified }: DomainKey) => ({
@@ -25,7 +25,7 @@ const shownKey = ({ selector, algorithm, verified }: DomainKey) => ({
   verified,
 })
 
-/** A domain as the API and commands show it; without `own` it has set nothing itself, as a new one. */
+/** A domain as the API and commands show it; without `own` it has set nothing itself, like a new one. */
 export const shownDomain = (domain: Domain, own: SetByDomain = asAbove) => ({
   id: domain.id,
   name: domain.name,
@@ -62,7 +62,7 @@ export const shownCheck = ({ state, found, advice, ...record }: RecordCheck) => 
   advice,
 })
 
-/** The records to publish, and those of keys before. */
+/** The records to publish, and those of earlier keys. */
 export function toPublish(domain: Domain, settings: RecordSettings, now: number) {
   const records = domainRecords(domain, settings)
   return {
@@ -77,7 +77,7 @@ export function toPublish(domain: Domain, settings: RecordSettings, now: number)
   }
 }
 
-/** What is answered when it was deleted; `automations` send from it. */
+/** The answer to a deletion; `automations` send from the domain. */
 export function deletedDomain(id: string, automations: { id: string; name: string }[]) {
   const deleted = 'Domain and its keys deleted'
   const message = automations.length === 0 ? deleted : `${deleted}; ${runsWait}`

@@ -30,18 +30,18 @@ export interface CheckAgainDeps {
 /** What a record is for. */
 type Purpose = DnsRecord['purpose']
 
-// A record is gone when so many looks in a row, over so long, have not found it: a zone that is being moved,
-// or one name server that lags behind, is not a lost record. A look without an answer of the DNS does not count.
+// A record counts as gone when so many looks in a row, over so long, have not found it: a zone that is being moved, or
+// one name server that lags behind, is not a lost record. A look that the DNS does not answer does not count.
 const looks = 3
 const overMs = 4 * hourMs
-// Two questions at once for each of some domains: a resolver can take that, and a thousand take a minute.
+// Two questions at once for each of some domains: a resolver can bear that, and a thousand domains take a minute.
 const atOnce = 4
 
 /**
- * Looks at the records of all verified domains that were not verified by word alone. What a domain can do
- * without is not used while its record is gone (return path, Ed25519 key, host for links), and used again when
- * it is back. The RSA key signs on: mail that is refused for a slip in a zone would be worse, and who wants
- * to stop has `posthorn domain verify`. The operator is told of each.
+ * Looks at the records of all verified domains that were not verified by word alone. What a domain can do without
+ * (return path, Ed25519 key, host for links) is not used while its record is gone, and used again when it is back. The
+ * RSA key goes on signing: refused mail would be worse than a slip in a zone, and whoever wants to stop has `posthorn
+ * domain verify`. The operator is told of each record.
  */
 export async function checkDomainsAgain(
   deps: CheckAgainDeps,
@@ -63,7 +63,7 @@ export async function checkDomainsAgain(
     if (records.some(({ state }) => state === 'unknown')) result.unanswered++
     await forgetGone(deps, domain)
     const gone = await store.write(async (tx) => {
-      // The look has taken seconds: what was changed meanwhile must not be written back as it was.
+      // The look has taken seconds: changes made meanwhile must not be undone.
       const now = await domainById(tx, accountId, id).catch(unlessGone)
       if (now?.status !== 'verified' || now.trusted) return []
       const looked = stillWanted(now, deps.settings, records)
@@ -80,7 +80,7 @@ export async function checkDomainsAgain(
 // Whoever has not published the records by then asks for a look.
 const newForMs = 3 * dayMs
 
-/** Looks at the records of domains that were added a short time ago, so that nobody has to ask whether they are seen yet. */
+/** Looks at the records of recently added domains, so that nobody has to ask whether they are seen yet. */
 export async function checkNewDomains(deps: CheckAgainDeps): Promise<void> {
   const { store, clock, signal, log } = deps
   const pending = await store.read
@@ -109,7 +109,7 @@ async function conclude(
 ): Promise<RecordCheck[]> {
   const { domain, records } = seen
   const now = clock.now()
-  // Read inside the write: two runs at once count no look twice.
+  // Read inside the write: so two runs at once do not count a look twice.
   const before = await tx
     .selectFrom('record_checks')
     .selectAll()
@@ -130,7 +130,7 @@ async function conclude(
         .execute()
       continue
     }
-    // What was never there is no loss.
+    // A record that was never there is no loss.
     if (last === undefined && (state === 'unknown' || !isInUse(domain, purpose))) continue
     const failures = (last?.failures ?? 0) + (state === 'unknown' ? 0 : 1)
     const since = last?.since ?? now
@@ -154,10 +154,7 @@ async function conclude(
   return gone
 }
 
-/**
- * Whether the domain has relied on a record. DMARC is the owner's to keep: nothing here depends on
- * it.
- */
+/** Whether the domain has relied on a record. DMARC is the owner's business: nothing here depends on it. */
 function isInUse(domain: Domain, purpose: Purpose): boolean {
   if (purpose === 'dmarc' || purpose.endsWith('-next')) return false
   if (purpose === 'tracking') return domain.trackingHostReady
@@ -168,7 +165,7 @@ function isInUse(domain: Domain, purpose: Purpose): boolean {
   return domain.returnPath
 }
 
-/** Takes out of use what is gone, and into use what is there. */
+/** Takes records that are gone out of use, and those that are there into use. */
 async function use(
   tx: Tx,
   domain: Domain,
@@ -195,7 +192,7 @@ async function use(
     .where('id', '=', domain.id)
     .execute()
   for (const key of domain.keys) {
-    // An RSA key signs on, and one that has replaced another at once begins when its record is there.
+    // An RSA key goes on signing. One that has replaced another at once begins when its record is there.
     const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519'
     const found = stands(key.verified, purpose)
     const verified = purpose === 'dkim-rsa' ? Math.max(found, Number(key.verified)) : found
@@ -216,10 +213,7 @@ const consequences: Readonly<Record<Purpose, string>> = {
   dmarc: '',
 }
 
-/**
- * The notice. A lost RSA key burns, as mail is refused without it; the others can wait for the
- * day's mail.
- */
+/** The notice. A lost RSA key is urgent, as mail is refused without it; the others can wait for the daily mail. */
 function wordsOf(
   { accountId, domain }: { accountId: string; domain: Domain },
   gone: readonly RecordCheck[],

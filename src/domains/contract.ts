@@ -29,7 +29,7 @@ export const domain = byId('domain', 'sending domain')
 const name = text('The name of the domain in lower case, as A-labels (`xn--…`)', {
   examples: ['example.com'],
 })
-// Three values and not a boolean: `default` follows the account, also when that changes later.
+// Three values and not a boolean: `default` follows the account, also when the account changes later.
 const choices = ['on', 'off', 'default'] as const
 const trackOpens = oneOf(
   choices,
@@ -122,7 +122,7 @@ const example = {
   verifiedAt: null,
   checkedAt: null,
 }
-// Long enough to be seen for a key, too short to be one.
+// Long enough to be recognised as a key, too short to be one.
 const wanted = {
   purpose: 'dkim-rsa',
   type: 'TXT',
@@ -130,8 +130,7 @@ const wanted = {
   value: 'v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A',
   required: true,
 }
-// `zone` is the same records as lines of a zone file (RFC 1035 §5.1), for those who run a name
-// server.
+// `zone` is the same records as lines of a zone file (RFC 1035 §5.1), for people who run a name server.
 const detail = {
   ...example,
   records: [wanted],
@@ -155,8 +154,8 @@ const withRecords = {
     }),
   },
 }
-// A 422 with the name of the field, and not the validator's 400: whether a text is a domain name is judged by the rules
-// of `domains`, after the shape of the body.
+// A 422 with the name of the field, and not the validator's 400: the rules of `domains` judge whether a text is a
+// domain name, after the shape of the body.
 const noName = () =>
   invalidField(
     'It is not a domain name',
@@ -318,7 +317,7 @@ export const verifyDomain = operation('POST /v1/domains/:id/verify', {
   }),
 })
 
-// A POST: a repeat with the same key makes no other keys.
+// A POST: a repeat with the same key makes no new keys.
 export const rotateDomain = operation('POST /v1/domains/:id/rotate', {
   id: 'rotateDomain',
   may: 'full',

@@ -3,15 +3,15 @@ import { ApiError } from '../errors/index.js'
 import { firstSerialAt, idsIn, type Read } from '../store/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
 
-// How many rows of the queue are looked at together: some milliseconds.
+// How many rows of the queue are looked at together: that takes some milliseconds.
 const rowsAtOnce = 1_000
-// A delivery gets its number a moment before its commit.
+// A delivery gets its number some time before its commit.
 const slackMs = 600_000
 
 /**
- * Removes a domain and its keys; refused while mail of it waits, or a campaign is not through, whose mail
- * could then not be signed. The queue is looked through before the write, and in it only what was accepted
- * meanwhile; whoever accepts or makes mail asks in its own write whether the domain is still there.
+ * Removes a domain and its keys. Refused while mail of it waits, or a campaign is not finished, since that mail could
+ * then not be signed. The queue is looked through before the write; the write looks only at what was accepted
+ * meanwhile. Whoever accepts or makes mail asks in its own write whether the domain is still there.
  */
 export async function deleteDomain(
   { store, clock }: DomainDeps,
@@ -28,7 +28,7 @@ export async function deleteDomain(
   })
 }
 
-/** Throws what `deleteDomain` would; for who asks before. */
+/** Throws what `deleteDomain` would; for callers that ask beforehand. */
 export async function refuseDomainInUse(
   read: Read,
   accountId: string,
@@ -38,7 +38,7 @@ export async function refuseDomainInUse(
   await refuseWaiting(read, domain, 0)
 }
 
-/** The account's campaigns, of which there are few, and not its mails. */
+/** Looks at the account's campaigns, of which there are few, and not at its mails. */
 async function refuseCampaigns(read: Read, accountId: string, { id, name }: Domain): Promise<void> {
   const [campaign] = await unfinishedOf(read, accountId, id).execute()
   if (campaign === undefined) return
@@ -49,7 +49,7 @@ async function refuseCampaigns(read: Read, accountId: string, { id, name }: Doma
   )
 }
 
-/** A campaign that still sends, or will; exported for the test of its plan. */
+/** A campaign that still sends, or will; exported so that a test can look at its query plan. */
 export const unfinishedOf = (read: Read, accountId: string, domainId: string) =>
   read
     .selectFrom('broadcasts')
@@ -59,7 +59,7 @@ export const unfinishedOf = (read: Read, accountId: string, domainId: string) =>
     .where('status', 'in', ['scheduled', 'sending', 'paused'])
     .limit(1)
 
-/** Counts the deliveries from the number `from` on, from the queue's side: a slice of it, then its mails. */
+/** Counts the deliveries from the number `from` on: a slice of the queue, then its mails. */
 async function refuseWaiting(read: Read, { id, name }: Domain, from: number): Promise<void> {
   let count = 0
   for (let after = from - 1; ; ) {
@@ -80,7 +80,7 @@ async function refuseWaiting(read: Read, { id, name }: Domain, from: number): Pr
   throw new ApiError('conflict', `${name} cannot be deleted: ${waiting} waiting`)
 }
 
-/** A slice of the queue by its key; exported for the test of its plan. */
+/** A slice of the queue by its key; exported so that a test can look at its query plan. */
 export const waitingAfter = (read: Read, id: number) =>
   read
     .selectFrom('queue')
@@ -89,7 +89,7 @@ export const waitingAfter = (read: Read, id: number) =>
     .orderBy('id')
     .limit(rowsAtOnce)
 
-/** Which of these mails are the domain's; exported for the test of its plan. */
+/** Which of these mails are the domain's; exported so that a test can look at its query plan. */
 export const mailsFrom = (read: Read, domainId: string, emailIds: readonly string[]) =>
   read
     .selectFrom('emails')

@@ -45,11 +45,11 @@ export interface Domain {
   createdAt: number
   verifiedAt: number | null
   checkedAt: number | null
-  /** That sign, or will once their records are seen for the first time. */
+  /** Keys that sign, or will once their records are seen for the first time. */
   keys: DomainKey[]
-  /** That sign once their records are seen, in the place of the others. */
+  /** Keys that replace those above once their records are seen. */
   next: DomainKey[]
-  /** That signed before; their records are still listed. */
+  /** Keys that signed before; their records are still listed. */
   past: (DomainKey & { mayGoAt: number })[]
 }
 
@@ -68,13 +68,14 @@ interface AddDomainOptions {
   trust?: boolean
   plans?: Plans | undefined
   alongside?: (tx: Tx, added: Domain) => Promise<void>
-  /** Instead of a new RSA key pair: one that was made before, for the tests of users. */
+  /** Used instead of a new RSA key pair: a pair that was made before, for the tests of users. */
   rsaPair?: DkimKeyPair | undefined
 }
 
-// A pair takes tenths of a second of a processor that others' mail needs: one at a time is made, the accounts take turns.
+// A pair takes tenths of a second of a processor, which others' mail needs: one is made at a time, and the accounts
+// take turns.
 const mostWaiting = 5
-// One a process, as the processors are.
+// One for the whole process, since it shares the processors.
 const inTurn = makeInTurn(
   mostWaiting,
   () =>
@@ -84,9 +85,9 @@ const inTurn = makeInTurn(
 )
 
 /**
- * Adds a domain to an account with an RSA and an Ed25519 key pair. `trust` takes it as verified by
- * the operator's word (sandbox, split-horizon DNS). Throws a 409 for one that is there, and an `ApiError`
- * where the account may add nothing, or no more domains, if it is held to `plans`.
+ * Adds a domain to an account with an RSA and an Ed25519 key pair. `trust` takes it as verified by the operator's word
+ * (sandbox, split-horizon DNS). Throws a 409 for a domain that is there, and an `ApiError` where the account may add
+ * nothing, or, if it is held to `plans`, no more domains.
  */
 export async function addDomain(
   { store, clock, key }: DomainDeps & { key: ApplianceKey },
@@ -129,7 +130,7 @@ export async function addDomain(
       keyOf('ed25519-sha256', await generateDkimKeyPair('ed25519-sha256')),
     ]
     await store.write(async (tx) => {
-      // Again, inside the write: of two who add at once only one may pass.
+      // Again, inside the write: where two add at once, only one may pass.
       await refuse(tx)
       await tx.insertInto('domains').values(row).execute()
       await tx.insertInto('dkim_keys').values(keys).execute()
@@ -140,7 +141,7 @@ export async function addDomain(
   }
   if (options.rsaPair !== undefined) return await add(options.rsaPair)
   return await makePairInTurn(accountId, async () => {
-    // Of the same request sent many times at once one was served meanwhile.
+    // Where the same request came many times at once, one of them was served meanwhile.
     await refuse(store.read)
     return await add(await generateDkimKeyPair('rsa-sha256'))
   })
@@ -150,10 +151,13 @@ export async function addDomain(
 export const makePairInTurn = <T>(accountId: string, make: () => Promise<T>): Promise<T> =>
   inTurn(accountId, make)
 
-/** Begins the selectors of a domain's two keys: one for both, so that a person sees that they belong together. */
+/**
+ * The beginning of the selectors of a domain's two keys: both have the same, so that a person sees that they belong
+ * together.
+ */
 export const newStem = () => `ph${randomBytes(4).toString('hex').slice(0, 6)}`
 
-/** A new key, of which no record was seen yet. */
+/** A new key, whose record was not seen yet. */
 export const keyRow = (
   {
     id,
@@ -177,7 +181,7 @@ export const keyRow = (
   may_go_at: null,
 })
 
-/** A 409 for a domain that is there, and a 403 where the account may add none. */
+/** Throws a 409 for a domain that is there, and a 403 where the account may add none. */
 async function refuseDomain(
   read: Read,
   accountId: string,
@@ -206,7 +210,7 @@ async function refuseBeyondPlan(read: Read, plans: Plans, accountId: string): Pr
   throw new ApiError('plan_limit_exceeded', message)
 }
 
-/** By name; of all of them, or of so many from the name after `after` on. */
+/** By name; all of them, or so many from the name after `after` on. */
 export async function listDomains(
   read: Read,
   accountId: string,
@@ -246,13 +250,13 @@ export async function domainById(read: Read, accountId: string, id: string): Pro
 const domainsOf = (read: Read, accountId: string) =>
   read.selectFrom('domains').selectAll().where('account_id', '=', accountId)
 
-/** What a private key is sealed for; bound to its domain, so that rows cannot be swapped. */
+/** What a private key is sealed for: it is bound to its domain, so that rows cannot be swapped. */
 export const sealPurpose = (domainId: string) => `dkim ${domainId}`
 
-/** As A-label in lower case; throws a 422 for what is no domain name. */
+/** The name as A-label in lower case; throws a 422 for a text that is no domain name. */
 export function checkedName(name: string): string {
   const given = name.trim().replace(/\.$/, '')
-  // Out of other signs the URL parser would make a name (`a.test/x`, `a%2etest`) that nobody has typed.
+  // From other characters the URL parser would make a name (`a.test/x`, `a%2etest`) that nobody has typed.
   const plain = /^[a-z0-9.\-\u0080-\u{10ffff}]+$/iu.test(given)
   const ascii = plain ? domainToASCII(given).toLowerCase() : ''
   const labels = ascii.split('.')

@@ -8,14 +8,14 @@ export interface DomainLook {
   records: readonly RecordCheck[]
 }
 
-/** Keeps the last look at a domain alone. */
+/** Keeps only the last look at a domain. */
 export async function keepLook(tx: Tx, domainId: string, { at, records }: DomainLook) {
   const domain = await tx
     .selectFrom('domains')
     .select('id')
     .where('id', '=', domainId)
     .executeTakeFirst()
-  // Deleted during the look.
+  // The domain was deleted during the look.
   if (domain === undefined) return
   const row = { at, records: JSON.stringify(records) }
   await tx
@@ -33,7 +33,7 @@ export async function lastLook(read: Read, domainId: string): Promise<DomainLook
     .where('domain_id', '=', domainId)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  // What is stored of it is broken: the next look writes it anew.
+  // What is stored of the look is broken: the next look writes it anew.
   const records = storedJson(row.records)
   return Array.isArray(records) ? { at: row.at, records } : undefined
 }
@@ -47,7 +47,7 @@ export async function readRecords(
   const look = await lastLook(read, domain.id)
   const records = domainRecords(domain, settings).map((wanted) => ({
     ...wanted,
-    // Where the wanted record has changed since, such as the host of links, nobody has looked for it.
+    // If the wanted record has changed since, such as the host of links, nobody has looked for it.
     seen: look?.records.find(({ host, value }) => host === wanted.host && value === wanted.value),
   }))
   return { at: look?.at ?? null, records }

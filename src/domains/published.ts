@@ -4,8 +4,8 @@ import { listDomains } from './domain.js'
 import { domainRecords, type RecordSettings } from './records.js'
 
 /**
- * What the DNS would answer if every account's records were published as shown: the sandbox inbox
- * verifies against it, so that its verdicts are those of a receiver after publication.
+ * What the DNS would answer if every account's records were published as shown. The sandbox inbox verifies against it,
+ * so that its verdicts are those of a receiver after publication.
  */
 export async function publishedRecords(
   read: Read,
@@ -16,7 +16,7 @@ export async function publishedRecords(
   for (const { id } of accounts) {
     for (const domain of await listDomains(read, id)) {
       for (const record of domainRecords(domain, settings)) {
-        // Only records that mail servers ask for: a host for links is looked up by browsers, which this DNS does not serve.
+        // Only records that mail servers ask for: browsers look up a host for links, and this DNS does not serve them.
         if (record.type === 'CNAME') continue
         table[record.host] ??= { mx: [], txt: [] }
         const host = table[record.host]

@@ -5,8 +5,8 @@ import { checkedName, type Domain, domainById, findDomain } from './domain.js'
 import { type RecordSettings, returnPathHost } from './records.js'
 
 /**
- * Sets the host at which a domain receives mail: itself or a name below it; null: none. Mail is taken there from the
- * domain's verification on, and where rules name an address of it. Throws a 422 for any other host, and a 409 for one at
+ * Sets the host at which a domain receives mail: itself or a name below it; null: none. Mail is taken there once the
+ * domain is verified, and where rules name an address of it. Throws a 422 for any other host, and a 409 for one at
  * which another account receives.
  */
 export async function setReceivingHost(
@@ -36,7 +36,7 @@ export async function setReceivingHost(
   return await findDomain(store.read, accountId, name)
 }
 
-/** A host of the domain's that is none of our own, where other mail comes to. */
+/** Refuses a host that is not the domain's, and our own hosts, which receive other mail. */
 function refuseElsewhere(
   { name }: Domain,
   host: string,
@@ -52,7 +52,7 @@ function refuseElsewhere(
   throw new ApiError('validation_error', why, { status: 422, fields: { field: 'receivingHost' } })
 }
 
-/** Whoever has set the host and is not verified has no right to keep others from it. */
+/** An account that has set the host and is not verified has no right to keep others from it. */
 async function makeFree(
   tx: Parameters<Parameters<Store['write']>[0]>[0],
   id: string,
@@ -75,7 +75,10 @@ async function makeFree(
     .execute()
 }
 
-/** Whose mail to that host (A-labels, lower case) is: the domain of an account that receives there, once it is verified. */
+/**
+ * To whom mail to that host (A-labels, lower case) belongs: the domain of an account that receives there, once it is
+ * verified.
+ */
 export const receiverAt = prepared<{ host: string }, { id: string; account_id: string }>(
   (db, { host }) =>
     db

@@ -11,7 +11,7 @@ import { type NodeRecords, recordsOfOthers } from '../nodes/index.js'
 import type { Read } from '../store/index.js'
 import type { Domain, DomainKey } from './domain.js'
 
-/** What a record is for; `-next`: of keys that are to come. */
+/** What a record is for; `-next`: of keys that are still to come. */
 export type RecordPurpose =
   | 'dkim-rsa'
   | 'dkim-ed25519'
@@ -30,7 +30,7 @@ export interface DnsRecord {
   host: string
   /** For MX: preference and host, as in a zone file. */
   value: string
-  /** Without the required one nothing is sent; the others decide how well it is received. */
+  /** Without a required record nothing is sent; the others decide how well mail is received. */
   required: boolean
 }
 
@@ -39,32 +39,32 @@ export interface RecordCheck extends DnsRecord {
   /** `unknown`: the DNS gave no answer, so nothing was concluded. */
   state: 'ok' | 'missing' | 'different' | 'unknown'
   found: string[]
-  /** What is wanted is there, and others beside it that must not be. */
+  /** The wanted record is there, and beside it others that must not be. */
   hasOthers?: true
   advice: string
 }
 
-/** What the records depend on beside the domain: `outbound` of the configuration, mostly. */
+/** What the records depend on besides the domain: mostly `outbound` of the configuration. */
 export interface RecordSettings {
   heloName: string
   sourceAddresses: readonly string[]
   pools?: PoolsSettings
-  /** Behind 1:1 NAT: what the world sees of an address that mail leaves from. */
+  /** Behind 1:1 NAT: what the world sees of an address from which mail leaves. */
   seenAs?: SeenAs
   /** Where the public listener is reached; the default is the EHLO name. */
   publicHost?: string
-  /** Where receivers send what they count about DMARC; undefined: nobody listens. */
+  /** Where receivers send their counts about DMARC; undefined: nobody listens. */
   reportsTo?: string
-  /** What the other nodes want there too, as any of them may send a mail; kept up to date by who gave it. */
+  /** What the other nodes want there too, as any of them may send a mail; whoever passes it keeps it up to date. */
   others?: readonly NodeRecords[]
 }
 
-/** The mailboxes at each of our hosts for aggregate reports. */
+/** The mailbox at each of our hosts for aggregate reports. */
 export const dmarcMailbox = 'dmarc'
-/** TLS reports of others (RFC 8460) come to it. */
+/** The mailbox to which others send TLS reports (RFC 8460). */
 export const tlsReportMailbox = 'tlsrpt'
 
-/** What the records depend on, out of the settings, and of the other nodes where there are some. */
+/** What the records depend on, from the settings and, where there are some, from the other nodes. */
 export const recordSettings = (
   { http, inbound, outbound }: Config,
   others: readonly NodeRecords[] = [],
@@ -75,16 +75,14 @@ export const recordSettings = (
   ...(inbound.enabled && { reportsTo: `${dmarcMailbox}@${outbound.heloName}` }),
 })
 
-/** The same for who can ask the database of the other nodes, once. */
+/** The same for callers that can ask the database about the other nodes, once. */
 export const recordSettingsOf = async (read: Read, config: Config): Promise<RecordSettings> =>
   recordSettings(
     config,
     config.node.join ? await recordsOfOthers(read, nodeNameOf(config.node)) : [],
   )
 
-/**
- * A name of its own below the domain: its MX is ours, and the domain's own mail goes on as before.
- */
+/** A name of its own below the domain: its MX is ours, and the domain's own mail goes on as before. */
 export const returnPathHost = (domain: string) => `bounce.${domain}`
 
 /** The records that make mail from the domain authentic (`notes/mta.md` §1, 16 and 17). */
@@ -100,7 +98,7 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
       const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa-next' : 'dkim-ed25519-next'
       return { ...record, purpose }
     }),
-    // Whichever of them takes a bounce, all know whose it is.
+    // Whichever host takes a bounce, all of them know whose it is.
     ...bounceHosts(settings).map(
       (name): DnsRecord => ({
         purpose: 'return-path-mx',
@@ -123,7 +121,7 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
   ]
 }
 
-/** The record of a key. Until the next one signs nothing depends on it. */
+/** The record of a key. Nothing depends on it before the next key signs. */
 function keyRecord(domain: Pick<Domain, 'name'>, key: DomainKey): DnsRecord {
   const { algorithm, publicKey, selector } = key
   return {
@@ -135,7 +133,7 @@ function keyRecord(domain: Pick<Domain, 'name'>, key: DomainKey): DnsRecord {
   }
 }
 
-/** A record of a key that signs no more: it stays until mail that it has signed has arrived. */
+/** A record of a key that does not sign any more: it stays until mail that the key has signed has arrived. */
 export interface OldRecord {
   host: string
   value: string
@@ -143,7 +141,7 @@ export interface OldRecord {
   mayGo: boolean
 }
 
-/** The records of the domain's keys before, those that may go first. */
+/** The records of the domain's earlier keys, first those that may go. */
 export const oldRecords = (domain: Domain, now: number): OldRecord[] =>
   domain.past
     .map((key) => {
@@ -159,8 +157,8 @@ export const keyAt = (domain: Domain, host: string): DomainKey | undefined =>
   )
 
 /**
- * Which of the looked-up records are still those that the domain wants, as a look takes seconds: meanwhile somebody may
- * have set another host for links, or a key may have changed. Of the others nothing is known.
+ * Which of the looked-up records the domain still wants. A look takes seconds: meanwhile somebody may have set another
+ * host for links, or a key may have changed. Nothing is known of the others.
  */
 export function stillWanted<R extends DnsRecord>(
   domain: Domain,
@@ -183,7 +181,7 @@ function trackingRecord(domain: Domain, settings: RecordSettings): DnsRecord[] {
   return [{ purpose: 'tracking', type: 'CNAME', host: domain.trackingHost, value, required: false }]
 }
 
-/** The MX of the host at which the domain takes mail: whichever of ours takes it, all know whose it is. */
+/** The MX of the host at which the domain takes mail: whichever of our hosts takes it, all of them know whose it is. */
 function receivingRecords(domain: Domain, settings: RecordSettings): DnsRecord[] {
   const { receivingHost: host } = domain
   if (host === null) return []
@@ -196,10 +194,7 @@ function receivingRecords(domain: Domain, settings: RecordSettings): DnsRecord[]
   }))
 }
 
-/**
- * RFC 7208: these addresses and no others. It stands at the return path's host, which nobody else
- * sends from.
- */
+/** RFC 7208: these addresses and no others. It stands at the return path's host, from which nobody else sends. */
 const spf = (settings: RecordSettings) => `v=spf1 ${spfMechanisms(settings).join(' ')} -all`
 
 /** Where bounces may come in, our own host first. */
@@ -207,7 +202,7 @@ const bounceHosts = ({ heloName, others = [] }: RecordSettings): string[] => [
   ...new Set([heloName, ...others.flatMap(({ mx }) => mx ?? [])]),
 ]
 
-/** The mechanisms of the SPF record: every address that mail may leave from, the other nodes' too. */
+/** The mechanisms of the SPF record: every address from which mail may leave, including those of the other nodes. */
 export const spfMechanisms = (settings: RecordSettings): string[] => [
   ...new Set([
     ...ownMechanisms(settings),
@@ -215,10 +210,10 @@ export const spfMechanisms = (settings: RecordSettings): string[] => [
   ]),
 ]
 
-/** Those of this node alone. */
+/** The mechanisms of this node alone. */
 export function ownMechanisms(settings: RecordSettings): string[] {
   const { heloName, sourceAddresses } = settings
-  // Those of pools come beside the usual ones, which may be whatever the EHLO name resolves to.
+  // Addresses of pools are added to the usual ones, which may be whatever the EHLO name resolves to.
   const usual = sourceAddresses.length === 0 ? [`a:${heloName}`] : []
   const named = seenSourceAddresses(settings).map((address) => `ip${isIP(address)}:${address}`)
   return [...usual, ...named]

@@ -25,12 +25,12 @@ import { oldRecords } from './records.js'
  *                                                                                       its record may go ┘
  */
 
-// A server may try for five days before it gives a mail back, and others look at a signature later still.
+// A server may try for five days before it gives a mail back, and a signature may be checked even later.
 const keptMs = 7 * dayMs
 
 /**
- * Makes new keys for a domain, beside those in use; with `now` in their place, which then sign no more and are forgotten.
- * Throws a 404, and a 409 where new keys wait for their records already.
+ * Makes new keys for a domain, beside those in use; with `now` in their place: then the old ones sign no more and are
+ * forgotten. Throws a 404, and a 409 where new keys wait for their records already.
  */
 export async function rotateDomain(
   { store, clock, key }: DomainDeps & { key: ApplianceKey },
@@ -56,7 +56,7 @@ export async function rotateDomain(
       const domain = await domainById(tx, accountId, id)
       if (domain.next.length > 0) {
         if (!atOnce) throw underWay(name)
-        // Nobody has used those that were to come: who made them may have lost them as well.
+        // Nobody has used the keys that were to come: whoever made them may have lost them as well.
         await tx
           .deleteFrom('dkim_keys')
           .where('domain_id', '=', id)
@@ -82,7 +82,7 @@ const underWay = (name: string) =>
     `New keys of ${name} wait for their records already; publish those, or replace the keys at once`,
   )
 
-/** It signs no more, and its private half is forgotten. */
+/** The key signs no more, and its private half is forgotten. */
 const retire = (tx: Tx, id: string, mayGoAt: number) =>
   tx
     .updateTable('dkim_keys')
@@ -91,8 +91,9 @@ const retire = (tx: Tx, id: string, mayGoAt: number) =>
     .execute()
 
 /**
- * Lets those keys that are to come sign whose records were seen, at these hosts; those before them are past. Without its record an Ed25519
- * key takes over with the RSA key where the one before it did not sign either. Resolves with whether any did.
+ * Lets those keys that are to come sign whose records were seen, at these hosts; the keys before them are past. An
+ * Ed25519 key takes over with the RSA key even without its record, where the one before it did not sign either.
+ * Resolves with whether any did.
  */
 export async function takeOver(
   tx: Tx,
@@ -101,7 +102,7 @@ export async function takeOver(
 ): Promise<boolean> {
   let isRsaNew = !domain.next.some(({ algorithm }) => algorithm === 'rsa-sha256')
   let isAny = false
-  // RSA comes first.
+  // RSA keys come first.
   for (const { id, algorithm, selector } of domain.next) {
     const before = domain.keys.filter((key) => key.algorithm === algorithm)
     const isSeen = hosts.includes(`${selector}._domainkey.${domain.name}`)
@@ -110,7 +111,7 @@ export async function takeOver(
     if (algorithm === 'rsa-sha256') isRsaNew = true
     isAny = true
     for (const old of before) {
-      // What has signed nothing need not stay.
+      // The record of a key that has signed nothing need not stay.
       const mayGoAt = old.verified ? now + keptMs : now
       await retire(tx, old.id, mayGoAt)
     }
@@ -123,7 +124,7 @@ export async function takeOver(
   return isAny
 }
 
-/** Forgets the keys before whose records may go, and have gone. What the DNS does not answer changes nothing. */
+/** Forgets earlier keys whose records may go, and are gone. What the DNS does not answer changes nothing. */
 export async function forgetGone(
   { store, clock, resolver }: { store: Store; clock: Clock; resolver: Resolver },
   domain: Domain,
@@ -141,13 +142,13 @@ export async function forgetGone(
   }
 }
 
-// Whoever has not published the records by then asks for a look, or the job of the day finds them.
+// Whoever has not published the records by then asks for a look, or the daily job finds them.
 const watchedForMs = 7 * dayMs
-const atOnce = 4
+const atOnce = 8
 
 /**
- * Looks whether the records of new keys are there, so that nobody has to ask: of domains whose keys are replaced, now or at once. Of a
- * domain that was verified by word alone nobody looks.
+ * Looks whether the records of new keys are there, so that nobody has to ask: for domains whose keys are replaced,
+ * later or at once. Nobody looks at a domain that was verified by word alone.
  */
 export async function checkRotations(deps: {
   store: Store
@@ -172,14 +173,16 @@ export async function checkRotations(deps: {
     const domain = await domainById(store.read, accountId, id).catch(unlessGone)
     if (domain === undefined) return
     const wanted = [...domain.next, ...domain.keys.filter(({ verified }) => !verified)]
-    const hosts: string[] = []
-    for (const { selector, algorithm, publicKey } of wanted) {
-      const host = `${selector}._domainkey.${domain.name}`
-      const answer = await resolver.txt(host)
-      const found = answer.kind === 'records' ? answer.records : []
-      const own = { algorithm, publicKeyBase64: publicKey }
-      if (found.some((text) => publishesDkimKey(text, own))) hosts.push(host)
-    }
+    const seen = await Promise.all(
+      wanted.map(async ({ selector, algorithm, publicKey }) => {
+        const host = `${selector}._domainkey.${domain.name}`
+        const answer = await resolver.txt(host)
+        const found = answer.kind === 'records' ? answer.records : []
+        const own = { algorithm, publicKeyBase64: publicKey }
+        return found.some((text) => publishesDkimKey(text, own)) ? [host] : []
+      }),
+    )
+    const hosts = seen.flat()
     if (hosts.length === 0) return
     await store.write(async (tx) => {
       const now = await domainById(tx, accountId, id).catch(unlessGone)

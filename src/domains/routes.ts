@@ -16,26 +16,23 @@ import { rotateDomain } from './rotate.js'
 import { setTrackingHost } from './tracking-host.js'
 import { verifyDomain } from './verify.js'
 
-/**
- * What the routes need. Automations and tracking are handed over as functions: both stand above
- * this folder.
- */
+/** What the routes need. Automations and tracking are passed as functions, as both stand above this folder. */
 export interface DomainRouteDeps extends DomainDeps {
   plans: Plans
   key: ApplianceKey
   settings: RecordSettings
-  /** A new one for each look, which remembers no answer of a moment ago. */
+  /** A new resolver for each look, which remembers no answer of a moment ago. */
   openResolver: () => Resolver
   /** The automations that send from a domain. */
   automationsFrom: (accountId: string, name: string) => Promise<{ id: string; name: string }[]>
   /** What `tracking` knows of a domain. */
   switchesOf: (read: Read, domainId: string) => Promise<SetByDomain>
   setSwitches: (domainId: string, changes: Partial<SetByDomain>) => Promise<void>
-  /** What other nodes count too; undefined where there are none. */
+  /** What other nodes count too; undefined where there are no other nodes. */
   counts?: Pick<SharedCounts, 'of'> | undefined
 }
 
-// Domains that are looked up before others have their turn.
+// How many domains are looked up before others have their turn.
 const perTurn = 50
 // A verification asks the DNS some ten questions.
 const looks = { requests: 10, windowMs: 60_000 }

@@ -14,13 +14,13 @@ export async function findSenderDomain(
   return domain
 }
 
-/** What an acceptance asks of a domain. */
+/** What accepting a mail asks of a domain. */
 interface SenderDomain {
   id: string
   status: 'pending' | 'verified'
 }
 
-/** By the unique index; each send runs it. */
+/** By the unique index, since each send runs it. */
 const domainNamed = prepared<{ accountId: string; name: string }, SenderDomain>(
   (db, { accountId, name }) =>
     db
@@ -69,7 +69,7 @@ const verifiedNamed = prepared<{ name: string }, { id: string }>((db, { name }) 
   db.selectFrom('domains').select('id').where('name', '=', name).where('status', '=', 'verified'),
 )
 
-/** Whether any account has a domain whose mail others could report about. */
+/** Whether any account has a domain about whose mail others could report. */
 export async function hasVerifiedDomain(read: Read): Promise<boolean> {
   return (await anyVerified(read, {})).length > 0
 }
@@ -79,10 +79,7 @@ const anyVerified = prepared<Record<string, never>, { id: string }>((db) =>
   db.selectFrom('domains').select('id').where('status', '=', 'verified').limit(1),
 )
 
-/**
- * The verified domains that a name is one of, or lies below: those with the longest name that fits, of
- * whatever accounts.
- */
+/** The verified domains that a name is, or lies below: those with the longest name that fits, of whatever accounts. */
 export async function domainsAbove(
   read: Read,
   name: string,
@@ -101,22 +98,19 @@ export async function domainsAbove(
   return found.filter((domain) => domain.name.length === longest)
 }
 
-// RFC 1035 §2.3.4 allows for 127; no mail comes from names like that.
+// RFC 1035 §2.3.4 allows 127; no mail comes from names like that.
 const maxLabels = 30
 
-/**
- * `returnPathHost` is undefined while the domain's own is not published: the appliance's is used
- * then.
- */
+/** `returnPathHost` is undefined while the domain's own is not published: then the appliance's is used. */
 interface SigningKeys {
   domainName: string
   returnPathHost: string | undefined
   keys: DkimKey[]
-  /** Of the keys; others are there once a key was replaced. */
+  /** The ids of the keys; they differ once a key was replaced. */
   ids: string[]
 }
 
-/** The ids of the keys that sign now, in the order of `signingKeys`: they tell whether those are still the ones. */
+/** The ids of the keys that sign now, in the order of `signingKeys`: they tell whether those keys are still in use. */
 export const signingKeyIds = prepared<{ domainId: string }, { id: string }>((db, { domainId }) =>
   db
     .selectFrom('dkim_keys')
@@ -127,8 +121,8 @@ export const signingKeyIds = prepared<{ domainId: string }, { id: string }>((db,
 )
 
 /**
- * What signing mail from a domain takes, undefined when it was deleted; the keys are unsealed here, so
- * keep the result a while.
+ * What signing mail from a domain needs; undefined when the domain was deleted. The keys are unsealed here, so keep the
+ * result for a while.
  */
 export async function signingKeys(
   read: Read,

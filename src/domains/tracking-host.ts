@@ -4,8 +4,8 @@ import { checkedName, type Domain, domainById, findDomain } from './domain.js'
 import type { DnsRecord, RecordCheck } from './records.js'
 
 /**
- * Sets or takes away the host of a domain's tracked links. It is used from the next `verifyDomain` on
- * that sees the DNS lead it here; a domain that is trusted by word is trusted in this too.
+ * Sets or removes the host of a domain's tracked links. It is used once `verifyDomain` sees the DNS lead it here; for a
+ * domain that is trusted by word, that is trusted too.
  */
 export async function setTrackingHost(
   { store }: { store: Store },
@@ -51,18 +51,18 @@ export async function checkTrackingHost(
     : { state: 'different', found, advice: `Replace what is at ${record.host} by the wanted value` }
 }
 
-/** All addresses of a host, and why they could not be asked for. */
+/** All addresses of a host, and why the DNS could not be asked. */
 async function addressesOf(resolver: Resolver, host: string) {
   const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
   const failed = answers.find((answer) => answer.kind === 'failed')
   return { addresses: answers.flatMap(recordsOf), failed: failed?.cause }
 }
 
-/** None for an answer without records. */
+/** An empty list for an answer without records. */
 const recordsOf = <T>(answer: DnsAnswer<T>): readonly T[] =>
   answer.kind === 'records' ? answer.records : []
 
-/** Nothing is concluded from a DNS that does not answer. */
+/** A DNS that does not answer proves nothing. */
 const unanswered = (cause: string) => ({
   state: 'unknown' as const,
   found: [],
@@ -78,7 +78,7 @@ export interface TrackingHost {
   isReady: boolean
 }
 
-/** The hosts of all accounts' links, the oldest domain first; a host may be of several. */
+/** The hosts of all accounts' links, the oldest domain first; several accounts may have the same host. */
 export async function trackingHosts(read: Read): Promise<TrackingHost[]> {
   const rows = await read
     .selectFrom('domains')

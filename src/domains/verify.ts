@@ -15,13 +15,13 @@ import {
 import { forgetGone, takeOver } from './rotate.js'
 import { checkTrackingHost } from './tracking-host.js'
 
-/** The domain as it then stands, and each record. */
+/** The domain as it then is, and each record. */
 export interface Verification {
   domain: Domain
   records: RecordCheck[]
 }
 
-/** Takes a domain that was verified by word for one that nobody has looked at yet; its keys stay. */
+/** Treats a domain that was verified by word as one that nobody has looked at yet; its keys stay. */
 export async function distrustDomain(
   { store }: Pick<DomainDeps, 'store'>,
   accountId: string,
@@ -46,12 +46,11 @@ export async function distrustDomain(
 }
 
 /**
- * Looks a domain's records up and stores what follows: `verified` when the RSA key is published
- * (that proves who owns the domain), the Ed25519 key signs when its own record is there, the
- * domain's return path is used when its MX and SPF are, its host for links when the DNS leads it
- * here. What the DNS does not answer changes nothing, nor does what changed while it was asked. A look beside which
- * another one ended may be the older of the two: it takes nothing back. Throws a 404, also for a domain that was
- * deleted meanwhile.
+ * Looks a domain's records up and stores what follows: `verified` when the RSA key is published (that proves who owns
+ * the domain), the Ed25519 key signs when its own record is there, the domain's return path is used when its MX and SPF
+ * are there, its host for links when the DNS leads it here. What the DNS does not answer changes nothing, nor does a
+ * record that changed while it was asked for. If another look has ended meanwhile, this one may be the older: then it
+ * takes nothing back. Throws a 404, also for a domain that was deleted meanwhile.
  */
 export async function verifyDomain(
   deps: DomainDeps & { resolver: Resolver; settings: RecordSettings },
@@ -70,7 +69,7 @@ export async function verifyDomain(
     const trusted = options.trust === true || domain.trusted
     const state = (purpose: DnsRecord['purpose']) =>
       ofPurposes(looked).find((record) => record.purpose === purpose)?.state ?? 'not looked at'
-    // 1 or 0; what it was before where nobody has looked, or the DNS gave no answer.
+    // 1 or 0; the value before where nobody has looked, or the DNS gave no answer.
     const stands = (was: boolean, ...states: (RecordCheck['state'] | 'not looked at')[]) => {
       if (states.includes('not looked at')) return Number(was)
       if (trusted) return 1
@@ -125,7 +124,7 @@ export function checkRecords(
   return Promise.all(records.map((record) => check(resolver, domain, record, settings)))
 }
 
-/** One of each purpose: of several hosts for bounces one that is published is enough. */
+/** One of each purpose: where there are several hosts for bounces, one that is published is enough. */
 export const ofPurposes = <R extends Pick<RecordCheck, 'purpose' | 'state'>>(
   records: readonly R[],
 ): R[] =>
@@ -134,7 +133,7 @@ export const ofPurposes = <R extends Pick<RecordCheck, 'purpose' | 'state'>>(
     return record === (same.find(({ state }) => state === 'ok') ?? same[0])
   })
 
-/** One record: what is there, and what is to be done. */
+/** One record: what is there, and what to do. */
 async function check(
   resolver: Resolver,
   domain: Domain,
@@ -177,8 +176,8 @@ function isOfKind({ purpose }: DnsRecord, value: string): boolean {
 }
 
 /**
- * Whether a value does what the wanted one would. It need not be the same: an SPF record may have
- * more mechanisms, and a DMARC policy may be stricter.
+ * Whether a value does what the wanted one would. It need not be the same: an SPF record may have more mechanisms, and
+ * a DMARC policy may be stricter.
  */
 function isGood(
   domain: Domain,
@@ -199,7 +198,7 @@ function isGood(
     case 'receiving':
       return found.split(' ')[1] === wanted.split(' ')[1]?.toLowerCase()
     case 'return-path-spf': {
-      // RFC 7208 §5.1: what stands behind `all` is ignored.
+      // RFC 7208 §5.1: anything behind `all` is ignored.
       const terms =
         found
           .toLowerCase()
@@ -212,12 +211,12 @@ function isGood(
     case 'tracking':
       return found === wanted
     case 'dmarc':
-      // RFC 9989 keeps RFC 7489's rule that a policy names one: p= is there.
+      // RFC 9989 keeps the rule of RFC 7489 that a policy names one: p= is there.
       return /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.test(found)
   }
 }
 
-/** An answer with other records in the place of its own. */
+/** An answer with other records in place of its own. */
 function mapAnswer<A, B>(answer: DnsAnswer<A>, map: (record: A) => B): DnsAnswer<B> {
   if (answer.kind !== 'records') return answer
   return { kind: 'records', records: answer.records.map(map) }

@@ -27,23 +27,23 @@ export interface Acceptance {
   drafts: readonly MailDraft[]
   isBatch: boolean
   now: number
-  /** Absent: no key has handed them in. */
+  /** Absent: no key handed them in. */
   by?: HandingKey | undefined
   /** Runs in the same transaction, after the mails are written. */
   alongside: (tx: Tx) => Promise<void>
-  /** Called when the drafts are let go of. */
+  /** Called when the drafts are released. */
   letGo?: (() => void) | undefined
 }
 
-/** Whom the mails of a request go to, and what the outbound threads have to hear of them. */
+/** The recipients of a request's mails, and what the outbound threads have to be told. */
 export interface Announcement {
   recipients: readonly Mailbox[]
   due: readonly StreamDue[]
 }
 
 /**
- * Accepts mails, together with those of other requests with the same `deps` that wait: resolves once they are on
- * disk, and rejects with why these are refused. What is in the drafts is let go of before that.
+ * Accepts mails together with those of other waiting requests with the same `deps`. Resolves once they are on
+ * disk, and rejects with why this request is refused. The drafts' contents are released before that.
  */
 export function acceptDrafts(deps: EmailDeps, request: Acceptance): Promise<Announcement> {
   return gathering(deps)(request)
@@ -62,11 +62,11 @@ const gathering = oncePerDeps((deps) =>
 )
 
 /**
- * Lets go of what is committed, which is most of what a request holds: of batches that lived until the disk had them,
- * V8 took a third of them for old, and marked all that is old ten times a second for it.
+ * Releases committed contents, which are most of what a request holds. When batches lived until the disk had them, V8
+ * moved a third of them to its old generation, and so marked that generation ten times a second.
  */
 function letGo(request: Acceptance): void {
-  // Attachments are held by who has read them, until the answer.
+  // Whoever read the attachments holds them until the answer.
   if (request.drafts.every(({ attachments }) => attachments.length === 0)) request.letGo?.()
   for (const draft of request.drafts) {
     draft.html = ''
@@ -75,7 +75,7 @@ function letGo(request: Acceptance): void {
   }
 }
 
-// About what a mail with a body of 8 KB takes.
+// A weight of 1 is about the cost of a mail with a body of 8 KB.
 const recipientsAWeight = 8
 const bytesAWeight = 16_384
 
@@ -93,7 +93,9 @@ function weightOf({ drafts }: Acceptance): number {
   return weight
 }
 
-/** Writes what is not refused; of each request its mails, or why it is refused. */
+/**
+ * Writes the mails that are not refused; resolves with each request's mails, or why it is refused.
+ */
 async function writeAll(
   deps: EmailDeps,
   tx: Tx,
@@ -117,12 +119,12 @@ async function writeAll(
     return {
       emails,
       mails: emails.reduce((sum, { recipients }) => sum + recipients.length, 0),
-      // A request's are all of one key.
+      // All mails of a request come by one key.
       isTest: isTestId(emails[0]?.row.id ?? ''),
       ...one,
     }
   })
-  // Test mail goes nowhere, and counts with none that does.
+  // Test mail goes nowhere, and is not counted with mail that does.
   const handedIn = await countHandedIn(
     tx,
     counts.filter(({ isTest }) => !isTest),
@@ -140,8 +142,8 @@ async function writeAll(
   await insertEmails(deps, tx, emails)
   await enterIfLate(tx, deps.clock, emails.flat())
   await enterMessageIds(tx, emails.flat())
-  // One that throws is found by halving, and is refused alone.
-  // What several say at once goes to a server as one statement.
+  // A request whose write throws is found by halving, and is refused alone. Writes that are made at
+  // once go to a server as one statement.
   if (isRemote(tx)) await Promise.all(accepted.map(({ alongside }) => alongside(tx)))
   else for (const { alongside } of accepted) await alongside(tx)
   return requests.map((request) => outcomes.get(request) ?? announcementOf([]))
@@ -151,7 +153,10 @@ const remembered = oncePerDeps(() => new Map<string, SeenOfHour>())
 
 type Counted = Acceptance & { billing: AccountBilling; emails: PreparedEmail[]; isTest: boolean }
 
-/** Marks whose deliveries of these mails are to be held, as they are of a surge: of most accounts one comparison. */
+/**
+ * Marks the mails whose deliveries are to be held because they belong to a surge. It costs most accounts one
+ * comparison.
+ */
 async function brake(
   deps: EmailDeps,
   tx: Tx,
@@ -191,9 +196,9 @@ function refusalOf(error: unknown): ApiError {
 }
 
 /**
- * Asks again, in the write, what may have changed since mails were checked: the account be stopped, the domain
- * deleted, the topic archived. Throws as `draftEmail` does, and resolves with the account as it stands. Each
- * look-up is by a key, once for all mails that are written together.
+ * Checks again, in the write, what may have changed since mails were checked: the account may be stopped, the
+ * domain deleted, the topic archived. Throws as `draftEmail` does, and resolves with the account's present
+ * state. Each look-up is by a key, once for all mails that are written together.
  */
 function makeCheckAgain({ plans }: Pick<EmailDeps, 'plans'>) {
   const accounts = new Map<string, AccountAgain>()
@@ -207,7 +212,7 @@ function makeCheckAgain({ plans }: Pick<EmailDeps, 'plans'>) {
     const { billing, senders, topics } = account
     for (const { row, sender } of drafts) {
       checkSending(billing, row.type)
-      // Deleted and added again, it has other keys.
+      // A domain that was deleted and added again has other keys.
       row.domain_id =
         senders.known.get(sender.domain)?.id ??
         (await verifiedDomainId(tx, accountId, sender.domain, senders))
@@ -222,7 +227,7 @@ function makeCheckAgain({ plans }: Pick<EmailDeps, 'plans'>) {
   }
 }
 
-/** What was found of an account, for the next of its requests. */
+/** What was found about an account, for its next requests. */
 interface AccountAgain {
   billing: AccountBilling
   senders: Senders

@@ -22,16 +22,16 @@ import {
 import type { SendInput } from './send-body.js'
 import { standingOf } from './standing.js'
 
-/** How mail is taken in that is not just a client's own. */
+/** How mail is taken in that is not a client's plain send. */
 export type HowAccepted = Pick<Partial<OfRequest>, 'isConfirmation' | 'isTest'>
 
 export interface AcceptedEmail {
   id: string
-  /** ISO 8601, for a mail that leaves later. */
+  /** ISO 8601; only for a mail that leaves later. */
   scheduledAt: string | undefined
 }
 
-/** Runs in the same transaction as the mail: what is committed with it or not at all. */
+/** Runs in the mail's transaction, so that its writes are committed with the mail or not at all. */
 export type Alongside<T> = (tx: Tx, accepted: T) => Promise<void>
 
 /** Takes one mail in: resolves once it and all its deliveries are on disk. */
@@ -64,7 +64,7 @@ export async function acceptEmail(
   return accepted
 }
 
-/** Throws a 403 where the account would store more files than it may with those of all of the mails. */
+/** Throws a 403 if these mails' files would take the account above its storage limit. */
 async function refuseContents(
   { store: { read } }: EmailDeps,
   billing: AccountBilling,
@@ -79,14 +79,14 @@ async function refuseContents(
   await refuseBeyondStorage(read, billing, more)
 }
 
-/** Counts what waits now and rings for it; returns who the mails go to. */
+/** Counts the new deliveries and rings for them; returns the mails' recipients. */
 function announce(deps: EmailDeps, { recipients, due }: Announcement): readonly Mailbox[] {
   deps.backlog.change(recipients.length)
   deps.ring(due)
   return recipients
 }
 
-/** What is odd about mails that are taken all the same, and their addresses, for the log: without the addresses. */
+/** For the log: warnings about accepted mails, without addresses. */
 function warned(
   recipients: readonly Mailbox[],
   drafts: readonly MailDraft[],
@@ -100,21 +100,21 @@ const scheduled = ({ scheduledAt }: AcceptedEmail) =>
   scheduledAt === undefined ? {} : { scheduledAt }
 
 interface BatchInput {
-  /** Mails, and in their place what is wrong with some; empty once they are drafted, as each may hold much. */
+  /** Mails, or in a faulty mail's place its fault; emptied once they are drafted, as each may hold much. */
   items: (SendInput | ApiError)[]
-  /** Each of the mails has these beside its own: given once, and decoded once. */
+  /** Each of the mails has these beside its own; they are given once and decoded once. */
   attachments?: readonly unknown[] | undefined
-  /** Absent: no key hands them in. */
+  /** Absent: no key handed them in. */
   by?: HandingKey
   /** They came by a test key. */
   isTest?: boolean
-  /** Called once nothing of them is held but what waits for the disk. */
+  /** Called once nothing of the mails is held except what waits for the disk. */
   letGo?: () => void
 }
 
 /**
- * Takes all the mails in or none: every item is checked first, and all that are wrong, or were found so
- * by whoever read them, are named in one 422. Resolves with the ids in input order once everything is on disk.
+ * Takes in all the mails or none: every item is checked first, and one 422 names all faulty ones, including
+ * those that their reader found faulty. Resolves with the ids in input order once everything is on disk.
  */
 export async function acceptBatch(
   deps: EmailDeps,
@@ -126,7 +126,7 @@ export async function acceptBatch(
   const isMarketing = items.some((item) => 'type' in item && item.type === 'marketing')
   const type = isMarketing ? 'marketing' : 'transactional'
   const { billing, senders } = await standingOf(deps, accountId, type)
-  // What holds for all of it is not told item by item.
+  // A refusal that holds for the whole batch is not told item by item.
   checkSending(billing, 'transactional')
   const reader = makeAttachmentReader(deps, accountId)
   const shared = { senders, reader, shared: reader.check(attachments), isTest }

@@ -14,13 +14,13 @@ export interface AskedAttachment {
   source: { base64: string } | { url: string }
 }
 
-// What every common file system takes; mail programs cut what is longer.
+// The longest name that every common file system takes; mail programs cut longer ones.
 const maxFilenameBytes = 255
 const maxTypeChars = 200
 
 /**
- * Checks all of them but for their bytes, beside those that the mail shares with others; throws a 422 that
- * names the first that is wrong.
+ * Checks everything but the bytes, together with the attachments that the mail shares with others; throws
+ * a 422 that names the first faulty one.
  */
 export function readAttachmentFields(
   items: readonly unknown[],
@@ -46,7 +46,7 @@ export function readAttachmentFields(
   return asked
 }
 
-/** A 422: what the attachment is, or what it lies behind, cannot be sent. */
+/** A 422: the attachment, or the file behind its URL, cannot be sent. */
 export function refused(message: string): ApiError {
   return new ApiError('validation_error', message, { status: 422 })
 }
@@ -71,7 +71,7 @@ function readFields(item: unknown, place: string): AskedAttachment {
   return contentId === undefined ? fields : { ...fields, contentId }
 }
 
-/** Exactly one of the two, since of both one would be ignored silently. */
+/** Exactly one of the two, since otherwise one would be ignored silently. */
 function sourceOf(content: unknown, url: unknown, place: string): AskedAttachment['source'] {
   if ((content === undefined) === (url === undefined)) {
     throw refused(`${place}: expected exactly one of content and url`)
@@ -84,11 +84,11 @@ function sourceOf(content: unknown, url: unknown, place: string): AskedAttachmen
   throw refused(`${place}.content: expected a string in base64`)
 }
 
-// A name that is no name on its own, or that is shown otherwise than it is: text/plain from the right
-// (U+202E) makes `annexe‮fdp.exe` look like a PDF.
+// Characters that no name needs, or that make it look different from what it is: a right-to-left
+// override (U+202E) makes `annexe‮fdp.exe` look like a PDF.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** Refused and not repaired: a name that we changed would be another file to the recipient. */
+/** Refused and not repaired: a name that we changed would mean another file to the recipient. */
 function filenameOf(value: unknown, place: string): string {
   const name = typeof value === 'string' ? value.trim() : ''
   if (typeof value !== 'string' || name === '') {
@@ -103,7 +103,8 @@ function filenameOf(value: unknown, place: string): string {
   if (/[/\\]/.test(name) || name === '.' || name === '..') {
     throw refused(`${place}: expected only the name, without a path`)
   }
-  // Python reads a part of what is before a `*`; most readers decode an encoded-word that is none.
+  // Python reads only a part before a `*`; most readers decode an encoded-word although it is none
+  // here.
   if (name.includes('*') || /=\?[^?]*\?[bq]\?/i.test(name)) {
     throw refused(`${place}: mail programs read "*" and "=?…?=" in a name as something else`)
   }
@@ -121,7 +122,7 @@ const mediaType = new RegExp(
 
 /**
  * A container type (`message/rfc822`, `multipart/*`) would be taken apart by receivers as mail;
- * such a file goes as bytes.
+ * such a file is sent as bytes.
  */
 function typeOf(value: unknown, filename: string, place: string): string {
   if (value === undefined) {
@@ -154,7 +155,7 @@ function idOf(value: unknown, place: string): string | undefined {
   )
 }
 
-/** What the fields are called elsewhere (Resend, Postmark, SES, nodemailer), without case, `_` and `-`. */
+/** The fields' names in other APIs (Resend, Postmark, SES, nodemailer), without case, `_` and `-`. */
 const foreign = new Map([
   ...['name', 'filename'].map((name) => [name, 'filename'] as const),
   ...['data', 'body', 'content', 'rawcontent', 'contentbytes', 'base64content'].map(

@@ -8,7 +8,7 @@ import type { FetchFile } from './fetch-file.js'
 
 /** What mails may carry. */
 export interface AttachmentRules {
-  /** How large the attachments of one mail may be together, as they are and not in base64. */
+  /** The total size of one mail's attachments, as bytes and not in base64. */
   maxBytes: number
   maxCount: number
   fetchFile: FetchFile
@@ -19,30 +19,38 @@ export interface NewAttachment extends Omit<Attachment, 'content' | 'sizeBytes'>
   content: NewContent
 }
 
-/** How long the body of a request may be for one mail, with so much in base64. */
+/** How long the body of a request may be for one mail with attachments of this size in base64. */
 export const maxSendBytes = (maxBytes: number) => maxOtherBytes + base64Size(maxBytes)
 
-// Text and HTML, as JSON at its longest.
+// Text and HTML, in their longest form as JSON.
 const maxOtherBytes = 10 * 1024 * 1024
 
-/** Reads the attachments of the mails of one request, in which equal ones are made once. */
+/** Reads the attachments of one request's mails; equal ones are made once. */
 export interface AttachmentReader {
-  /** Checks what can be checked without a look at what is elsewhere; throws a 422. */
+  /** Checks what can be checked without fetching anything; throws a 422. */
   check(
     items: readonly unknown[] | undefined,
-    /** Those that the mail has beside its own. */
+    /** The attachments that the mail has beside its own. */
     shared?: readonly AskedAttachment[],
   ): readonly AskedAttachment[]
-  /** Gets the bytes of those that passed; throws a 422 for what cannot be fetched or is too large. */
+  /**
+   * Gets the bytes of checked attachments; throws a 422 for one that cannot be fetched or is too
+   * large.
+   */
   take(asked: readonly AskedAttachment[]): Promise<readonly NewAttachment[]>
 }
 
-// A mail that waits for a file answers its client within this, however many files there are.
+// A client whose mail waits for files is answered within this time, however many files there are.
 const maxFetchingMs = 20_000
-/** How much is fetched for all mails of a request; what is not fetched fits, as its request has a bound. */
+/**
+ * How much is fetched for all mails of a request; attachments in the request itself fit, as its size is
+ * bounded.
+ */
 const maxFetchedBytes = 64 * 1024 * 1024
 
-/** What is equal is decoded and hashed once: a batch often carries the same file in every mail. */
+/**
+ * Equal attachments are decoded and hashed once: a batch often carries the same file in every mail.
+ */
 export function makeAttachmentReader(
   {
     clock,
@@ -82,7 +90,7 @@ export function makeAttachmentReader(
     check(items, shared = []) {
       if (items === undefined || items.length === 0) return shared
       const asked = readAttachmentFields(items, maxCount, shared)
-      // Too large by its base64 alone: not worth decoding.
+      // If the base64 alone is too large, nothing is decoded.
       let chars = 0
       for (const { source } of asked) chars += 'base64' in source ? source.base64.length : 0
       if (chars > 2 * maxBytes) throw tooLarge(maxBytes)
@@ -110,7 +118,10 @@ export function makeAttachmentReader(
   }
 }
 
-/** Stores them in the write of the body that carries them; resolves with its column `attachments`. */
+/**
+ * Stores attachments in the write of the body that carries them; resolves with its column
+ * `attachments`.
+ */
 export async function putAttachments(
   tx: Tx,
   store: Pick<Store, 'ids'>,
@@ -130,7 +141,7 @@ export async function putAttachments(
   return JSON.stringify(stored)
 }
 
-/** A text that is the same for mails that carry the same; empty for nothing. */
+/** A text that is equal for mails with the same attachments; empty without any. */
 export const attachmentsKey = (attachments: readonly NewAttachment[]): string =>
   attachments.length === 0
     ? ''
@@ -140,8 +151,8 @@ const tooLarge = (maxBytes: number) =>
   refused(`attachments: over ${maxBytes} bytes together (decoded), and that is the limit`)
 
 /**
- * RFC 4648 §4. Node's decoder passes over what it does not know, and stops at a `=`: a text that
- * was cut off, or is none, would become another file.
+ * RFC 4648 §4. Node's decoder skips unknown characters, and stops at a `=`: a text that was cut
+ * off, or is no base64, would become another file.
  */
 function decodeBase64(given: string, place: string): Buffer {
   const text = /\s/.test(given) ? given.replace(/[ \t\r\n]+/g, '') : given
@@ -158,7 +169,7 @@ function decodeBase64(given: string, place: string): Buffer {
   return bytes
 }
 
-/** RFC 6047 §2.4: what the type says of an invitation has to be what the calendar says. */
+/** RFC 6047 §2.4: the method in an invitation's type must be the one in its calendar. */
 function checkInvitation(contentType: string, content: NewContent, place: string): void {
   const method = invitationMethod(contentType)
   if (method === undefined) return

@@ -11,7 +11,7 @@ import {
 import { enteredFor, mailOfMessageId, readThrough } from './recipient-index.js'
 import { type SummaryRow, summaryColumns } from './summary.js'
 
-/** Which mails of an account are wanted: those for which all of this holds. */
+/** Which mails of an account are wanted: those that meet all of these conditions. */
 export interface EmailFilter {
   /** One of these. */
   status?: readonly EmailStatus[] | undefined
@@ -21,7 +21,7 @@ export interface EmailFilter {
   from?: string | undefined
   /** The sender's domain, as A-labels in lower case. */
   domain?: string | undefined
-  /** One of these, beside it. */
+  /** One of these, in addition. */
   domains?: readonly string[] | undefined
   type?: 'transactional' | 'marketing' | undefined
   topicId?: string | undefined
@@ -31,26 +31,28 @@ export interface EmailFilter {
   tag?: MailTag | undefined
   /** As the mail's header has it, with its angle brackets. */
   messageId?: string | undefined
-  /** The automation that it is of. */
+  /** The automation that sent it. */
   automationId?: string | undefined
   /** The step of that automation, by its key. */
   step?: string | undefined
-  /** Handed in by a test key, or by none. */
+  /** True: handed in by a test key; false: not. */
   test?: boolean | undefined
   /** Accepted at or after this time, in ms. */
   createdAfter?: number | undefined
   /** Accepted before this time, in ms. */
   createdBefore?: number | undefined
-  /** What a recipient's address begins with, or is in the subject; in capitals or not. No index finds it. */
+  /**
+   * The beginning of a recipient's address, or a part of the subject; in capitals or not. No index finds it.
+   */
   text?: string | undefined
 }
 
-// A mail's id is made after the time of its acceptance was read, in a large batch some moments after.
+// A mail's id is made after the time of its acceptance was read, some moments later in a large batch.
 const idsLagMs = 60_000
 
 /**
- * The account's next mails below an id, newest first, among which are all that the filter fits: by the
- * index that leaves the fewest. Never reads more than `limit` of them; fewer mean that there are no more.
+ * The account's next mails below an id, newest first, by the index that leaves the fewest. All mails that
+ * fit the filter are among them. Never reads more than `limit`; fewer mean that there are no more.
  */
 export async function candidates(
   read: Read,
@@ -80,12 +82,13 @@ export async function candidates(
     const ids = await enteredFor(
       read,
       { accountId, address: looked },
-      // Late ones are entered at once, and may be among the recent too.
+      // Late mails are entered at once, and may be among the recent ones too.
       { since, until: recent.at(-1)?.id ?? upTo(until, through), limit: limit - recent.length },
     )
     const own = messageId === undefined ? undefined : mailOfMessageId(messageId)
     if (own !== undefined && own <= through && own >= since && own < until) ids.push(own)
-    // Another account's, of the same hash, counts as one that does not fit: fewer would mean the end.
+    // Another account's mail with the same hash is kept as one that does not fit: fewer would mean
+    // the end.
     const entered = await mails.where('emails.id', 'in', idsIn(ids, 'text')).execute()
     return [...recent, ...entered.sort((a, b) => (a.id < b.id ? 1 : -1))]
   }
@@ -115,8 +118,8 @@ export async function candidates(
     return newestOf(await Promise.all(each), limit)
   }
   if (broadcastId !== undefined) {
-    // This uses the index of mails by campaign: the account is asked of the campaign's row, so that no index by
-    // account is tempting.
+    // The account is compared in the campaign's row, so that SQLite uses the index of mails by campaign and
+    // none by account.
     return await between(
       mails
         .where('broadcasts.account_id', '=', accountId)
@@ -153,8 +156,8 @@ type Joined = Tables & {
 }
 
 /**
- * Those of the index `emails_rare`, in its own words: SQLite uses a partial index only where its condition
- * is part of the query. What goes well is in no index by its status: that would cost every mail.
+ * The condition of the index `emails_rare`, word for word: SQLite uses a partial index only if the query
+ * has its condition. No index has the good statuses, as it would cost every mail.
  */
 const isRare = sql<boolean>`${rareStatus} in ('bounced', 'failed', 'cancelled', 'suppressed')`
 const isScheduled = sql<boolean>`${rareStatus} = 'scheduled'`
@@ -170,10 +173,10 @@ const newestOf = (each: readonly (readonly SummaryRow[])[], limit: number) =>
     .sort((a, b) => (a.id < b.id ? 1 : -1))
     .slice(0, limit)
 
-/** Below the first, and not behind the second. */
+/** The lower bound of the two: below the first, and not above the second. */
 const upTo = (until: string, through: string) => (until > through ? `${through}~` : until)
 
-/** From which id the mails are, and below which. */
+/** The id from which the mails begin, and the id below which they end. */
 function bounds(
   { createdAfter = 0, createdBefore }: EmailFilter,
   below?: string,

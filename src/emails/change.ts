@@ -32,13 +32,13 @@ export async function cancelScheduled(
   backlog.change(-ended)
 }
 
-// Receivers that are asked again and again within a minute slow the whole address down.
+// Receivers that are tried repeatedly within a minute slow down the whole address.
 const betweenMs = 60_000
 
 /**
- * Makes what of a mail waits for another attempt due now; resolves with how many deliveries that are. Mail
- * that was never tried keeps its time, and what is held stays so. Throws a 404, and a 409 where nothing waits
- * for another attempt or the last one was less than a minute ago.
+ * Makes a mail's deliveries that wait for another attempt due now; resolves with their number. Mail that was
+ * never tried keeps its time, and held mail stays held. Throws a 404, or a 409 if nothing waits for another
+ * attempt or the last one was less than a minute ago.
  */
 export async function retryEmail(
   { store, clock, ring, ringOthers }: Pick<EmailDeps, 'store' | 'clock' | 'ring' | 'ringOthers'>,

@@ -12,7 +12,7 @@ import {
 import { attachmentShapes } from './contract-attachments.js'
 import { emailStatuses } from './list-query.js'
 
-/** The states of interface.md. `cancelled` and `suppressed` are ends that nothing leads out of. */
+/** The states of interface.md. `cancelled` and `suppressed` are final. */
 const emailStatus = text(
   '`suppressed`: nobody is left to mail. `cancelled` and `suppressed` never change',
   {
@@ -34,8 +34,8 @@ const held = (description: string): Schema => ({
 const named = text('An address, as the request named it')
 
 /**
- * The fields of the contract's email record are among these, under its names; `to` is joined by
- * commas there.
+ * These include the fields of the contract's email record, under its names; the contract joins `to`
+ * with commas.
  */
 const summary: Record<string, Schema> = {
   id: uuid('The id of the mail, which a send is answered with'),
@@ -71,7 +71,7 @@ const summary: Record<string, Schema> = {
   createdAt: time('When it was accepted'),
   // RFC 5322 §3.6.4. Clients compare it with what replies and reports name, and must not take it apart.
   messageId: text('The Message-ID: compare it, do not take it apart'),
-  // The contract's two words. Which smart host it was is the operator's matter.
+  // The contract's two words. Only the operator needs to know which smart host it was.
   provider: {
     type: 'string',
     enum: ['primary', 'failover'],
@@ -83,7 +83,7 @@ const summary: Record<string, Schema> = {
   },
 }
 
-/** What mails, and campaigns, tell of what was given for them. */
+/** What mails and campaigns show of the values that were given for them. */
 export const given = {
   replyTo: { type: 'array', items: named, description: 'The addresses that answers go to' },
   headers: {
@@ -106,9 +106,7 @@ export const warnings: Schema = {
   items: { type: 'string' },
 }
 
-/**
- * Closed: the answer has these fields and no others, so that a misspelt one is noticed by a test.
- */
+/** Closed: the answer has these fields and no others, so that a test notices a misspelt one. */
 const email = closed({
   ...summary,
   ...given,
@@ -170,14 +168,16 @@ export const emailShapes = (): Record<string, Schema> => ({
 })
 
 export const exampleId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
-/** The mail that all examples are about: who copies the send can go on with the answer of the read. */
+/**
+ * All examples are about this mail, so that whoever copies the send can go on with the read's answer.
+ */
 export const exampleSend = {
   from: 'Shop <orders@example.com>',
   to: 'ann@example.org',
   subject: 'Your order 4711',
   html: '<p>Thank you, Ann!</p>',
 }
-/** As the list shows it; the read adds its recipients and content. */
+/** The mail as the list shows it; the read adds its recipients and content. */
 export const exampleSummary = {
   id: exampleId,
   from: exampleSend.from,

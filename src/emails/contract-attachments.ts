@@ -2,15 +2,17 @@ import { closed, count, orNull, type Schema, text } from '../fields/index.js'
 
 /**
  * Why so strict: the name is shown by every recipient's mail program and becomes the name of a file
- * on their disk. A path or a character that turns the direction of the text around is how malware
- * hides its extension.
+ * on their disk. Malware hides its extension with a path or a character that reverses the direction
+ * of the text.
  */
 const filename = text(
   'Only the name, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around',
   { minLength: 1, examples: ['invoice.pdf'] },
 )
 
-/** Attachments as they are given and as they are shown. `attachment-fields.ts` judges them; what stands here only tells. */
+/**
+ * Attachments as they are given and as they are shown. `attachment-fields.ts` judges them; these shapes only describe.
+ */
 export const attachmentShapes = (): Record<string, Schema> => ({
   Attachment: {
     type: 'object',

@@ -14,8 +14,8 @@ const canSend = { canSend: count('How many mails of the batch could be sent now'
 const plan = text("The name of the account's plan")
 
 /**
- * interface.md, 400 domain-level: `domain` is empty where no address was found in `from`, and a
- * name where it is not verified. Clients tell the two apart by that.
+ * interface.md, 400 domain-level: `domain` is empty if `from` has no address, and a name if that
+ * domain is not verified. Clients tell the two apart by this.
  */
 export const senderRefusals: RefusalExample[] = [
   refusal(
@@ -71,8 +71,8 @@ export const badCampaignTime = refusal(
 )
 
 /**
- * Unknown fields are ignored everywhere, but `reply_to` of another API would be mail whose answers
- * go astray: those few are refused, with the right spelling.
+ * Unknown fields are ignored everywhere, but with another API's `reply_to` the replies would go
+ * astray: those few are refused, with the right spelling.
  */
 export const foreignFields = refusal(
   'validation_error',
@@ -82,7 +82,7 @@ export const foreignFields = refusal(
 )
 
 /**
- * A header that Posthorn or a server on the way writes must be there once (RFC 5322 §3.6), so a
+ * A header that Posthorn or a server on the way writes may occur only once (RFC 5322 §3.6), so a
  * second one cannot be set.
  */
 export const refusedHeader = refusal(
@@ -103,7 +103,7 @@ export const marketingCopies = refusal(
   { status: 422 },
 )
 
-/** 422 and not 400: the body is well formed, and what is in it cannot be sent. */
+/** 422 and not 400: the body is well formed, but its contents cannot be sent. */
 export const attachmentRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
@@ -136,8 +136,7 @@ export const sendingRefusals: RefusalExample[] = [
 ]
 
 /**
- * Only where `type` is `marketing`; transactional mail goes on in all of these states
- * (interface.md).
+ * Only if `type` is `marketing`; transactional mail goes on in all of these states (interface.md).
  */
 export const marketingRefusals: RefusalExample[] = [
   refusal(
@@ -153,7 +152,10 @@ export const marketingRefusals: RefusalExample[] = [
   ),
 ]
 
-/** The limits of an hour and a minute; what has no such fields is the limit of requests, which is every route's. */
+/**
+ * The limits of an hour and a minute. A refusal without these fields is the limit of requests, which every route
+ * has.
+ */
 const rateRefusal = refusal(
   'rate_limit_exceeded',
   "The mails of this hour or minute are used up, those of the plan or the key's own",
@@ -177,7 +179,7 @@ const rateRefusal = refusal(
   },
 )
 
-/** The caps, as a single mail meets them. */
+/** The caps for a single mail. */
 export const quotaRefusals: RefusalExample[] = [
   rateRefusal,
   refusal(
@@ -214,7 +216,7 @@ export const quotaRefusals: RefusalExample[] = [
   ),
 ]
 
-/** The caps, as a batch meets them: all of its mails are counted together before any of them is queued. */
+/** The caps for a batch: all its mails are counted together before any of them is queued. */
 export const batchQuotaRefusals: RefusalExample[] = [
   refusal(
     'rate_limit_exceeded',
@@ -277,7 +279,7 @@ export const templateRefusals: RefusalExample[] = [
 ]
 
 /**
- * The other 422 has no `errors`: by that clients tell the two apart (interface.md, Body shapes by
+ * The other 422 has no `errors`, by which clients tell the two apart (interface.md, Body shapes by
  * status). Every wrong mail is named, not only the first.
  */
 export const invalidItems = refusal(

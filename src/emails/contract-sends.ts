@@ -26,7 +26,8 @@ import {
 import { batchBody, maxBatch, sendBody, ussdBody } from './send-body.js'
 
 /*
- * What takes mail in. A mail has a log of its own: none of these is in the audit log.
+ * The operations that take mail in. A mail has a log of its own, so none of them is in the audit
+ * log.
  */
 const emailId = uuid('The id of the email')
 

@@ -31,8 +31,8 @@ const email = {
 export const listEmails = operation('GET /v1/emails', {
   id: 'listEmails',
   may: 'inbox',
-  // Filters that rarely match would have one request read a whole log: a page is bounded by what it looks at, and the
-  // cursor goes on from there.
+  // With a filter that rarely matches one request would read a whole log, so a page is bounded by the mails that it
+  // reads, and the cursor goes on from there.
   query: {
     ...pageParams(),
     cursor: maybe(words('The `nextCursor` of the page before; the filters have to stay the same')),

@@ -13,9 +13,11 @@ export interface EmailDeps {
   log: Log
   renderer: Renderer
   plans: Plans
-  /** Tells the outbound threads what has fallen due; losing a ring costs a poll, never a mail. */
+  /** Tells the outbound threads what has fallen due; a lost ring costs a poll, never a mail. */
   ring: (due: readonly StreamDue[]) => void
-  /** Tells other nodes the same, of mail that may be theirs; none of an appliance that is alone. */
+  /**
+   * Tells other nodes the same about mail that may be theirs; undefined if the appliance is alone.
+   */
   ringOthers?: ((due: readonly StreamDue[]) => void) | undefined
   /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
@@ -23,13 +25,13 @@ export interface EmailDeps {
   /** Deliveries that may wait at once; beyond it sends are refused with 503. */
   maxQueued: number
   attachments: AttachmentRules
-  /** From when on mail to whom an account never mailed is held. */
+  /** From how much on mail to people whom an account never mailed is held. */
   surges: SurgeSettings
-  /** How long a delivery is tried before it is given up, in ms. */
+  /** How long a delivery is tried before the appliance gives up, in ms. */
   retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
 }
 
-/** What `make` makes is made once for each `deps`, when somebody first asks for it. */
+/** Calls `make` once for each `deps`, when its result is first needed. */
 export function oncePerDeps<Made>(make: (deps: EmailDeps) => Made): (deps: EmailDeps) => Made {
   const made = new WeakMap<EmailDeps, Made>()
   return (deps) => {

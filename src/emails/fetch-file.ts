@@ -12,7 +12,7 @@ import {
 } from '../webhooks/index.js'
 
 /**
- * Gets a file by its URL, or says in words for a client why not. Rejects with a 503 alone, while too many
+ * Gets a file by its URL, or says in words for a client why not. Rejects only with a 503, while too many
  * are being fetched.
  */
 export type FetchFile = (
@@ -31,14 +31,15 @@ export interface FetchFileDeps extends GuardDeps {
 const maxUrlLength = 2_048
 const maxRedirects = 3
 const maxHeaderBytes = 16_384
-// Each may hold as much as a mail may carry. A file may come as slowly as its server likes, so nobody has all places.
+// Each may hold as much as a mail may carry. A file may come as slowly as its server likes, so no account gets all
+// places.
 const maxAtOnce = 20
 const maxOfAccount = 4
-// Bounds the head of the answer, and how much of its body is read from the socket before somebody takes it.
+// Bounds the head of the answer, and how much of its body is read from the socket ahead of the reader.
 const maxAheadBytes = 512 * 1024
 
 /**
- * Fetches over HTTPS from public addresses, and from what `allow` has: whoever has a key must not read the
+ * Fetches over HTTPS from public addresses and those in `allow`: whoever has a key must not read the
  * operator's network by mail. Every hop of a redirect is judged like the first.
  */
 export function makeFetchFile(deps: FetchFileDeps): FetchFile {
@@ -46,7 +47,8 @@ export function makeFetchFile(deps: FetchFileDeps): FetchFile {
 
   return async (text, { withinMs, maxBytes, accountId }) => {
     const own = running.filter((one) => one === accountId).length
-    // Nobody takes more than would be left: those who hold all they may leave a place for one more.
+    // An account may not take more places than it leaves free, so that there is always one for
+    // another account.
     if (own >= maxOfAccount || own >= maxAtOnce - running.length) {
       const message = 'Too many attachments are being fetched; try again in a moment'
       throw new ApiError('service_unavailable', message, { headers: { 'retry-after': '5' } })
@@ -70,7 +72,7 @@ export function makeFetchFile(deps: FetchFileDeps): FetchFile {
   }
 }
 
-/** Without a user and a password: they would stand in logs. */
+/** Without a user and a password, which logs would show. */
 function fileUrl(text: string, base?: URL): URL | undefined {
   const url = text.length <= maxUrlLength ? URL.parse(text, base?.href) : null
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
@@ -88,7 +90,7 @@ async function get(
 ): Promise<Fetched | { location: string }> {
   const host = hostOf(url)
   try {
-    // Nothing is looked up for an address, so nothing would judge it.
+    // An IP address needs no look-up, which would have judged it.
     if (isIP(host) !== 0) await permittedAddresses(deps, url)
     const response = await head(deps, url, signal)
     try {
@@ -98,7 +100,7 @@ async function get(
       if (status !== 200) return { failed: `${host} answered ${status}` }
       const { 'content-encoding': coding = 'identity', 'transfer-encoding': transfer = 'chunked' } =
         response.headers
-      // RFC 9112 §7: a coding of the transfer may compress too, and Node takes off none but the chunks.
+      // RFC 9112 §7: a transfer coding may compress too, and Node decodes only chunks.
       if (!/^identity$/i.test(coding) || !/^chunked$/i.test(transfer)) {
         return { failed: `${host} sent it compressed, which was not asked for` }
       }
@@ -110,12 +112,13 @@ async function get(
         bytes += piece.length
         if (bytes > maxBytes) return tooLarge
         pieces.push(piece)
-        // In chunks of one byte a file is six times as long, and all of it the main thread's work.
+        // In chunks of one byte a file is six times as long, and the main thread has to read it
+        // all.
         if (response.socket.bytesRead > maxAheadBytes + 2 * bytes) {
           return { failed: `${host} sent it in pieces that are too small` }
         }
       }
-      // RFC 9112 §8: what has no length ends with its connection, and Node calls that an end also where we ended it.
+      // RFC 9112 §8: a body without a length ends with its connection, and Node reports an end even if we closed it.
       if (signal.aborted) return { failed: `${host} took too long` }
       if (!response.complete) return { failed: `${host} broke off in the middle of the file` }
       return bytes === 0 ? { failed: 'the file is empty' } : { pieces }
@@ -124,7 +127,7 @@ async function get(
     }
   } catch (error) {
     if (signal.aborted) return { failed: `${host} took too long` }
-    // What our resolver sees inside the network is not the client's to know.
+    // The client must not learn what our resolver sees inside the network.
     if (error instanceof Refused) return { failed: `${host} is not at a public address over https` }
     const code = systemCode(error)
     const why = code === '' ? '' : ` (${code})`
@@ -135,13 +138,13 @@ async function get(
   }
 }
 
-// What OpenSSL says of a certificate, as Node names it: DEPTH_ZERO_SELF_SIGNED_CERT, CERT_HAS_EXPIRED,
+// OpenSSL's verdicts on a certificate, by Node's names: DEPTH_ZERO_SELF_SIGNED_CERT, CERT_HAS_EXPIRED,
 // UNABLE_TO_VERIFY_LEAF_SIGNATURE, ERR_TLS_CERT_ALTNAME_INVALID.
 const untrusted = /CERT|SIGNATURE/
 
 /**
- * The connection goes to the address that was judged and not to the name, which could resolve to
- * another one a moment later.
+ * The connection goes to the judged address and not to the name, which could resolve to another
+ * address a moment later.
  */
 function head(
   { resolver, allow, ca }: FetchFileDeps,
@@ -160,12 +163,12 @@ function head(
       headers: { 'user-agent': 'Posthorn', accept: '*/*', 'accept-encoding': 'identity' },
     })
     request.once('response', (response) => {
-      // A connection that is reset is an orderly end to Node, where the file has no length.
+      // For a file without a length, Node takes a reset connection for an orderly end.
       request.once('error', (error) => response.destroy(error))
       resolve(response)
     })
     request.once('error', reject)
-    // What is no answer to what was asked, such as 101, ends the connection without an error.
+    // An answer that does not fit the request, such as 101, ends the connection without an error.
     request.once('close', () => reject(new Error('There was no answer')))
     request.end()
   })

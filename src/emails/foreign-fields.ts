@@ -2,8 +2,8 @@ import { ApiError } from '../errors/index.js'
 import type { Field } from '../fields/index.js'
 
 /**
- * What our own fields are called elsewhere, without case, `_` and `-`. Each of them changes what is sent: a
- * mail for tomorrow must not leave today, nor one without its attachment as if all were well.
+ * Other APIs' names for our fields, without case, `_` and `-`. Each of them changes what is sent: a mail
+ * for tomorrow must not leave today, and no mail without its attachment.
  */
 const ours = new Map<string, string>([
   ['cc', 'cc'],
@@ -18,8 +18,8 @@ const ours = new Map<string, string>([
   ['scheduledat', 'scheduledAt'],
   ['sendat', 'scheduledAt'],
   ['topicid', 'topicId'],
-  // Fields of a send. An endpoint that lacks one of them must refuse it: ignored, it would make another mail than
-  // was asked for.
+  // Fields of a send. An endpoint that lacks one of them must refuse it, as ignoring it would send another mail
+  // than the client meant.
   ['to', 'to'],
   ['text', 'text'],
   ['template', 'template'],
@@ -31,13 +31,13 @@ const ours = new Map<string, string>([
 export const ownFields = ({ schema }: Field<unknown>): ReadonlySet<string> =>
   new Set(Object.keys(schema.properties as object))
 
-/** Throws a 422 that names the fields of this kind, but for its own; a null counts as absent, here as everywhere. */
+/** Throws a 422 that names such fields, except the endpoint's own; null counts as absent, as everywhere. */
 export function refuseForeignFields(body: object, own: ReadonlySet<string>): void {
   const message = foreignFields(body, own)
   if (message !== undefined) throw new ApiError('validation_error', message, { status: 422 })
 }
 
-/** What is to be said of such fields, or undefined where there are none. */
+/** A sentence about such fields, or undefined without any. */
 export function foreignFields(body: object, own: ReadonlySet<string>): string | undefined {
   const meant = (name: string) => ours.get(plain(name))
   const names = Object.keys(body).filter((name) => {

@@ -4,38 +4,38 @@ import type { AnsweredOnce, Remember, Repeats } from '../http/index.js'
 import type { Store } from '../store/index.js'
 import { forgetExpired, keepAnswer, makeFindAnswer } from './kept-answer.js'
 
-/** Whose key it is; what test keys have done is apart from what others have. */
+/** Whose key it is; test keys' requests are kept apart from those of others. */
 export interface KeyOwner {
   accountId: string
   isTest?: boolean
-  /** Whose keys they are, where they are of no account: what they have done is apart too. */
+  /** The owner of keys that belong to no account; their requests are kept apart too. */
   apart?: string
 }
 
 /**
- * `Idempotency-Key` (`interface.md`, Idempotency behaviour), for every POST of the API. The key's row
- * is committed with the effect, so a crash leaves either both or neither; a key in flight lives in
- * memory alone, so none can stay 'running'. Only successes are remembered. Between threads and processes the row's own
- * key decides: who comes second is undone, and gets the answer of who came first.
+ * `Idempotency-Key` (`interface.md`, Idempotency behaviour), for every POST of the API. The key's row is committed
+ * with the effect, so a crash leaves either both or neither; a key in flight lives in memory alone, so none can stay
+ * 'running'. Only successes are remembered. Between threads and processes the row's own key decides: the second
+ * request is undone, and gets the first one's answer.
  */
 export interface Idempotency extends Repeats<KeyOwner> {
-  /** Deletes what is older than 24 hours, in small bits. Returns when there is no more. */
+  /** Deletes keys older than 24 hours, in small batches. Returns when there are no more. */
   sweep(signal: AbortSignal): Promise<void>
 }
 
 /**
- * Two memories: requests under way are in that of this thread, answers are in the database and
- * written with the mail itself, so that a kill can leave no mail without its answer.
+ * Requests under way are in this thread's memory. Answers are in the database, written with the
+ * mail itself, so that a kill can leave no mail without its answer.
  */
 export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }): Idempotency {
-  /** By account and key; undefined for a file, of which more is known once it was read. */
+  /** By account and key; undefined for a file, whose fingerprint is known only once it was read. */
   const inFlight = new Map<string, string | undefined>()
   const findAnswer = makeFindAnswer({ store, clock })
 
   return {
     async once({ account, fingerprint, ...asked }, work): Promise<AnsweredOnce> {
       const { accountId } = account
-      // What a program has tried out with a test key is not what it does with another one; no given key has a blank.
+      // A request with a test key is not a repeat of one with another key. A given key never has a blank.
       const apart = account.isTest === true ? 'test' : account.apart
       const key = apart === undefined ? asked.key : `${apart} ${asked.key}`
       const known = typeof fingerprint === 'string' ? fingerprint : undefined
@@ -73,14 +73,14 @@ export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }
           isKept = true
         })
         if (!isKept) {
-          // A look that changes nothing, or an import, which as a whole has no one transaction.
+          // The request changed nothing, or was an import, which has no single transaction.
           const print = await given()
           await store.write((tx) => remember(print, [tx, body, status]))
         }
         return { status, body, replayed: false }
       } catch (error) {
         if (!(error instanceof KeyTaken)) throw error
-        // Another thread's request was first, and this one is undone: it is a repeat of that one.
+        // Another thread's request was first, so this one, its repeat, is undone.
         const first = await earlierAnswer()
         if (first !== undefined) return first
         throw error
@@ -100,7 +100,7 @@ function stillRunning(): ApiError {
 const runningText =
   'The first request with this Idempotency-Key is still running; try again in a moment'
 
-/** Undoes what was done under a key that somebody else has got meanwhile. */
+/** Undoes a request whose key another request took meanwhile. */
 class KeyTaken extends ApiError {
   constructor() {
     super('concurrent_idempotent_request', runningText)

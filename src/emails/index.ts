@@ -1,7 +1,7 @@
 /**
- * Takes mail in from API clients, and tells what became of it. What must hold: whatever was
- * answered 200 is committed with all its deliveries; a refusal stores nothing; every read and write
- * says which account it is for.
+ * Takes mail in from API clients, and tells what happened to it. What must hold: mail that was
+ * answered with 200 is committed with all its deliveries; a refusal stores nothing; every read and
+ * write says which account it is for.
  */
 export { type AcceptedEmail, acceptBatch, acceptEmail } from './accept.js'
 export {

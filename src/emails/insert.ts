@@ -26,7 +26,7 @@ import { insertRawMessage } from './raw-message.js'
 const insertBodies = preparedInsertAll('bodies')
 const insertRows = preparedInsertAll('emails')
 
-/** What writing mails takes. */
+/** What writing mails needs. */
 export type InsertDeps = Pick<EmailDeps, 'store' | 'retry'>
 
 /** Writes the mails of some requests with their bodies and deliveries; a body that a request repeats is written once. */
@@ -61,13 +61,13 @@ export async function insertEmails(
   )
 }
 
-// A hundred texts that differ in their last letters were each compared with all before them: 9 µs a mail of 10 KB.
-// Where more than these take turns, some are written again.
+// A hundred texts that differed in their last letters were each compared with all earlier ones: 9 µs a mail of 10
+// KB. If more than this many bodies take turns, some are written again.
 const mostAlike = 8
 
 /**
- * The ids of the bodies of a request's mails, in their order, null for a message that came whole. Rows of those
- * that are new are added to `bodies`; what they carry is stored.
+ * The ids of the bodies of a request's mails, in their order, null for a message that came whole. Rows of new
+ * bodies are added to `bodies`; their attachments are stored.
  */
 async function bodiesFor(
   { store }: InsertDeps,
@@ -75,7 +75,7 @@ async function bodiesFor(
   emails: readonly PreparedEmail[],
   bodies: Insertable<BodyRow>[],
 ): Promise<(number | null)[]> {
-  // By the length of their HTML: of a text as key V8 makes a hash, which takes 8 µs for 5 KB.
+  // Keyed by the length of the HTML: V8 would hash a text as a key, which takes 8 µs for 5 KB.
   const made = new Map<number, { html: string; text: string | null; key: string; id: number }[]>()
   const found: (number | null)[] = []
   for (const { html, text, attachments: carried, raw, row } of emails) {
@@ -99,7 +99,7 @@ async function bodiesFor(
   return found
 }
 
-/** Enters the tags of mails, all in one statement, by which lists find them. */
+/** Enters the tags of mails, by which lists find them, in one statement. */
 export async function insertTags(
   tx: Tx,
   mails: readonly { id: string; accountId: string; tags: readonly MailTag[] }[],
@@ -126,7 +126,7 @@ const insertTagRows = prepared<{ json: string }, unknown>((db, { json }) =>
     ),
 )
 
-/** What the outbound threads have to hear of these mails. */
+/** What the outbound threads have to be told about these mails. */
 export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
   return emails.flatMap((email) =>
     email.recipients
@@ -160,7 +160,7 @@ function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
   }))
 }
 
-/** They are written down too: the mail has to say what became of everybody. */
+/** Suppressed recipients are stored too: the mail has to tell what happened to everybody. */
 function suppressedOf(deps: InsertDeps, { row, suppressed }: PreparedEmail) {
   return suppressed.map(({ address }) => ({
     id: deps.store.ids.serial(),

@@ -11,10 +11,10 @@ import {
   type Tx,
 } from '../store/index.js'
 
-/** How long an `Idempotency-Key` is one's own. */
+/** How long an `Idempotency-Key` is remembered. */
 export const keyLifetimeMs = dayMs
 
-/** Finds what was answered under a key within its time; those of one turn in one query. */
+/** Finds the answer under a key within its time; look-ups of one turn share a query. */
 export function makeFindAnswer({ store, clock }: { store: Store; clock: Clock }) {
   return lookUpTogether(async (asked: readonly { accountId: string; key: string }[]) => {
     const since = clock.now() - keyLifetimeMs
@@ -59,8 +59,8 @@ const answerUnder = prepared<{ accountId: string; key: string; since: number }, 
 )
 
 /**
- * Keeps an answer under its key, in the write of what it tells of. Resolves with false where somebody has the key:
- * the table's own key decides, whoever asked at the same time in another thread, process or node.
+ * Keeps an answer under its key, in the write that it tells of. Resolves with false if the key is taken: the
+ * table's primary key decides between requests of all threads, processes and nodes.
  */
 export async function keepAnswer(tx: Tx, row: IdempotencyKeyRow): Promise<boolean> {
   if (isRemote(tx)) return await keepTogether(tx, row)
@@ -91,7 +91,7 @@ function keepTogether(tx: Tx, row: IdempotencyKeyRow): Promise<boolean> {
 async function keepAll(tx: Tx, rows: readonly IdempotencyKeyRow[]): Promise<boolean[]> {
   const nameOf = ({ account_id, key }: Pick<IdempotencyKeyRow, 'account_id' | 'key'>) =>
     `${account_id} ${key}`
-  // In the order of their keys: whoever else keeps some of them waits, and does not wait for us in turn.
+  // In the order of their keys, so that two transactions never wait for each other.
   const inOrder = [...rows].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
   const kept = await tx
     .insertInto('idempotency_keys')
@@ -115,7 +115,9 @@ async function keepAll(tx: Tx, rows: readonly IdempotencyKeyRow[]): Promise<bool
 
 const rowsAWrite = 500
 
-/** Deletes the keys whose time is over, in small bits, until there are no more or `signal` stops it. */
+/**
+ * Deletes the keys whose time is over, in small batches, until there are no more or `signal` stops it.
+ */
 export async function forgetExpired(
   { store, clock }: { store: Store; clock: Clock },
   signal: AbortSignal,

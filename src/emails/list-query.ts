@@ -8,7 +8,7 @@ import type { EmailFilter } from './candidates.js'
 import { parseTime } from './schedule.js'
 import { filled } from './send-fields.js'
 
-/** The contract's, in the order of a mail's life. */
+/** The contract's statuses, in the order of a mail's life. */
 export const emailStatuses: readonly EmailStatus[] = [
   ...(['queued', 'scheduled', 'sending', 'sent', 'delivered'] as const),
   ...(['bounced', 'failed', 'cancelled', 'suppressed'] as const),
@@ -27,7 +27,7 @@ export const moment = (about: string) =>
     time(about),
   )
 
-/** What clients and operators ask of the list, as they write it. */
+/** The list's filters, as clients and operators write them. */
 export const filterFields = {
   status: maybe(
     textThat(
@@ -91,7 +91,7 @@ export const filterFields = {
   createdBefore: maybe(moment('Only mails that were accepted before this time')),
 }
 
-/** The filter that is meant; what is no filter was refused before. */
+/** The filter that is meant; faulty filters were refused before. */
 export function filterOf(given: FieldValues<typeof filterFields>): EmailFilter {
   const { status, to, from, domain, type, tag, template, messageId, automationId, step } = given
   if (step !== undefined && automationId === undefined) {

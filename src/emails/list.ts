@@ -18,16 +18,16 @@ import { type EmailSummary, extrasOfRow, type SummaryRow, summaryOf } from './su
 
 export interface EmailPage {
   emails: EmailSummary[]
-  /** The id behind which the next page begins; undefined: there is no more. */
+  /** The id after which the next page begins; undefined if there is no next page. */
   next: string | undefined
 }
 
-// Some milliseconds of the thread, in between which others have their turn.
+// Takes the thread some milliseconds, between which others have their turn.
 const chunk = 200
 
 /**
- * Mails that a page looks at, so that a filter which fits few mails of millions costs no more than
- * tenths of a second: the page then ends with fewer, or none, and the next goes on from there.
+ * How many mails a page reads, so that a filter that fits few of millions takes at most some tenths
+ * of a second. Such a page ends with fewer mails, or none, and the next page goes on from there.
  */
 export const maxLooked = 10_000
 
@@ -66,7 +66,7 @@ interface Wish extends FieldValues<typeof filterFields> {
   cursor?: string | undefined
 }
 
-/** What a reader may see of an account's log, and how many mails are looked at, at most. */
+/** What a reader may see of an account's log, and how many mails are read at most. */
 interface Sight {
   test?: true
   domains?: readonly string[] | null
@@ -86,7 +86,7 @@ export async function emailsAnswer(
   }
   if (test) filter.test = true
   if (domains) filter.domains = domains
-  // A page of one filter is no page of another.
+  // A cursor belongs to one filter.
   const scope = `emails ${accountId} ${JSON.stringify(filter)}`
   const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
   const { emails, next } = await listEmails(read, accountId, filter, { limit, before, most })
@@ -94,7 +94,7 @@ export async function emailsAnswer(
   return { emails, hasMore: next !== undefined, nextCursor }
 }
 
-/** The numbers of an automation's steps in all of its versions, or of the one that is asked for. */
+/** The numbers of an automation's steps, or of one wanted step, in all versions. */
 async function stepsOf(
   read: Read,
   accountId: string,
@@ -118,7 +118,7 @@ const page = (found: readonly SummaryRow[], next: string | undefined): EmailPage
   next,
 })
 
-/** What the search by an index has left to be looked at. */
+/** Whether a mail meets the conditions that the index has not checked. */
 function fits(
   row: SummaryRow,
   filter: EmailFilter,
@@ -160,12 +160,14 @@ const isFrom = (row: SummaryRow, from: string) =>
 const hasTag = (row: SummaryRow, { name, value }: MailTag) =>
   extrasOfRow(row)?.tags?.some((one) => one.name === name && one.value === value) ?? false
 
-/** How many of an account's mails wait without having been tried, in a few ms however long its log is. */
+/** How many of an account's mails wait untried; counted in a few ms, however long its log is. */
 export interface UntriedMails {
-  /** Scheduled, counted up to one more than was asked for, and when the first of these leaves. */
+  /**
+   * Scheduled mails, counted up to one above the given bound, and when the first of them leaves.
+   */
   scheduled: number
   nextAt: number | null
-  /** Among its newest mails, of which as many are looked at: those in line for their first attempt. */
+  /** Mails in line for their first attempt, among the given number of newest mails. */
   inLine: number
 }
 
@@ -179,7 +181,7 @@ export async function untriedMails(
     .selectFrom('emails')
     .select('scheduled_at')
     .where('account_id', '=', accountId)
-    // A literal, or SQLite does not see that its small index has all of them.
+    // A literal, or SQLite would not see that its small partial index has all of them.
     .where(sql<boolean>`${rareStatus} = 'scheduled'`)
     .orderBy('id', 'desc')
     .limit(most.scheduled + 1)

@@ -10,16 +10,16 @@ import {
   messageIdEntry,
 } from './recipient-index.js'
 
-// Of a log of more days the newest are looked into.
+// In a log of more days only the newest are searched.
 const mostDays = 400
-// Each of them a day of the log.
+// Each of them is searched for in every day of the log.
 const mostSearched = 5
-// As many mails may share a Message-ID, where a program makes each the same.
+// This many mails may share a Message-ID, if a program gives all mails the same one.
 const mostFound = 100
 
 /**
- * Enters mails by the Message-IDs that programs have made, in the write that accepts them: machines answer within a second,
- * long before a mail is entered by its recipients. Mails whose Message-ID is ours cost nothing.
+ * Enters mails by the Message-IDs that programs made, in the write that accepts them: machines answer within a second,
+ * long before a mail is entered by its recipients. Mails with a Message-ID of ours cost nothing.
  */
 export async function enterMessageIds(tx: Tx, mails: readonly { row: IndexedMail }[]) {
   const entries = mails.flatMap(({ row }) => {
@@ -30,9 +30,9 @@ export async function enterMessageIds(tx: Tx, mails: readonly { row: IndexedMail
 }
 
 /**
- * The account's mails that have one of these Message-IDs, by the Message-ID: by the primary key where we have made it, and
- * by the index of mails where a program has, of which the first five are searched for. Costs a search a Message-ID and day
- * of the log.
+ * The account's mails that have one of these Message-IDs, by the Message-ID: by the primary key if we made it, and by
+ * the index of mails if a program made it, of which the first five are searched for. Costs a search a Message-ID and
+ * day of the log.
  */
 export async function mailsByMessageIds(
   read: Read,
@@ -67,10 +67,10 @@ export async function mailsByMessageIds(
     .selectFrom('emails')
     .select(['id', 'message_id'])
     .where('id', 'in', idsIn(ids, 'text'))
-    // What is entered is a hash, which another account's may have too.
+    // The index holds a hash, which another account's mail may have too.
     .where('account_id', '=', accountId)
     .execute()
-  // The newest one is meant, where a program has made a Message-ID twice.
+  // If a program used a Message-ID twice, the newest mail is meant.
   for (const { id, message_id } of mails) {
     if (others.includes(message_id) && id > (found.get(message_id) ?? '')) found.set(message_id, id)
   }

@@ -8,8 +8,8 @@ import type { PreparedEmail } from './prepare.js'
 import type { RawMessage } from './raw-message.js'
 
 /**
- * Writes a mail of the appliance to its operator, which leaves whatever any account may do. `from`
- * may be empty: postmaster at the domain that was verified first. Resolves with the mail's id and what to
+ * Writes a mail of the appliance to its operator, which no account's limits or state hold back. An empty
+ * `from` means postmaster at the domain that was verified first. Resolves with the mail's id and what to
  * ring the outbound threads for, or undefined when there is no verified domain that could sign it.
  */
 export async function insertNotice(
@@ -30,10 +30,12 @@ export async function insertNotice(
   return due && { id, due }
 }
 
-/** A mail of the appliance itself; `raw` stands for its text where it was written as a whole. */
+/**
+ * A mail of the appliance itself; `raw` replaces the text if the message was written as a whole.
+ */
 export interface OwnMail {
   id: string
-  /** That signs it. */
+  /** The domain that signs it. */
   domainId: string
   from: string
   to: string
@@ -46,8 +48,8 @@ export interface OwnMail {
 }
 
 /**
- * Writes a mail of the appliance, of no account's quota or rates. Resolves with what to ring for, or
- * undefined where `to` is no address.
+ * Writes a mail of the appliance, which counts in no account's quota or rates. Resolves with what to
+ * ring for, or undefined if `to` is no address.
  */
 export async function insertOwnMail(
   deps: InsertDeps,
@@ -73,7 +75,7 @@ export async function insertOwnMail(
       from_header: mail.from,
       to_list: JSON.stringify([mail.to]),
       reply_to: null,
-      // RFC 3834 §5: no vacation notice is to answer, whose answer would come here to be sent on.
+      // RFC 3834 §5: no vacation notice shall answer, as its answer would come here to be sent on.
       extras:
         mail.raw === undefined
           ? writeExtras({ headers: { 'Auto-Submitted': 'auto-generated' } })

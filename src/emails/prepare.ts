@@ -17,7 +17,7 @@ import { parseScheduledAt } from './schedule.js'
 import type { SendInput } from './send-body.js'
 import { knownSender, noSenders, type Senders, verifiedSender } from './sender.js'
 
-/** A mail that nothing speaks against, ready to be written. */
+/** A mail that passed all checks, ready to be written. */
 export interface PreparedEmail {
   row: Omit<
     EmailRow,
@@ -27,24 +27,24 @@ export interface PreparedEmail {
   text: string | null
   tags: readonly MailTag[]
   attachments: readonly NewAttachment[]
-  /** A message that came whole; `html` and `text` are empty then. */
+  /** A message that was handed in whole; `html` and `text` are then empty. */
   raw?: RawMessage | undefined
   /** Who gets it, and who must not (`suppression`). */
   recipients: Mailbox[]
   suppressed: Mailbox[]
-  /** Whose deliveries wait from the beginning, and why: they are of a surge. */
+  /** Present if its deliveries are held from the beginning because of a surge. */
   held?: HeldMail | undefined
   /** When its deliveries fall due. */
   dueAt: number
 }
 
-/** A mail that nothing speaks against but, perhaps, its recipients' suppression. */
+/** A mail that passed all checks except its recipients' suppression. */
 export interface MailDraft {
-  /** Status and what waits are those of the mail once it is known who gets it. */
+  /** Status and waiting count are set once it is known who gets the mail. */
   row: PreparedEmail['row']
   html: string
   text: string | null
-  /** What its sender should know of it, though it is taken. */
+  /** What its sender should know of it although it is accepted. */
   warnings: readonly string[]
   tags: readonly MailTag[]
   attachments: readonly NewAttachment[]
@@ -55,24 +55,25 @@ export interface MailDraft {
   isConfirmation: boolean
 }
 
-/** A send as clients of the API write it, or with a message that is whole already. */
+/** A send as clients of the API write it, or with a message that is already whole. */
 export type SendRequest = SendInput & { raw?: RawMessage }
 
 /** What the mails of one request share. */
 export interface OfRequest {
   senders: Senders
   reader: AttachmentReader
-  /** Attachments of each of them. */
+  /** Attachments that each of them has. */
   shared: readonly AskedAttachment[]
-  /** Of a form alone: no field of a request says so. */
+  /** Only a form sets it: no field of a request does. */
   isConfirmation: boolean
-  /** It came by a test key: it goes to the account's test inbox, and never to anybody. */
+  /** It came by a test key: it goes to the account's test inbox, and never to a recipient. */
   isTest: boolean
 }
 
 /**
  * Checks everything about a mail that can be refused before anything is written. `now` is when it is
- * accepted, one time for a whole batch: what is counted then is given back to the same period.
+ * accepted, one time for a whole batch, so that a cancelled mail is given back to the period that it
+ * was counted in.
  */
 export async function draftEmail(
   deps: EmailDeps,
@@ -104,7 +105,8 @@ export async function draftEmail(
       return noted(error)
     }
   }
-  // Most mails wait for nothing: a promise for each look made a quarter of all garbage of a batch.
+  // Most mails have nothing to await: a promise for each check made a quarter of all garbage of a
+  // batch.
   if (topicId !== undefined) await checkTopic(deps, accountId, type, topicId).catch(noted)
   const scheduledAt = tried(() => parseScheduledAt(input.scheduledAt, now))
   const sender =
@@ -119,7 +121,7 @@ export async function draftEmail(
     throw new FaultyDraft(faults)
   }
   const { to, mailboxes } = recipients
-  // Nothing is fetched for a mail that is refused.
+  // Only now, so that nothing is fetched for a refused mail.
   const attachments = asked.length === 0 ? [] : await reader.take(asked)
   const id = isTest ? deps.store.ids.testUuid() : deps.store.ids.uuid()
   const warnings = warningsAbout(content)
@@ -163,7 +165,7 @@ export async function draftEmail(
   }
 }
 
-/** What a single send is told of is the first fault; a batch tells them all. */
+/** A single send is told its first fault; a batch is told all faults. */
 export class FaultyDraft extends ApiError {
   constructor(readonly faults: readonly ApiError[]) {
     const [first] = faults
@@ -187,7 +189,9 @@ async function checkTopic(
   }
 }
 
-/** Drops who must not get it, in the write: one look-up for all mails of an account, type and topic. */
+/**
+ * Drops suppressed recipients, in the write: one look-up for all mails of an account, type and topic.
+ */
 export async function prepareEmails(
   tx: Tx,
   drafts: readonly MailDraft[],
@@ -206,7 +210,7 @@ export async function prepareEmails(
 }
 
 /**
- * Who is suppressed is left out of the deliveries but stays in the mail's header: the others see to
+ * A suppressed recipient gets no delivery but stays in the mail's header, where the others see to
  * whom it was written.
  */
 function prepared(draft: MailDraft, blocked: ReadonlySet<string>): PreparedEmail {
@@ -214,7 +218,7 @@ function prepared(draft: MailDraft, blocked: ReadonlySet<string>): PreparedEmail
   const isFree = blocked.size === 0
   const recipients = isFree ? mailboxes : mailboxes.filter(({ address }) => !blocked.has(address))
   const suppressed = isFree ? [] : mailboxes.filter(({ address }) => blocked.has(address))
-  // Set again should the write run again.
+  // Set in each run, as the write may run again.
   row.status = initialStatus(recipients.length, row.scheduled_at)
   row.waiting = recipients.length
   const dueAt = row.scheduled_at ?? row.created_at
@@ -222,12 +226,12 @@ function prepared(draft: MailDraft, blocked: ReadonlySet<string>): PreparedEmail
 }
 
 function initialStatus(recipients: number, scheduledAt: number | null) {
-  // decisions.md: nobody is left to mail, which the client learns from the status alone.
+  // decisions.md: nobody is left to mail, and only the status tells the client.
   if (recipients === 0) return 'suppressed'
   return scheduledAt === null ? 'queued' : 'scheduled'
 }
 
-/** A queue that grows without end would take the disk from mail that was accepted. */
+/** A queue that grows without end would take the disk space of mail that was accepted. */
 function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
   if (backlog.left(maxQueued) > 0) return
   if (backlog.isDraining) {
@@ -247,7 +251,7 @@ interface MailContent {
   text: string | null
 }
 
-/** Of a mail that came whole, or with its HTML; undefined for one of a template. */
+/** The content of a mail that came whole or with its HTML; undefined for one from a template. */
 function contentGiven({
   html,
   template,
@@ -260,7 +264,7 @@ function contentGiven({
   return { subject, html, text: text ?? null }
 }
 
-/** A template filled in: a mail that leaves later is what it was when accepted. */
+/** The template is filled in now, so that a later mail has the content of its acceptance. */
 async function contentOf(
   deps: EmailDeps,
   accountId: string,
@@ -275,7 +279,7 @@ async function contentOf(
   return await renderTemplate(deps.renderer, template, { variables, subject, text, copyTags })
 }
 
-/** Nobody may leave a list by another's link, so marketing mail has no copies that are alike. */
+/** Nobody may leave a list by another's link, so marketing mail has no identical copies. */
 function recipientsFor(type: SendInput['type'], input: SendInput): Recipients {
   const recipients = recipientsOf(input)
   if (type === 'marketing' && recipients.cc.length + recipients.bcc.length > 0) {
@@ -286,7 +290,7 @@ function recipientsFor(type: SendInput['type'], input: SendInput): Recipients {
   return recipients
 }
 
-/** What is odd about content that is taken all the same. Only HTML of such a length is looked at. */
+/** Warnings about content that is accepted. Only HTML of such a length is examined. */
 export function warningsAbout({ html, text }: Pick<MailContent, 'html' | 'text'>): string[] {
   if (text !== null || !isTextCut(html)) return []
   return [
@@ -294,7 +298,7 @@ export function warningsAbout({ html, text }: Pick<MailContent, 'html' | 'text'>
   ]
 }
 
-/** The columns of what few mails have; most have nothing, and cost nothing. */
+/** The columns for what few mails have; most mails have none of it, and cost nothing. */
 export function extrasOf(
   { replyTo, headers, tags }: Pick<SendInput, 'replyTo' | 'headers' | 'tags'>,
   {

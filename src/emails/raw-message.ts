@@ -2,33 +2,36 @@ import { type NewContent, putContents } from '../contents/index.js'
 import type { MessagePart } from '../mime/index.js'
 import { preparedInsert, type Store, type Tx } from '../store/index.js'
 
-/** A message that a program wrote as a whole, which leaves as it is. */
+/** A message that a program wrote as a whole, and that leaves unchanged. */
 export interface RawMessage {
   /** With its angle brackets. */
   messageId: string
-  /** The fields that leave, each ended by CRLF; not what is added to each recipient's copy. */
+  /** The fields that leave, each ended by CRLF, without those added to each recipient's copy. */
   header: Buffer
   body: NewContent
-  /** `bh=` of the body in relaxed form (RFC 6376 §3.4.4), so that it is read once for each copy. */
+  /**
+   * `bh=` of the body in relaxed form (RFC 6376 §3.4.4), so that each copy has to read it only
+   * once.
+   */
   bodyHash: string
   /** The body has octets over 127. */
   eightBit: boolean
-  /** The header has: only servers that offer SMTPUTF8 can take it (RFC 6532). */
+  /** The header has such octets: only servers that offer SMTPUTF8 can take it (RFC 6532). */
   smtpUtf8: boolean
-  /** The parts that may get tracked links and a footer; null where nothing may be changed. */
+  /** The parts that may get tracked links and a footer; null if nothing may be changed. */
   parts: ChangeableParts | null
 }
 
-/** Places in the body. */
+/** The places of parts in the body. */
 export interface ChangeableParts {
   html: MessagePart
-  /** Undefined: there is none, or more than one. */
+  /** Undefined if there is none, or more than one. */
   text?: MessagePart | undefined
 }
 
 const insertRaw = preparedInsert('raw_messages')
 
-/** Writes it beside its mail. */
+/** Writes the message beside its mail. */
 export async function insertRawMessage(
   tx: Tx,
   { ids }: Pick<Store, 'ids'>,

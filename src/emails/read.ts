@@ -14,11 +14,13 @@ export interface EmailRecord extends EmailSummary {
   headers: Readonly<Record<string, string>>
   metadata: unknown
   attachments: EmailAttachment[]
-  /** Text, HTML and attachments are deleted, as they were old enough: `attachments` is empty then. */
+  /** Text, HTML and attachments were deleted because of their age; `attachments` is then empty. */
   contentDeleted: boolean
-  /** What its sender should know of it, though it was taken. */
+  /** What its sender should know of it although it was accepted. */
   warnings: readonly string[]
-  /** Some of it waits until the operator releases it: all that the account sends, or this mail. */
+  /**
+   * Some of the mail waits until the operator releases it: the account's whole mail, or this mail.
+   */
   held: Held | null
   recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt' | 'held'> & {
     /** The field that the recipient was given in; `to` before `cc` before `bcc`. */
@@ -39,12 +41,12 @@ interface EmailAttachment {
 }
 
 interface Held {
-  /** Null where the whole account is stopped. */
+  /** Null if the whole account is stopped. */
   since: string | null
   reason: string
 }
 
-/** What cannot be read of a mail whose row is damaged is told to `onDamage`, and the rest is answered. */
+/** The unreadable parts of a damaged row are told to `onDamage`, and the rest is answered. */
 export async function readEmail(
   read: Read,
   accountId: string,
@@ -104,7 +106,10 @@ export async function readEmail(
   }
 }
 
-/** In which field a recipient was given; most mails have `to` alone, and nothing is parsed for them. */
+/**
+ * The field that each recipient was given in; most mails have only `to`, and nothing is parsed for
+ * them.
+ */
 function kinds(
   to: readonly string[],
   cc: readonly string[],
@@ -117,7 +122,7 @@ function kinds(
   return (address: string) => (inTo.has(address) ? 'to' : inCc.has(address) ? 'cc' : 'bcc')
 }
 
-/** Whose mail it is, for operators, who may look at all of them. */
+/** The account of a mail, for operators, who may read all mails. */
 export async function accountOfEmail(read: Read, id: string): Promise<string> {
   const row = await read
     .selectFrom('emails')
@@ -146,17 +151,19 @@ export interface MailHappening {
   deliveryId: number | null
   /** Word for word. */
   reply: string | null
-  /** What was concluded from it, and by which rule; of an open or click who asked, and for what. */
+  /** What was concluded from it, and by which rule; for an open or click, who fetched what. */
   means: string
-  /** The class of a refusal, where that is what it means. */
+  /** The class, if it is a refusal. */
   bounceClass?: string | undefined
-  /** Of a complaint: whether it provably comes from a feedback loop. */
+  /** For a complaint: whether it provably comes from a feedback loop. */
   isProved?: boolean | undefined
   /** A machine made this open or click, so it counts for nothing. */
   byMachine: boolean
 }
 
-/** From its acceptance on: events, and beside them what ended without one, for it was never tried. */
+/**
+ * All events from its acceptance on, and the recipients who were never tried, which have no event.
+ */
 export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): MailHappening[] {
   const told = new Set(events.map(({ type, recipient }) => `${type} ${recipient}`))
   const silent = { deliveryId: null, reply: null, means: '', byMachine: false }
@@ -183,7 +190,10 @@ export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): Ma
   return rows.sort((a, b) => a.at - b.at)
 }
 
-/** What an event means, in words; for a complaint whether it provably comes from a feedback loop. */
+/**
+ * What an event means, in words; for a complaint also whether it provably comes from a feedback
+ * loop.
+ */
 function meaningOf({ type, detail }: MailEvent): string {
   if (type === 'opened' || type === 'clicked') {
     const who = detail?.machine ? `[machine: ${detail.sign ?? 'unknown'}]` : detail?.userAgent

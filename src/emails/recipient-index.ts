@@ -18,20 +18,22 @@ import {
 } from '../store/index.js'
 
 /*
- * Mails by recipient, and by the Message-ID where a program has made it, filled in behind the acceptance: an entry beside each mail would cost it a page of
- * its own (25 µs a mail, Nov 2026), many at once share theirs. Entries lie by day, so that those of one
- * time are together; a search looks into each day. What is newer than `through` is not in it yet.
+ * Mails by recipient, and by a Message-ID that a program made. Filled in after the acceptance: an entry beside each
+ * mail would cost it a page of its own (25 µs a mail, Nov 2026), while many at once share pages. Entries are ordered by
+ * day, so that those of one time are together; a search looks into each day. Mails newer than `through` are not in it
+ * yet.
  */
 const lagMs = 60_000
 const lateMs = 30_000
-// While there is nothing to enter; far less than a mail waits anyway.
+// The pause while there is nothing to enter; far shorter than a mail waits anyway.
 const everyMs = 5_000
-// Clients wait meanwhile, and 500 took 18 ms: while an old log was entered, p90 of the API was 18 instead of 10.
+// Clients wait meanwhile, and 500 took 18 ms: while an old log was entered, p90 of the API was 18 ms instead of
+// 10.
 const mailsAWrite = 100
-// It rests for so many times as long as it has worked, however many mails are to be entered, e.g. after an update.
+// It rests this many times as long as it worked, however many mails are to be entered, e.g. after an update.
 const restFactor = 2
 
-/** What a mail is entered by. */
+/** The fields by which a mail is entered. */
 export interface IndexedMail {
   id: string
   account_id: string
@@ -75,15 +77,16 @@ export async function enterNext({ store, clock }: { store: Store; clock: Clock }
 }
 
 /**
- * Enters mails that are committed long after their ids were made, when the rest of their time may have been
- * entered already. Called in the transaction that writes them.
+ * Enters mails that are committed long after their ids were made, when other mails of that time may already
+ * have been entered. Called in the transaction that writes them.
  */
 export async function enterIfLate(
   tx: Tx,
   clock: Clock,
   mails: readonly { row: IndexedMail & { created_at: number } }[],
 ): Promise<void> {
-  // An id is never older than the time of the acceptance, but by a clock that was ahead it may be behind what is entered.
+  // An id is never older than its acceptance. But if the clock was ahead earlier, the id may be below those already
+  // entered.
   const latest = clock.now() - lateMs
   const through = await readThrough(tx)
   const late = mails.filter(({ row }) => row.created_at < latest || row.id <= through)
@@ -101,20 +104,20 @@ export async function allEntered(read: Read): Promise<boolean> {
   return (await query.executeTakeFirst()) === undefined
 }
 
-/** Up to which mail all are entered. */
+/** The id up to which all mails are entered. */
 export async function readThrough(read: Read): Promise<string> {
   const [row] = await throughOf(read, {})
   return row?.through ?? ''
 }
 
-/** Asked in each write that accepts mail. */
+/** Read in each write that accepts mail. */
 const throughOf = prepared<object, { through: string }>((db) =>
   db.selectFrom('recipient_index').select('through'),
 )
 
 /**
  * Mails that are entered for the address (or Message-ID), newest first, with ids from `since` to below `until`; now and
- * then one of another's, as what is kept is a hash.
+ * then one of another address, as the index keeps a hash.
  */
 export async function enteredFor(
   read: Read,
@@ -128,7 +131,7 @@ export async function enteredFor(
     .limit(1)
     .executeTakeFirst()
   if (oldest === undefined) return []
-  // What was entered before 2026-11-22 is found as it was written alone.
+  // Entries from before 2026-11-22 are found only by the address as it was written.
   const written = new Set([addressKey(recipient.address), recipient.address])
   const keys = [...written].map((address) => keyOf(recipient.accountId, address))
   const found: string[] = []
@@ -143,7 +146,7 @@ export async function enteredFor(
   return found
 }
 
-/** By day and a hash of account and address: the index is small, and tells nobody addresses. */
+/** By day and a hash of account and address: the index is small, and reveals no addresses. */
 const entriesOn = prepared<
   { day: number; key: number; since: string; until: string; limit: number },
   { email_id: string }
@@ -160,8 +163,8 @@ const entriesOn = prepared<
 )
 
 /**
- * Which of the addresses the account never mailed, as far as its log goes: nothing that was entered for them has left.
- * `before`: as it was at that time. Costs a search an address and day that the log has.
+ * The addresses that the account never mailed, as far as its log goes: no mail entered for them has left. `before`:
+ * the state at that time. Costs a search an address and day that the log has.
  */
 export async function neverMailed(
   tx: Tx,
@@ -184,13 +187,16 @@ export async function neverMailed(
   return new Set([...open.values()].flat())
 }
 
-/** Of the oldest entry and the newest; `last` is before `first` where there is none. */
+/** The days of the oldest and the newest entry; `last` is before `first` if there are none. */
 export async function daysEntered(read: Read): Promise<{ first: number; last: number }> {
   const [row] = await firstAndLastDay(read, {})
   return { first: row?.first ?? 0, last: row?.last ?? -1 }
 }
 
-/** Each by itself: SQLite takes the end of an index for one of them alone, and reads all of it for both. */
+/**
+ * Two queries: for a single min or max SQLite reads only the end of an index, but for both it reads all of
+ * it.
+ */
 const firstAndLastDay = prepared<object, { first: number | null; last: number | null }>((db) =>
   db.selectNoFrom((eb) => [
     eb
@@ -204,10 +210,10 @@ const firstAndLastDay = prepared<object, { first: number | null; last: number | 
   ]),
 )
 
-// No id of a time is behind it.
+// No id is greater.
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** Those of the keys that have an entry of that day whose mail has left. */
+/** The keys that have an entry of that day whose mail has left. */
 const mailedOn = prepared<{ day: number; until: string; json: string }, { key: number }>(
   (db, { day, until, json }) =>
     db
@@ -239,18 +245,18 @@ async function enter(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
 
 /** All of to, cc and bcc, since people search for a recipient and not for a field. */
 function entriesOf(mails: readonly IndexedMail[]) {
-  // What is damaged must not keep the others waiting.
+  // A damaged mail must not keep the others waiting.
   const sound = mails.filter(({ id }) => Number.isInteger(dayOf(id)))
   const entries = sound.flatMap((mail) =>
     keysIn(mail).map(
       (address) => [dayOf(mail.id), keyOf(mail.account_id, address), mail.id] as const,
     ),
   )
-  // In the order of the table: entries of one page come together.
+  // In the order of the table, so that entries of one page are written together.
   return entries.sort(([dayA, keyA], [dayB, keyB]) => dayA - dayB || keyA - keyB)
 }
 
-/** What a mail is found by. A Message-ID has angle brackets, which no address has. */
+/** The keys by which a mail is found. A Message-ID has angle brackets, which no address has. */
 const keysIn = (mail: IndexedMail): string[] => [
   ...recipientsIn(mail),
   ...(hasOwnMessageId(mail) ? [] : [addressKey(mail.message_id)]),
@@ -258,23 +264,28 @@ const keysIn = (mail: IndexedMail): string[] => [
 
 const hasOwnMessageId = ({ id, message_id }: IndexedMail) => mailOfMessageId(message_id) === id
 
-/** The entry of a mail by the Message-ID that a program has made; undefined where it is ours. */
+/**
+ * The entry of a mail by the Message-ID that a program made; undefined if the Message-ID is ours.
+ */
 export const messageIdEntry = (mail: IndexedMail) =>
   hasOwnMessageId(mail)
     ? undefined
     : ([dayOf(mail.id), keyOf(mail.account_id, addressKey(mail.message_id)), mail.id] as const)
 
-/** The id of a mail by a Message-ID as we make them: it begins with that. */
+/** The id of a mail by a Message-ID of ours, which begins with it. */
 export const mailOfMessageId = (messageId: string): string | undefined =>
   /^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/.exec(messageId)?.[1]
 
-/** Takes back what is entered of mails, in the write that deletes them. */
+/** Removes the entries of mails, in the write that deletes them. */
 export async function removeEntries(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
   const entries = entriesOf(mails)
   if (entries.length > 0) await deleteEntries(tx, { json: JSON.stringify(entries) })
 }
 
-/** Finds a mail by what its recipients are now, and by none that it had before. Entered twice is entered once. */
+/**
+ * Makes a mail found by its present recipients, and no longer by former ones. Entering twice has no further
+ * effect.
+ */
 export async function enterAnew(tx: Tx, before: IndexedMail, after: IndexedMail): Promise<void> {
   await removeEntries(tx, [before])
   await enter(tx, [after])
@@ -296,7 +307,7 @@ const deleteEntries = prepared<{ json: string }, unknown>((db, { json }) =>
   ),
 )
 
-/** Of day, key and id; those that are there already are left. */
+/** Inserts entries of day, key and id; existing ones stay. */
 export const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('recipient_entries')
@@ -316,6 +327,6 @@ export const insertEntries = prepared<{ json: string }, unknown>((db, { json }) 
 
 const dayOf = (id: string) => dayNumber(uuidTime(id))
 
-/** 48 bits, which a JavaScript number holds. */
+/** 48 bits, which a JavaScript number holds exactly. */
 export const keyOf = (accountId: string, address: string) =>
   createHash('sha256').update(`${accountId} ${address}`).digest().readUIntBE(0, 6)

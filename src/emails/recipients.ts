@@ -4,17 +4,17 @@ import type { SendInput } from './send-body.js'
 import { maxRecipients } from './send-fields.js'
 
 export interface Recipients {
-  /** As given, each mailbox once in its field: what readers of the mail see, but for `bcc`. */
+  /** As given, each mailbox once in its field; readers of the mail see all but `bcc`. */
   to: string[]
   cc: string[]
   bcc: string[]
-  /** Who gets a delivery: each mailbox once, in whatever fields it is. */
+  /** Who gets a delivery: each mailbox once, even if several fields name it. */
   mailboxes: Mailbox[]
 }
 
 /** Throws a 400 for too many, counted as they are given, over all three fields. */
 export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc'>): Recipients {
-  // Most mails.
+  // This is the form of most mails.
   if (typeof to === 'string' && cc === undefined && bcc === undefined) {
     return { to: [to.trim()], cc: [], bcc: [], mailboxes: [mailboxOf(to)] }
   }
@@ -37,15 +37,15 @@ export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc
   return { to: givenTo, cc: givenCc, bcc: givenBcc, mailboxes: [...all.values()] }
 }
 
-/** Read again where it is used, so that what is stored is what was sent. */
+/** Parsed again at its use, so that the stored text is what was sent. */
 function mailboxOf(given: string): Mailbox {
   const mailbox = parseMailbox(given)
-  // `sendBody` has let only addresses through.
+  // `sendBody` lets only addresses through.
   if (mailbox === undefined) throw new Error('A recipient that is not an email address')
   return mailbox
 }
 
-/** One, several or none, as a list. */
+/** One value, several or none, as a list. */
 export function listed(given: string | readonly string[] | undefined): readonly string[] {
   return given === undefined ? [] : typeof given === 'string' ? [given] : given
 }

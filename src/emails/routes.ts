@@ -55,7 +55,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     operations.sendBatch,
     async ({ account, body, remember, letGo }) => {
       refuseForeignFields(body, ofBatch)
-      // Emptied as well: what is read is let go of as soon as the mails are drafted.
+      // The body is emptied too, so that its items are freed as soon as the mails are drafted.
       const items = body.emails.splice(0).map((item) => itemOf(item, account))
       const by = handingKey(deps, account)
       const input = { items, attachments: body.attachments, by, letGo, ...howOf(account) }
@@ -76,7 +76,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     return ussdAnswer(id)
   })
 
-  // Clients ask again and again; the operator is told of a damaged mail once.
+  // Clients ask repeatedly, but the operator is told of a damaged mail once.
   const told = new Map<string, true>()
   const tellDamage = (emailId: string) => (columns: string[]) => {
     if (told.has(emailId)) return
@@ -84,7 +84,9 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     deps.log.error({ emailId, columns }, 'A stored mail is damaged; the rest of it is answered')
   }
 
-  /** The account's mail; for a key that is limited to domains only their mails exist, for a test key its own kind. */
+  /**
+   * The account's mail. For a key that is limited to domains only their mails exist; for a test key, only test mails.
+   */
   const readOwn = async (account: Principal, id: string) => {
     if (account.isTest && !isTestId(id)) throw noSuchEmail()
     const email = await readEmail(deps.store.read, account.accountId, id, tellDamage(id))
@@ -144,7 +146,7 @@ function itemOf(item: unknown, account: Principal): SendInput | ApiError {
   }
 }
 
-/** Throws a 403 for a sender that the key may not use; what is no sender at all is refused later. */
+/** Throws a 403 for a sender that the key may not use; text that is no sender is refused later. */
 function refuseOtherSender(account: Principal, from: string): void {
   if (account.domains === null) return
   const domain = parseMailbox(from)?.domain

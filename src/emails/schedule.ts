@@ -1,18 +1,18 @@
 import { dayMs, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
-/** Further ahead no mail is scheduled. */
+/** No mail is scheduled further ahead. */
 export const mostDaysAhead = 90
 const maxAheadMs = mostDaysAhead * dayMs
 
 // ISO 8601: date and time, seconds and zone optional. Without a zone it is UTC, because a server's
-// local time is nobody's. A date alone is no moment: midnight is seldom meant.
+// local time is nobody's. A date alone is not enough: midnight is seldom meant.
 const iso =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
 /**
  * The time at which a mail shall leave, or undefined for at once; throws `validation_error`. Sends have
- * a bound of 90 days, campaigns none (interface.md, Limits).
+ * a bound of 90 days, campaigns have none (interface.md, Limits).
  */
 export function parseScheduledAt(
   text: string | undefined,

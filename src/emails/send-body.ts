@@ -32,9 +32,9 @@ import {
 } from './send-fields.js'
 
 /*
- * The bodies that become mail: a send, a batch of them, and what a USSD callback asks for. What is required depends on
- * other fields, which JSON Schema could say only in alternatives that generated clients cannot use: these are made of
- * `required` alone, and `openapi/client-types.ts` makes a union of them.
+ * The bodies that become mail: a send, a batch, and a USSD callback's request. Which fields are required depends on
+ * other fields. JSON Schema could say this fully only in alternatives that generated clients cannot use, so these
+ * alternatives have only `required`, and `openapi/client-types.ts` makes a union of them.
  */
 export const unknownFields =
   'Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422'
@@ -114,7 +114,7 @@ const fields = {
   metadata: maybe(metadata),
 }
 
-/** What a client gives of a mail, once it is checked. */
+/** A mail as a client gave it, after the check. */
 export type SendInput = FieldValues<typeof fields>
 
 const loose = table(fields, {

@@ -22,9 +22,9 @@ import type { MailTag } from '../store/index.js'
 import { maxHeaderBytes, maxHeaders, maxHeadersBytes } from './header-fields.js'
 
 /*
- * The fields of a mail, one by one. Every rule says in its message what it expects, because that is what the client
- * reads, with the beginning of what was given. Limits: decisions.md, 'Sending'. Those in bytes have the same number in
- * the schema, where `maxLength` counts characters: no text within the limit exceeds it.
+ * The fields of a mail, one by one. Every rule's message says what it expects, because the client reads it, with the
+ * beginning of the given value. Limits: decisions.md, 'Sending'. Those in bytes have the same number in the schema,
+ * where `maxLength` counts characters: no text within the byte limit has more characters.
  */
 export const maxRecipients = 50
 export const maxContentBytes = 2 * 1024 * 1024
@@ -64,7 +64,7 @@ export const recipient = (schema = address('An address', 'Ann <ann@example.org>'
 
 const oneAddress = recipient()
 
-/** One address, or an array of `least` or more; of more than `most` too where they `mayPass`. */
+/** One address, or an array of `least` or more; more than `most` only if they `mayPass`. */
 function addresses(
   about: string,
   { least, most, mayPass = false }: { least: 0 | 1; most: number; mayPass?: boolean },
@@ -95,7 +95,7 @@ function addresses(
   })
 }
 
-/** Recipients: how many are too many has an error of its own too, 400 with `count` and `max`. */
+/** Recipients: too many have an error of their own too, 400 with `count` and `max`. */
 export const recipients = (about: string, least: 0 | 1 = 0) =>
   addresses(about, { least, most: maxRecipients, mayPass: true })
 
@@ -140,8 +140,8 @@ export const content = (least: 0 | 1, schema: Schema): Field<string> =>
   )
 
 /**
- * Which names and values may be in it has an error of its own: 422 that names the header and says why. The list of
- * those that cannot be set is spelled out, because a 422 for a header that worked elsewhere is otherwise a riddle.
+ * Forbidden names and values have an error of their own: a 422 that names the header and says why. The description
+ * lists the headers that cannot be set, as a 422 for a header that worked elsewhere would be a riddle.
  */
 export const headers = field(
   rule<Record<string, string>>(
@@ -157,7 +157,10 @@ export const headers = field(
   },
 )
 
-/** Of few characters, as a tag stands in URLs (`?tag=name:value`), in CSV and in the columns of figures. */
+/**
+ * Only few characters are allowed, as a tag occurs in URLs (`?tag=name:value`), in CSV and in the columns
+ * of figures.
+ */
 const ofCharacters = (pattern: string, expected: string, about: string): Field<string> => {
   const form = new RegExp(pattern)
   return textThat(expected, (value) => form.test(value), text(about, { pattern }))
@@ -180,7 +183,7 @@ export const tag = table(
   { about: 'A tag: a name and a value. Each name once in a mail' },
 )
 
-/** Each name once: a mail that counts twice in the same group would make the figures wrong. */
+/** Each name once: a mail counted twice in one group would make the figures wrong. */
 export const tags = field(
   refine(
     dynamic<MailTag[]>((value) => {
@@ -206,7 +209,7 @@ export const tags = field(
   },
 )
 
-/** Whether it is a time, and a possible one, is the domain's to say (400 without `issues`). */
+/** The domain code judges whether it is a time, and a possible one (400 without `issues`). */
 export const scheduledAt = (about: string): Field<string> =>
   textThat(
     'a string: date and time in ISO 8601',
@@ -225,7 +228,10 @@ export const json = (about: string, maxBytes: number): Field<Record<string, unkn
     ownData(`${about}; at most ${maxBytes / 1024} KiB as JSON`),
   )
 
-/** What is in them has an error of its own: 422, which names the attachment and what is wrong. */
+/**
+ * Faults in attachments have an error of their own: a 422 that names the attachment and what is
+ * wrong.
+ */
 export const attachments = field(rule<unknown[]>('an array of attachments', Array.isArray), {
   type: 'array',
   description:

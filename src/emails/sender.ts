@@ -5,17 +5,17 @@ import type { Read } from '../store/index.js'
 
 type SenderDomain = NonNullable<Awaited<ReturnType<typeof findSenderDomain>>>
 
-/** What was asked of an account's sender domains already, by their names. */
+/** The look-ups of an account's sender domains so far, by name. */
 export interface Senders {
-  /** Those that are verified; of any other one it is asked anew. */
+  /** The verified ones; any other domain is looked up again. */
   known: Map<string, SenderDomain>
-  /** Questions that have no answer yet: mails that come at once share one. */
+  /** Look-ups without an answer yet: mails that come at once share one. */
   asked: Map<string, Promise<SenderDomain | undefined>>
 }
 
 export const noSenders = (): Senders => ({ known: new Map(), asked: new Map() })
 
-/** The sender, where its domain was found already. */
+/** The sender, if its domain was found already. */
 export function knownSender(from: string, senders: Senders): VerifiedSender | undefined {
   const mailbox = parseMailbox(from)
   const domain = mailbox && senders.known.get(mailbox.domain)

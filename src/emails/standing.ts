@@ -11,7 +11,7 @@ export interface Standing {
 }
 
 /**
- * How an account stands, up to a second old where it may send transactional mail; marketing mail takes more, and is
+ * An account's state, up to a second old if it may send transactional mail. Marketing mail depends on more, and is
  * looked up each time.
  */
 export async function standingOf(

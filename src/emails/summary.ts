@@ -22,7 +22,7 @@ export interface EmailSummary {
   status: EmailStatus
   type: 'transactional' | 'marketing'
   topicId: string | null
-  /** The campaign that it is of. */
+  /** The campaign that it belongs to. */
   broadcastId: string | null
   /** The slug of the template that it was made from. */
   template: string | null
@@ -39,7 +39,7 @@ export interface EmailSummary {
   test: boolean
 }
 
-/** What is asked of `emails`, beside `broadcasts.extras as broadcast_extras`. */
+/** The columns read of `emails`, beside `broadcasts.extras as broadcast_extras`. */
 export const summaryColumns = [
   ...(['emails.id', 'emails.account_id', 'emails.from_header', 'emails.to_list'] as const),
   ...(['emails.extras', 'emails.subject', 'emails.status', 'emails.type'] as const),
@@ -57,12 +57,12 @@ export type SummaryRow = Pick<Selectable<EmailRow>, Column> & {
   broadcast_extras: string | null
 }
 
-/** What a mail has beside its columns; those of a campaign have its own. */
+/** A mail's values beside its columns; mails of a campaign have the campaign's. */
 export const extrasOfRow = (
   row: Pick<SummaryRow, 'extras' | 'broadcast_extras'>,
 ): MailExtras | undefined => readExtras(row.extras ?? row.broadcast_extras)
 
-/** What cannot be read of a damaged row is left empty. */
+/** Unreadable fields of a damaged row are left empty. */
 export function summaryOf(row: SummaryRow): EmailSummary {
   const { cc = [], bcc = [], tags = [] } = extrasOfRow(row) ?? {}
   return {

@@ -173,7 +173,7 @@ export const getErasure = operation('GET /v1/contacts/erasures/:id', {
   }),
 })
 
-/** They are among those of contacts. */
+/** Erasures are among the operations of contacts. */
 export const erasures: Omit<Contract, 'tag'> = {
   operations: [downloadPerson, erasePerson, getErasure],
 }

@@ -7,12 +7,12 @@ import { eventsKnown } from './known-life.js'
 import { isNothing, overviewOf } from './overview.js'
 import { namesIn } from './overview-words.js'
 
-// Some milliseconds of the thread, in between which others have their turn.
+// One look takes some milliseconds of the thread; other work has its turn between two looks.
 const mailsALook = 50
 
 /**
- * All that an account has of an address: a ZIP of a page for people, JSON, and its mails and consent as CSV. It comes in pieces, as the
- * mails are read, so that neither its size nor what it is compressed of stands in memory or holds anybody up.
+ * All that an account has of an address: a ZIP with a page for people, JSON, and the mails and consent as CSV. It comes
+ * in pieces, as the mails are read, so that it never lies whole in memory and holds nobody up.
  */
 export async function* downloadOf(
   read: Read,
@@ -34,7 +34,7 @@ export async function* downloadOf(
     }
   }
   const everything = fileNamed('everything.json')
-  // What a later file has is held back, compressed, until the one before is whole.
+  // The content of a later file is held back, compressed, until the file before it is whole.
   const lines = fileNamed('mails.csv')
   const proof = fileNamed('consent.csv')
   const overview = fileNamed('overview.html')
@@ -83,7 +83,7 @@ export async function* downloadOf(
   yield* taken(ready)
 }
 
-/** What is compressed by now, which then is the reader's. */
+/** Hands over what is compressed by now. */
 function* taken(ready: Buffer[]): Generator<Buffer> {
   yield* ready.splice(0)
 }
@@ -100,7 +100,7 @@ const accountName = async (read: Read, id: string): Promise<string> =>
   (await read.selectFrom('accounts').select('name').where('id', '=', id).executeTakeFirst())
     ?.name ?? ''
 
-/** Whether anything is stored of an address: `hash` where it was erased, and nothing else is left. */
+/** Whether anything is stored of an address; `hash` where it was erased and nothing else is left. */
 export async function whatIsStored(
   read: Read,
   accountId: string,
@@ -108,15 +108,15 @@ export async function whatIsStored(
 ): Promise<'something' | 'hash' | 'nothing'> {
   const known = await knownOf(read, accountId, email)
   const { mails } = await mailsKnown(read, accountId, email, { limit: 1 })
-  // Events are of contacts alone.
+  // Only contacts have events, so there are none here.
   if (!isNothing(known, { mails: mails.length, events: 0 })) return 'something'
   return known.wasErased ? 'hash' : 'nothing'
 }
 
-// Events that one answer of the API has; the file has all.
+// How many events one answer of the API has; the file has all.
 const eventsAnswered = 1_000
 
-/** The same as the API answers it: mails a page at a time, the newest events of which there are many. */
+/** What the API answers: mails a page at a time, and only the newest events where there are many. */
 export async function downloadAnswer(
   read: Read,
   accountId: string,

@@ -1,7 +1,9 @@
 import { idsIn, type Tx } from '../store/index.js'
 import { type Replaced, without } from './replace.js'
 
-/** The consent record stays as a proof, of nobody's address; opt-outs of topics go, as no mail goes there. */
+/**
+ * The consent record stays as a proof, without the address. Opt-outs of topics are deleted: nothing is mailed there.
+ */
 export async function eraseConsent(tx: Tx, accountId: string, replaced: Replaced): Promise<void> {
   const rows = await tx
     .selectFrom('consent')

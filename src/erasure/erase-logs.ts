@@ -3,7 +3,7 @@ import { mayHave, type Replaced, without } from './replace.js'
 
 /** Where a walk over a log goes on. */
 export interface LogPlace {
-  /** Of a log in parts: the one that it is in, e.g. an endpoint. */
+  /** For a log in parts: the part where the walk is, e.g. an endpoint. */
   of?: string | number | undefined
   /** The last row that was looked at. */
   after?: string | number | undefined
@@ -18,7 +18,7 @@ export interface ErasureGround {
   now: number
 }
 
-/** Looks at the next rows of a log; resolves with where to go on, undefined: that was all. */
+/** Looks at the next rows of a log. Resolves with where to go on; undefined: that was all. */
 export type Walk = (tx: Tx, walked: ErasureGround, place: LogPlace) => Promise<LogPlace | undefined>
 
 /** How many rows of a log are looked at in one transaction. */
@@ -48,7 +48,7 @@ export const eraseAudit: Walk = async (tx, { accountId, replaced }, { after = 0 
   return behind(rows, 'id')
 }
 
-/** What programs said by SMTP, where something was refused. */
+/** What SMTP clients said in sessions where something was refused. */
 export const eraseSessions: Walk = async (tx, { accountId, replaced }, { after = 0 }) => {
   const rows = await tx
     .selectFrom('submission_sessions')
@@ -69,7 +69,7 @@ export const eraseSessions: Walk = async (tx, { accountId, replaced }, { after =
   return behind(rows, 'id')
 }
 
-/** Answers that are given again to who repeats a request. */
+/** Answers that are given again to whoever repeats a request. */
 export const eraseAnswers: Walk = async (tx, { accountId, replaced }, { after = '' }) => {
   const rows = await tx
     .selectFrom('idempotency_keys')
@@ -111,8 +111,8 @@ export const eraseTestInbox: Walk = async (tx, { accountId, replaced }, { after 
 }
 
 /**
- * What went, or is to go, to endpoints of webhooks, one after another by their ids: one that comes or goes meanwhile
- * moves no other.
+ * What was sent, or will be sent, to endpoints of webhooks. Endpoints come one after another by their ids, so that one
+ * that is added or deleted meanwhile does not move the others.
  */
 export const eraseWebhooks =
   (table: 'webhook_deliveries' | 'webhook_jobs'): Walk =>
@@ -126,7 +126,7 @@ export const eraseWebhooks =
       .limit(1)
       .executeTakeFirst()
     if (endpoint === undefined) return undefined
-    // The one that was being looked at is gone, with its log.
+    // If the walk's endpoint was deleted, with its log, this is the next one.
     const from = endpoint.id === of ? Number(after) : 0
     const rows = await tx
       .selectFrom(table)

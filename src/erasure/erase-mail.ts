@@ -5,9 +5,9 @@ import { readExtras, storedTexts, type Tx, writeExtras } from '../store/index.js
 import { mailboxesWithout, type Replaced, without } from './replace.js'
 
 /**
- * Takes an address out of a mail: its row, its deliveries, its events, its tags. What waits for that address is cancelled.
- * Resolves with whether that was all: while others wait, their copies have to say whom the mail is to, and a delivery
- * that is under way ends first.
+ * Takes an address out of a mail: its row, its deliveries, its events, its tags. Deliveries that wait for that address
+ * are cancelled. Resolves with whether that was all: while others wait, their copies have to say whom the mail is to,
+ * and a delivery that is under way ends first.
  */
 export async function eraseMail(
   tx: Tx,
@@ -38,7 +38,7 @@ const waitingOf = (tx: Tx, emailId: string) =>
 const isTheirs = ({ address }: Replaced, { recipient }: { recipient: string | null }) =>
   recipient !== null && addressKey(recipient) === address
 
-/** What was said to a server may name all recipients of a mail: those of the others are looked through too. */
+/** An SMTP dialogue may name all recipients of a mail, so the deliveries to the others are searched too. */
 async function eraseDeliveries(tx: Tx, emailId: string, replaced: Replaced): Promise<void> {
   const deliveries = await tx
     .selectFrom('deliveries')
@@ -133,7 +133,7 @@ async function eraseRow(tx: Tx, emailId: string, replaced: Replaced): Promise<vo
   await enterAnew(tx, { ...mail, extras }, { ...mail, ...change })
 }
 
-/** A mail's own extras, with its tags where mails are found by them. */
+/** A mail's own extras, and its tags where mails are found by tags. */
 async function extrasWithout(
   tx: Tx,
   mail: { id: string; account_id: string; extras: string | null },

@@ -2,7 +2,7 @@ import { removeReceived } from '../receiving/index.js'
 import { behind, rowsALook, type Walk } from './erase-logs.js'
 import { without } from './replace.js'
 
-/** Mail that came in from the address, or to it, is deleted: it is what they have written. */
+/** Deletes mail that came in from the address or to it: it is the person's own writing. */
 export const eraseReceived: Walk = async (tx, { accountId, replaced }, { after = '' }) => {
   const rows = await tx
     .selectFrom('received')
@@ -13,7 +13,7 @@ export const eraseReceived: Walk = async (tx, { accountId, replaced }, { after =
     .limit(rowsALook)
     .execute()
   const ids = rows.flatMap(({ id, ...texts }) =>
-    // A longer address that has it in it is somebody else's.
+    // A longer address that contains this one is somebody else's.
     Object.values(texts).some((text) => without(replaced, text) !== text) ? [id] : [],
   )
   if (ids.length > 0) await removeReceived(tx, ids)

@@ -3,8 +3,8 @@ import { behind, rowsALook, type Walk } from './erase-logs.js'
 import { mayHave, without } from './replace.js'
 
 /**
- * Work of the account: what it was asked for, and what came of it. Work with contacts that is under way and looks for this
- * very address ends, as nobody has it any more.
+ * The account's tasks: what was asked for, and the result. A bulk task with contacts that is under way and looks for
+ * this very address ends, as nobody has the address any more.
  */
 export const eraseTasks: Walk = async (tx, { accountId, replaced, taskId, now }, { after = 0 }) => {
   const rows = await tx
@@ -30,7 +30,7 @@ export const eraseTasks: Walk = async (tx, { accountId, replaced, taskId, now },
   return behind(rows, 'id')
 }
 
-/** The rows that imports have left out. */
+/** The rows that imports have refused. */
 export const eraseRefusals: Walk = async (tx, { accountId, replaced }, { of = 0, after }) => {
   const task = await tx
     .selectFrom('tasks')

@@ -1,7 +1,7 @@
 /**
- * Somebody's data (GDPR Art. 15, 17, 20): all that an account has of an address, in one file; or gone. What must hold:
- * it is about an address, whether or not it is a contact's now; an erasure ends though it is killed anywhere, figures
- * stay, and the address is never mailed again, whoever brings it.
+ * Somebody's data (GDPR Art. 15, 17, 20): all that an account has of an address, in one file, or erased. What must
+ * hold: it is about an address, whether or not it is a contact's now; an erasure ends though it is killed anywhere;
+ * figures stay; the address is never mailed again, whoever adds it.
  */
 export { downloadAnswer, downloadOf, whatIsStored } from './download.js'
 export { erasedSays, fileNameOf } from './overview.js'

@@ -1,10 +1,10 @@
 import { isoTime } from '../clock/index.js'
 import { type Read, storedJson } from '../store/index.js'
 
-// Of one person; a page of the API and a file are read a look at a time.
+// Rows of one person in one look; a page of the API and a file are both read a look at a time.
 const perLook = 200
 
-/** The runs of automations that a contact is in or was in: those that have ended, then those that live. */
+/** The runs of automations that a contact is or was in: first the ended ones, then the live ones. */
 export async function runsKnown(read: Read, contactId: string) {
   const live = await read
     .selectFrom('automation_live as run')
@@ -50,7 +50,7 @@ export async function runsKnown(read: Read, contactId: string) {
 
 const mostRuns = 10_000
 
-/** An event that was heard of somebody, as their file has it. */
+/** An event of a contact, as their file has it. */
 export interface HeardEvent {
   name: string
   payload: unknown
@@ -58,7 +58,7 @@ export interface HeardEvent {
   occurredAt: string | null
 }
 
-/** The events that were heard of a contact, by name and the oldest first, a look at a time. */
+/** The events of a contact, by name and then the oldest first, a look at a time. */
 export async function* eventsKnown(read: Read, contactId: string): AsyncGenerator<HeardEvent[]> {
   for (let after = { name: '', id: 0 }; ; ) {
     const rows = await read

@@ -19,13 +19,13 @@ export interface MailEventKnown {
   detail: unknown
 }
 
-/** A mail as somebody's file has it: of the others that it went to it says nothing. */
+/** A mail as somebody's file has it: without its other recipients. */
 export interface MailKnown extends Omit<EmailSummary, 'to' | 'cc' | 'bcc'> {
   to: string
   events: MailEventKnown[]
 }
 
-/** All that an account has of an address, but for mails and events, of which there may be many. */
+/** All that an account has of an address, except mails and events, as there may be many of those. */
 export async function knownOf(read: Read, accountId: string, email: string) {
   const address = addressKey(email)
   const contact = await findContact(read, accountId, address)
@@ -42,7 +42,7 @@ export async function knownOf(read: Read, accountId: string, email: string) {
       createdAt: isoTime(createdAt),
       expiresAt: isoTime(expiresAt),
     })),
-    // A hash that a send is held against: nothing else is left of who was erased.
+    // A hash against which sends are checked: nothing else is left of an erased person.
     wasErased: (await erasedAmong(read, accountId, [address])).size > 0,
     leftTopics: [...topics].map(([topicId, at]) => ({ topicId, at: isoTime(at) })),
     consent: consent.map(({ at, ...event }) => ({ ...event, at: isoTime(at) })),
@@ -90,10 +90,10 @@ export async function mailsKnown(
 }
 
 const eventsALook = 500
-// Of one mail, with those of its other recipients: fifty of them, with hundreds of opens each.
+// For one mail, with the events of its other recipients: fifty of them, with hundreds of opens each.
 const mostEvents = 20_000
 
-/** What became of a mail for one recipient, and for all of them. */
+/** What became of a mail for one recipient, and for all of them together. */
 async function eventsOfMail(read: Read, emailId: string, address: string) {
   const found: MailEventKnown[] = []
   for (let after = 0, looked = 0; looked < mostEvents; looked += eventsALook) {

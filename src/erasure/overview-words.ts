@@ -4,11 +4,11 @@ import type { Read } from '../store/index.js'
 import { listTopics } from '../topics/index.js'
 import type { knownOf } from './known.js'
 
-/** What people call that of which there are ids and names for programs in a record. */
+/** The names that people know, for what records hold as ids and programs' names. */
 export interface Names {
   /** Lists, topics and forms, also deleted lists, by their ids. */
   things: ReadonlyMap<string, string>
-  /** Labels of own fields and of what forms have asked, by the fields' names. */
+  /** Labels of own fields and of questions in forms, by the fields' names. */
   fields: ReadonlyMap<string, string>
 }
 
@@ -17,7 +17,7 @@ export const noNames: Names = { things: new Map(), fields: new Map() }
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const moment = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z$/
 
-// Names of parts of records that say little to people.
+// Plain words for parts of records whose names say little to people.
 const partWords: Readonly<Record<string, string>> = {
   listId: 'list',
   listIds: 'lists',
@@ -29,7 +29,7 @@ const partWords: Readonly<Record<string, string>> = {
   metadata: 'answers',
 }
 
-/** The names of all that the records of an address speak of. */
+/** The names of everything that the records of an address mention. */
 export async function namesIn(
   read: Read,
   accountId: string,
@@ -54,7 +54,7 @@ export async function namesIn(
   }
 }
 
-/** A value as people read it: an object by its parts. An id of which nobody knows the name is left to `everything.json`. */
+/** A value as people read it: an object by its parts. An id without a known name is left to `everything.json`. */
 export function worded(value: unknown, names: Names = noNames): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'string') {
@@ -78,6 +78,6 @@ export function worded(value: unknown, names: Names = noNames): string {
 export const labelOf = (name: string, { fields }: Names): string =>
   fields.get(name) ?? partWords[name] ?? name
 
-/** A time in ms, as records keep it, as a text. */
+/** A time in ms, as records keep it, as text. */
 const asMoment = (name: string, value: unknown): unknown =>
   typeof value === 'number' && /At$/.test(name) ? new Date(value).toISOString() : value

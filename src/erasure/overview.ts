@@ -6,13 +6,13 @@ import { labelOf, type Names, worded } from './overview-words.js'
 
 type Known = Awaited<ReturnType<typeof knownOf>>
 
-/** How many of what a file has beside the overview. */
+/** How many mails and events the file has beside the overview. */
 interface Counts {
   mails: number
   events: number
 }
 
-/** What a file is called: whose data, and of which day (UTC). */
+/** The file's name: whose data it has, and of which day (UTC). */
 export const fileNameOf = (email: string, now: number): string =>
   `data-of-${email
     .toLowerCase()
@@ -20,7 +20,7 @@ export const fileNameOf = (email: string, now: number): string =>
     .replace(/[^a-z0-9.-]+/g, '_')
     .slice(0, 100)}-${isoDay(now)}.zip`
 
-/** The page in the file that people read first: what is stored of whom, in words, and what each of the other files has. */
+/** The page of the file that people read first: what is stored, in words, and what each of the other files has. */
 export function overviewOf(
   known: Known,
   { account, now, names, mails, events }: Counts & { account: string; now: number; names: Names },
@@ -94,11 +94,11 @@ ${parts.filter((part) => part !== '').join('\n')}
 `
 }
 
-/** Said of an address of which nothing but its hash is left. */
+/** Said about an address of which only the hash is left. */
 export const erasedSays =
   'It was erased: all that is left is a hash, by which nobody mails it again. Nothing else is stored about this address.'
 
-/** Whether nothing is stored of an address; the hash of an erased one is no data of theirs. */
+/** Whether nothing is stored of an address; the hash of an erased address is not its owner's data. */
 export const isNothing = (known: Known, { mails, events }: Counts): boolean =>
   known.contact === null &&
   mails + events === 0 &&

@@ -38,7 +38,7 @@ const logs: Readonly<Record<Exclude<Stage, 'mails' | 'others'>, Walk>> = {
   audit: eraseAudit,
 }
 
-/** One after another. What is sent to endpoints moves from `jobs` to `webhooks`, and is met in one of them. */
+/** In this order. What is sent to endpoints moves from `jobs` to `webhooks`, so one of the two stages meets it. */
 const stages = [
   'mails',
   'received',
@@ -50,14 +50,14 @@ const stages = [
   'jobs',
   'webhooks',
   'audit',
-  // Mails that wait for others, until they do not.
+  // Mails that others still wait for, until those have them.
   'others',
 ] as const
 type Stage = (typeof stages)[number]
 
 const mailsAStep = 20
 
-/** Which mails the next piece is about; looked for before the write, as that may take a while. */
+/** The mails of the next piece. They are looked up before the write, as that may take a while. */
 export async function mailsOf(
   read: Read,
   { accountId, replaced: { address } }: Pick<ErasureGround, 'accountId' | 'replaced'>,
@@ -106,7 +106,7 @@ async function eraseOrWait(
     .execute()
 }
 
-/** The next of the mails that waited for others. */
+/** Looks again at the next of the mails that waited for other recipients. */
 async function eraseOthers(
   tx: Tx,
   { taskId, replaced, now }: ErasureGround,
@@ -138,7 +138,7 @@ async function isWaiting(read: Read, taskId: number): Promise<boolean> {
   return (await rows.limit(1).executeTakeFirst()) !== undefined
 }
 
-// Told as 'more than' above it.
+// Beyond this number pages say 'more than'.
 const mostWaiting = 1_000
 
 /** How many mails an erasure waits for; at most 1,000 are counted. */

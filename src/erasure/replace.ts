@@ -8,8 +8,8 @@ export interface Replaced {
 }
 
 /**
- * The text without the address, in whatever case it is; null of null. A longer address that has it in it is another one's. In
- * JSON a line's end stands before it as `\n`, and in a link it may be percent-encoded (RFC 3986 §2.1).
+ * The text without the address, whatever its case; null for null. A longer address that contains it belongs to somebody
+ * else. In JSON a line's end stands before it as `\n`, and in a link it may be percent-encoded (RFC 3986 §2.1).
  */
 export function without<T extends string | null>({ address, name }: Replaced, text: T): T {
   if (text === null) return text
@@ -30,7 +30,7 @@ export const mayHave = ({ address }: Replaced, ...texts: (string | null)[]): boo
     return found?.includes(address) || found?.includes(encodeURIComponent(address).toLowerCase())
   })
 
-/** Mailboxes as they were given, of which the address's go with the names that stand with them. */
+/** The mailboxes as they were given; those with the address are replaced together with their display names. */
 export const mailboxesWithout = (replaced: Replaced, given: readonly string[]): string[] =>
   given.map((text) =>
     addressKey(parseMailbox(text)?.address ?? text) === replaced.address

@@ -8,7 +8,7 @@ import * as operations from './contract.js'
 import { downloadAnswer } from './download.js'
 import { type Erasures, erasureAnswer, shownErasure } from './tasks.js'
 
-/** Somebody's data by the API. An account that may send nothing may do all of it: the right is the person's. */
+/** Somebody's data by the API. An account that may send nothing may still do all of this: the right is the person's. */
 export function erasureRoutes(
   api: Api<Principal>,
   { store: { read }, erasures }: { store: Store; erasures: Erasures },

@@ -1,6 +1,6 @@
 /**
- * What an erasure leaves, and until when: told with each of them, so that whoever asked for it gets a true answer. What
- * is not here is replaced or deleted.
+ * What an erasure leaves, and until when. Every erasure tells this, so that whoever asked for it gets a true answer.
+ * What is not listed here is replaced or deleted.
  */
 const left: readonly { what: string; until: string; whatInPages?: string; inPages?: string }[] = [
   {
@@ -49,10 +49,10 @@ const left: readonly { what: string; until: string; whatInPages?: string; inPage
   { what: 'Backups that were made before', until: 'you delete them' },
 ]
 
-/** As the API and commands tell it, with the operator's settings. */
+/** As the API and commands tell it, naming the operator's settings. */
 export const stays: readonly Staying[] = left.map(({ what, until }) => ({ what, until }))
 
-/** The same for people of an account, who have no settings. */
+/** The same for people of an account, who see no settings. */
 export const staysInPages: readonly Staying[] = left.map(
   ({ what, whatInPages, until, inPages }) => ({
     what: whatInPages ?? what,

@@ -26,15 +26,16 @@ interface ErasureDeps {
 
 /** An erasure as its page sees it. */
 export interface ErasureTask extends Omit<AccountTask, 'detail' | 'result'> {
-  /** The address stands here until all is erased. */
+  /** The address stays here until all is erased. */
   detail: { name: string; address?: string; place: ErasurePlace }
   result: { mails?: number; reason?: string }
 }
 
 export interface Erasures {
   /**
-   * Erases the contact with an address, if it is one's, and begins with the log; one that has begun already, or failed,
-   * goes on. Resolves with its number and what stands for the address. `alongside` is written with it.
+   * Erases the contact with an address, if there is one, and begins with the log. An erasure that has begun already, or
+   * failed, goes on. Resolves with its number and what replaces the address. `alongside` is written in the same
+   * transaction.
    */
   begin(
     accountId: string,
@@ -42,17 +43,17 @@ export interface Erasures {
     startedBy: string,
     alongside?: (tx: Tx, task: ErasureTask) => Promise<unknown>,
   ): Promise<{ id: number; name: string }>
-  /** Has one go on that has failed. */
+  /** Lets a failed erasure go on. */
   again(accountId: string, id: number): Promise<void>
   resume(): Promise<boolean>
   close(): Promise<void>
 }
 
-// Of one account: each writes a piece in turn with the others.
+// How many of one account may be live: they take turns, a piece each.
 const mostLive = 20
-// Tasks that ended are kept for 30 days.
+// How many tasks are searched; ended ones are kept for 30 days.
 const mostLooked = 1_000
-// A fault that nobody knows to pass is met so often, ten seconds apart, before somebody has to look at it.
+// How often a fault is met, ten seconds apart, before the task fails and somebody has to look at it.
 const tries = 30
 
 /** Throws a 404 unless the account has it. */
@@ -67,7 +68,7 @@ export async function erasureAnswer(read: Read, accountId: string, id: number) {
   return shownErasure(await findErasure(read, accountId, id), await countWaiting(read, id))
 }
 
-/** The same, of what was read already. `waiting`: how many mails it waits for. */
+/** The answer from a task that was read already. `waiting`: how many mails it waits for. */
 export const shownErasure = (
   { id, state, detail, result, begunAt, endedAt }: ErasureTask,
   waiting: number,
@@ -122,7 +123,7 @@ export function wholeAddress(email: string): string {
   })
 }
 
-/** What is done before the task begins, so that nothing more is sent. Resolves with what stands for the address. */
+/** What is done before the task begins, so that nothing more is sent. Resolves with what replaces the address. */
 async function eraseAtOnce(
   tx: Tx,
   accountId: string,
@@ -137,7 +138,7 @@ async function eraseAtOnce(
   return name
 }
 
-/** The task: the one that the address has, if it has not come to its end, or a new one. Throws a 409 at too many. */
+/** The address's task if it has not ended, else a new one. Throws a 409 when there are too many. */
 async function takeOn(
   tx: Tx,
   made: { accountId: string; address: string; name: string; startedBy: string },
@@ -159,7 +160,7 @@ async function takeOn(
   return await createTask(tx, { ...given, detail, startedBy }, now)
 }
 
-/** Lets a failed one live again, from a place, or from where it was. Throws a 409 for any other. */
+/** Revives a failed task, from a given place or from where it was. Throws a 409 for any other task. */
 async function goOn(
   tx: Tx,
   { accountId, id }: Pick<AccountTask, 'accountId' | 'id'>,
@@ -181,7 +182,7 @@ async function step({ store, clock }: ErasureDeps, task: ErasureTask): Promise<b
   const mails = await mailsOf(store.read, of, place)
   return await store.write(async (tx) => {
     const known = await findErasure(tx, accountId, id)
-    // Somebody else has done this piece, or it was stopped.
+    // Otherwise somebody else has done this piece, or the task was stopped.
     const isSame = JSON.stringify(known.detail.place) === JSON.stringify(place)
     if (known.state !== 'running' || !isSame) return false
     const { next, mails: more } = await erasePiece(tx, { ...of, now: clock.now() }, place, mails)
@@ -198,7 +199,7 @@ async function step({ store, clock }: ErasureDeps, task: ErasureTask): Promise<b
       })
       .where('id', '=', id)
       .execute()
-    // Round about: each of those that wait for others was asked.
+    // A full round: every mail that waits for others was looked at.
     const isWaiting = place.in === 'others' && next?.in === 'others' && next.after === undefined
     return isWaiting ? 'later' : isOver
   })

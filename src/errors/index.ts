@@ -1,8 +1,8 @@
 /**
- * The catalogue of everything that an API client may be told went wrong.
- * Codes, statuses and meanings are the contract's (`interface.md`, Errors) with those of
- * `decisions.md`; `http` renders them in one place, `openapi` describes them from here.
- * Of several statuses the first is the usual one; for another the thrower names it.
+ * The catalogue of everything that an API client may be told went wrong. Codes, statuses and
+ * meanings are the contract's (`interface.md`, Errors) with those of `decisions.md`; `http` renders
+ * them in one place, `openapi` describes them from here. The first of several statuses is the usual
+ * one; the code that throws names any other.
  */
 export const errorCatalogue = {
   validation_error: entry('Invalid request; the message names the field', 400, 408, 413, 422, 501),
@@ -51,9 +51,9 @@ function entry<const S extends readonly [number, ...number[]]>(meaning: string, 
   return { meaning, statuses }
 }
 
-/** What is wrong with one field, for whoever filled in a form: no field of the API has a name in it. */
+/** What is wrong with one field, for whoever filled in a form: it names no field of the API. */
 export interface Slip {
-  /** Where it is in what was given, such as `colours.text`. */
+  /** Its place in the given values, such as `colours.text`. */
   field: string
   says: string
 }
@@ -65,7 +65,7 @@ export class ApiError extends Error {
   readonly fields: Record<string, unknown>
   /** Sent as response headers, e.g. `{ 'retry-after': '30' }`. */
   readonly headers: Record<string, string>
-  /** All that is wrong, for pages; the message says the first of it in the words of the API. */
+  /** All faults, for pages; the message says the first one in the words of the API. */
   readonly slips: readonly Slip[]
 
   constructor(
@@ -88,16 +88,18 @@ export class ApiError extends Error {
   }
 }
 
-/** One thing that is wrong: what the API says, of which field, and what people are told where that speaks of fields. */
+/** One fault: the API's sentence, its field, and what people are told if that sentence speaks of fields. */
 export interface WrongField {
   field: string
   message: string
   says?: string
-  /** Where people find it, where that is more exact than the field that the API names. */
+  /** Where people find it, if that is more exact than the field that the API names. */
   at?: string
 }
 
-/** Throws a 422 unless nothing is wrong: it says the first to programs, and all of it to people. */
+/**
+ * Throws a 422 unless nothing is wrong. It tells programs the first fault, and people all faults.
+ */
 export function refuseWrong(found: readonly WrongField[]): void {
   const [first] = found
   if (first === undefined) return
@@ -107,8 +109,8 @@ export function refuseWrong(found: readonly WrongField[]): void {
 }
 
 /**
- * How `posthorn` ends where more than 1 (it failed) is to be told to systemd: after 65 and 78 a start
- * changes nothing before a person has (RestartPreventExitStatus). The numbers are those of sysexits.h.
+ * Exit statuses that tell systemd more than 1 (it failed): after 65 and 78 a restart helps only once a
+ * person has acted (RestartPreventExitStatus). The numbers are those of sysexits.h.
  */
 export const exitStatus = { failed: 1, damaged: 65, disk: 74, misplaced: 78 } as const
 
@@ -118,7 +120,7 @@ export const exitStatus = { failed: 1, damaged: 65, disk: 74, misplaced: 78 } as
  */
 export class OperatorError extends Error {
   readonly status: number
-  /** What to do about it, where that is a sentence of its own; begins in lower case. */
+  /** What to do about it, if that is a sentence of its own; begins in lower case. */
   readonly advice: string | undefined
   /** What programs are told instead of 'refused'. */
   readonly code: string | undefined
@@ -140,16 +142,16 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The code of an error of Node or the system, such as `ENOENT`; empty where it has none. */
+/** The code of an error of Node or the system, such as `ENOENT`; empty if it has none. */
 export const systemCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
 /**
- * What clients are told of a fault of ours, also where a reply of another server would stand. The log has what it was,
- * which is the operator's to know.
+ * What clients are told of a fault of ours, also in place of another server's reply. The log has the fault, which only
+ * the operator may know.
  */
 export const internalFault = 'Internal error; the operator has to look into it'
 
-/** Why something waits that met a fault of ours, for the operator alone. */
+/** Why something waits after a fault of ours, for the operator alone. */
 export const internalReason = (what: string, fault: string): string =>
   `Internal error: ${what}: ${fault}`.slice(0, 500)

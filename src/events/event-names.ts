@@ -16,13 +16,13 @@ export interface EventName {
   name: string
   count: number
   lastAt: number
-  /** The payload of the last one; undefined where it is not kept any more. */
+  /** The payload of the last event; undefined if it is no longer kept. */
   sample: unknown
 }
 
-// What an account's page and forms can offer; more names are a mistake of its application.
+// As many as an account's page and forms can offer; more names are a mistake of its application.
 const mostNames = 1_000
-// Some milliseconds to read, and fewer to write.
+// Reading them takes some milliseconds, and writing takes less.
 const rowsASlice = 1_000
 const everyMs = 1_000
 // Between slices others have their turn.
@@ -30,8 +30,8 @@ const restMs = 20
 const afterFaultMs = 30_000
 
 /**
- * Counts the next events of contacts by their names, with how far it is in the same transaction: each is counted once,
- * wherever the process dies. Resolves with whether there may be more. For one thread alone.
+ * Counts the next events of contacts by their names, and stores its position in the same transaction: each event is
+ * counted once, wherever the process dies. Resolves with whether there may be more. For one thread alone.
  */
 export async function nameEvents(store: Store, limit = rowsASlice): Promise<boolean> {
   const { event_id: from } = await store.read
@@ -57,7 +57,8 @@ export async function nameEvents(store: Store, limit = rowsASlice): Promise<bool
     const { numUpdatedRows } = await tx
       .updateTable('event_names_through')
       .set({ event_id: last.id })
-      // A predecessor that was given up may have come this far: then it is read again from there.
+      // A predecessor that was given up may have moved the position: then reading starts again from
+      // there.
       .where('event_id', '=', from)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows !== 1n) return
@@ -117,10 +118,13 @@ export function startEventNames({
   })
 }
 
-/** What somebody starts by hand begins by such an event: nothing hears it, and it is not in the list of names. */
+/**
+ * Runs that somebody starts by hand begin with such an event: nothing listens for it, and the list of names
+ * leaves it out.
+ */
 export const startedByHand = { crowd: '$backfill', one: '$started' } as const
 
-/** The names of an account's events in their order, from behind one on. */
+/** The names of an account's events in their order, after a given one. */
 export async function listEventNames(
   read: Read,
   accountId: string,
@@ -144,7 +148,7 @@ export async function listEventNames(
   }))
 }
 
-/** Those of some names that ever came to an account. */
+/** Which of some names ever came to an account. */
 export async function namesAmong(
   read: Read,
   accountId: string,

@@ -14,30 +14,27 @@ export type EventType = EventRow['type']
 export interface MailEvent {
   accountId: string
   emailId: string
-  /** Null: of the mail as a whole. */
+  /** Null: the event is about the mail as a whole. */
   deliveryId: number | null
   recipient: string | null
   class: QueueClass
   type: EventType
   at: number
-  /** What a server answered, or our own sentence. */
+  /** A server's answer, or our own sentence. */
   reply: string | null
   detail: EventDetail | null
   /**
-   * For effects, where whoever lands it knows, and not kept: the MX that answered last, and the step of an
-   * automation that the mail is of.
+   * For effects only, and not kept: the MX that answered last, and the automation's step that sent the
+   * mail, if known.
    */
   remote?: string | null
   stepId?: number | null
   /**
-   * How the delivery had ended already, where the event ends it once more. Effects go by it, for the
-   * log may have forgotten; the log keeps it in `detail`.
+   * How the delivery had ended before, if the event ends it once more. Effects use it, as the log
+   * may have forgotten; the log keeps it in `detail`.
    */
   before?: DeliveryRow['status']
-  /**
-   * For effects: when a server had decided about the delivery that a report is about; null where that is not known, or
-   * none has.
-   */
+  /** For effects: when a server decided about the delivery that a report is about; null if unknown, or if none has. */
   answeredAt?: number | null | undefined
 }
 
@@ -48,11 +45,11 @@ export interface EventDetail {
   /** The class of a refusal, and the rule of `config/bounce-rules.toml` that found it. */
   bounceClass?: string
   rule?: string
-  /** It ends mail to that address: at once, or once it has been repeated long enough. */
+  /** The refusal ends mail to that address: at once, or after enough repeats. */
   suppress?: 'now' | 'repeated'
-  /** What the feedback loop calls a complaint (RFC 5965), e.g. `abuse`. */
+  /** The feedback loop's type of a complaint (RFC 5965), e.g. `abuse`. */
   feedbackType?: string
-  /** What proves that a feedback loop has sent a complaint. Without it no rate counts it. */
+  /** The proof that a feedback loop sent a complaint. Without it no rate counts the complaint. */
   evidence?: string
   /** A machine made the open or click, as `sign` shows; it counts for nothing. */
   machine?: true
@@ -62,7 +59,7 @@ export interface EventDetail {
   userAgent?: string
   /** This open or click is the first of its mail that no machine made. */
   first?: true
-  /** How the delivery had ended already, where the event ends it once more. */
+  /** How the delivery had ended before, if the event ends it once more. */
   before?: DeliveryRow['status']
 }
 
@@ -104,7 +101,7 @@ function detailOf({ detail, before }: MailEvent): string | null {
   return detail === null ? null : JSON.stringify(detail)
 }
 
-/** An account's mail, from its first event to its last; or `limit` of them behind the first `skip`. */
+/** All events of an account's mail in order, or `limit` of them after the first `skip`. */
 export async function readTimeline(
   read: Read,
   accountId: string,

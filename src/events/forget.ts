@@ -3,10 +3,10 @@ import type { Log } from '../log/index.js'
 import { idsIn, type Store, storedTexts, type Tx, writeApart } from '../store/index.js'
 import { makeWrittenBy } from './written-by.js'
 
-/** How long each account's events are kept, as it stands now. */
+/** How long each account's events are kept at present. */
 export type Retentions = () => Promise<ReadonlyMap<string, number>>
 
-// A write of some milliseconds.
+// A write then takes some milliseconds.
 const rowsAWrite = 200
 const rowsAtOnce = 500
 
@@ -16,16 +16,19 @@ interface Row {
   at: number
 }
 
-/** A log whose rows rise in the order in which they came, each of an account. */
+/** A log whose ids rise in the order of arrival; each row belongs to an account. */
 export interface OldRows {
-  /** Under which it is remembered how far the log was walked over. */
+  /** The name under which the walk's position is remembered. */
   log: string
-  /** The next rows behind `id` in order; never the newest of all, whose number would be given again. */
+  /** The next rows after `id` in order; never the newest of all, whose number would be given again. */
   after(id: number, limit: number): Promise<Row[]>
   remove(tx: Tx, ids: readonly number[]): Promise<unknown>
 }
 
-/** Deletes events of mails that are older than their account keeps them, and that the figures have. */
+/**
+ * Deletes events of mails that are older than their account keeps them and already counted in the
+ * figures.
+ */
 export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
   const { read } = deps.store
   const rows: OldRows = {
@@ -47,8 +50,8 @@ export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
 
 /**
  * Deletes rows that are older than their account keeps them. It walks over the log from its oldest
- * row, once for each length of time, and remembers how far it came: what one account keeps long is not
- * walked over again and again for one that does not. Resolves with how many are gone.
+ * row, once for each retention time, and remembers its position: rows that one account keeps long are
+ * not read repeatedly for an account that does not. Resolves with the number deleted.
  */
 export function makeForgetOld(deps: ForgetDeps, rows: OldRows, retentions: Retentions) {
   const { read, write } = deps.store
@@ -67,12 +70,12 @@ export function makeForgetOld(deps: ForgetDeps, rows: OldRows, retentions: Reten
     for (const [keepMs, those] of accounts) {
       const before = known.find(({ keep_ms }) => keep_ms === keepMs)
       const walked = new Set(storedTexts(before?.accounts ?? '[]') ?? [])
-      // Who has come to keep less has old rows behind the cursor.
+      // An account that now keeps its rows for less time has old rows before the cursor.
       const isNew = [...those].some((id) => !walked.has(id))
       const ages = { until: now - keepMs, by: (some: readonly Row[]) => writtenBy(some, now) }
       const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0), gone: 0 }
       while (!signal.aborted && (await step(deps, rows, walk, ages))) {
-        // Others have their turn of the loop, as most steps only read.
+        // Lets others have their turn of the loop, as most steps only read.
         await nextTurn()
       }
       gone += walk.gone
@@ -110,12 +113,12 @@ interface ForgetDeps {
 
 interface Walk {
   accounts: ReadonlySet<string>
-  /** The last row that was looked at. */
+  /** The last row that was read. */
   cursor: number
   gone: number
 }
 
-/** Goes on by some rows; whether there may be more that happened before `until`. */
+/** Walks over some rows; tells whether there may be more that happened before `until`. */
 async function step(
   { store, log, rest }: ForgetDeps,
   { after, remove }: OldRows,

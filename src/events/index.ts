@@ -1,7 +1,7 @@
 /**
- * What happens to a mail after it was accepted: one row each, which goes when the plan of its account
+ * What happens to a mail after it was accepted: one row each, which is deleted when its account's plan
  * no longer keeps it. What must hold: an event is written in the transaction that changes the state it
- * speaks of, and whatever follows from it (rates, webhook jobs) in the same one.
+ * tells of, and its effects (rates, webhook jobs) in the same one.
  */
 
 export {

@@ -7,9 +7,9 @@ interface Dated {
 const rowsAtOnce = 1_000
 
 /**
- * Tells when each of some rows, in the order of their ids, was there at the latest. Of one that is dated ahead of `now`,
- * as by a clock that was ahead, the next one says so that is not; Infinity where there is none yet. `after`: the rows
- * behind an id.
+ * Tells for each of some rows, in the order of their ids, the time by which it existed. For a row dated after `now`,
+ * because the clock was ahead, the next row that is not gives that time; Infinity if there is none yet. `after` gives
+ * the rows after an id.
  */
 export function makeWrittenBy(after: (id: number, limit: number) => Promise<readonly Dated[]>) {
   let next: Dated = { id: Number.NEGATIVE_INFINITY, at: Number.POSITIVE_INFINITY }

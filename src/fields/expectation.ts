@@ -1,15 +1,15 @@
 /**
- * What a value has to be, in parts, beside the sentence that the API has of it ('Expected …'): pages make sentences of their
- * own of these, in which no field and no type has a name.
+ * What a value has to be, in parts, beside the API's sentence about it ('Expected …'): pages make their own sentences
+ * of the parts, which name no field and no type.
  */
 export type Expectation =
-  /** So many characters, on one line or on several. */
+  /** A number of characters, on one line or on several. */
   | { is: 'text'; least: number; most: number; lines: 'one' | 'some' }
   | { is: 'number'; least: number; most: number }
   | { is: 'list'; least: number; most: number }
-  /** One of those that are offered. */
+  /** One of the offered choices. */
   | { is: 'choice' }
-  /** Written in a form of its own: `a` thing, `such` as this one. */
+  /** Written in a form of its own: `a` is its name, `such` an example. */
   | { is: 'form'; a: string; such: string }
 
 /** A text on one line. */
@@ -20,7 +20,7 @@ export const aLine = (least: number, most: number): Expectation => ({
   lines: 'one',
 })
 
-/** A text that may have lines. */
+/** A text that may have several lines. */
 export const someLines = (least: number, most: number): Expectation => ({
   is: 'text',
   least,
@@ -36,10 +36,10 @@ export const anAddress: Expectation = suchAs('an address', 'ann@example.org')
 
 /** What is wrong with one value, in parts. */
 export interface Misfit {
-  /** What it has to be; undefined where only the API's sentence says it. */
+  /** What it has to be; undefined if only the API's sentence says it. */
   wanted: Expectation | undefined
-  /** Nothing came, or nothing but blanks. */
+  /** Nothing was given, or only blanks. */
   isMissing: boolean
-  /** How many characters or items came, of a text or a list. */
+  /** The number of characters or items of the given text or list. */
   length: number | undefined
 }

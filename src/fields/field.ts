@@ -4,11 +4,14 @@ import type { Schema } from './schema.js'
 
 /** What a value has to be, and how people and machines are told. */
 export interface Field<T> {
-  /** Checks it. Of the type `T`, which TypeScript could not compare if it stood here. */
+  /**
+   * Checks the value. Its type is `T`, which is not written here because TypeScript could not
+   * compare it.
+   */
   readonly struct: Struct<unknown, unknown>
-  /** Describes it. */
+  /** Describes the value. */
   readonly schema: Schema
-  /** For TypeScript alone: it is never there. */
+  /** For TypeScript alone: it never exists. */
   readonly TYPE?: T
 }
 
@@ -22,7 +25,7 @@ type Optional<F extends Fields> = {
   [Name in keyof F]: undefined extends TypeOf<F[Name]> ? Name : never
 }[keyof F]
 
-/** The values of fields: what may be missing may be undefined. */
+/** The values of fields: an optional field may be undefined. */
 export type FieldValues<F extends Fields> = {
   [Name in Exclude<keyof F, Optional<F>>]: TypeOf<F[Name]>
 } & { [Name in Optional<F>]?: TypeOf<F[Name]> }
@@ -33,28 +36,31 @@ export const field = <T, S>(struct: Struct<T, S>, schema: Schema): Field<T> => (
   schema,
 })
 
-/** The same field, which may be missing; `usual` says what is meant then. */
+/** The same field as an optional one; `usual` says what a missing one means. */
 export function maybe<T>({ struct, schema }: Field<T>, usual?: string): Field<T | undefined> {
   const described = usual === undefined ? schema : saying(schema, `; default: ${usual}`)
   return { struct: optional(struct), schema: described }
 }
 
-/** The schema, whose description ends so. */
+/** The schema with `more` at the end of its description. */
 export const saying = (schema: Schema, more: string): Schema => ({
   ...schema,
   description: `${schema.description}${more}`,
 })
 
 interface TableOptions {
-  /** What is to be known of all fields together. */
+  /** A description of all fields together. */
   about?: string
-  /** One has to be there: a change of a misspelt field must not be answered as one that was made. */
+  /**
+   * At least one field is required: a change of a misspelt field must not be answered as if it was
+   * made.
+   */
   atLeastOne?: true
-  /** Any other is refused: a limit whose name is misspelt would limit nothing. Otherwise others are passed over. */
+  /** Other fields are refused, as a misspelt limit would limit nothing. Without this they are ignored. */
   noOthers?: true
 }
 
-/** An object of fields. Those that are unknown are passed over, unless it says otherwise. */
+/** An object of fields. Unknown ones are ignored, unless `noOthers` is set. */
 export function table<F extends Fields>(
   fields: F,
   options: TableOptions = {},
@@ -76,20 +82,20 @@ export function table<F extends Fields>(
   }) as Field<unknown> as Field<FieldValues<F>>
 }
 
-/** What it is checked by, of its own type. */
+/** The struct that checks it, with its own type. */
 export const structOf = <T>({ struct }: Field<T>): Struct<T> => struct as unknown as Struct<T>
 
-/** What fields are checked by, under their names. */
+/** The structs that check fields, under their names. */
 export const structsOf = (fields: Fields): Record<string, Struct<unknown, unknown>> =>
   Object.fromEntries(Object.entries(fields).map(([name, { struct }]) => [name, struct]))
 
-/** How fields are described, under their names. */
+/** The schemas that describe fields, under their names. */
 export const schemasOf = (fields: Fields): Record<string, Schema> =>
   Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]))
 
 /**
  * The struct of an object with at least one of its fields: a change of a misspelt field must not be answered as
- * one that was made.
+ * if it was made.
  */
 export function atLeastOne<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {
   const names = Object.keys(struct.schema)
@@ -101,8 +107,8 @@ export function atLeastOne<T, S extends object>(struct: Struct<T, S>): Struct<T,
 }
 
 /**
- * The struct of an object without any other field: for what would be mightier if a limit that is misspelt, or newer
- * than this server, were passed over. `says` has the words for a field that is not among the names.
+ * The struct of an object that refuses other fields: ignoring a limit that is misspelt, or newer than this server,
+ * would give more power than meant. `says` has the words for an unknown field.
  */
 export function noOthers<T, S extends object>(
   struct: Struct<T, S>,
@@ -122,7 +128,7 @@ export function noOthers<T, S extends object>(
   )
 }
 
-/** The struct, which also fails with what `find` says is wrong with its fields together. */
+/** The struct, which also fails with the faults that `find` tells of its fields together. */
 function refinedBy<T, S extends object>(
   struct: Struct<T, S>,
   find: (given: Record<string, unknown>, path: readonly unknown[]) => Partial<Failure>[],

@@ -1,6 +1,6 @@
 /**
- * One value a field: what it has to be, and how it is described. Bodies and queries of the API are checked by it, and
- * the OpenAPI document says it. superstruct checks underneath.
+ * A field says in one value what is expected and how it is described. It checks bodies and queries of the API, and
+ * the OpenAPI document is made from it. superstruct checks underneath.
  */
 
 export {

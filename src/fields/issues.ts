@@ -1,6 +1,6 @@
 import { type Failure, Struct } from 'superstruct'
 import type { Misfit } from './expectation.js'
-import { expectationOf } from './rule.js'
+import { expectationOf, type FaultCode, faultCodeOf } from './rule.js'
 import { isSound } from './sound.js'
 import { chosenStruct } from './variants.js'
 
@@ -18,12 +18,13 @@ const maxMessage = 300
 const maxPathPart = 100
 const maxQuoted = 60
 const secretField = /pass|secret|token|api_?key|authorization|credential/i
-// Our own keys and secrets, wherever somebody has put them by mistake.
+// Our own keys and secrets, which somebody may have put anywhere by mistake.
 const secret = /\b(ph|whsec)_[\w-]{4,}/g
 
-/** An issue with its parts, which no answer of the API has: its shape is the contract's. */
+/** An issue with its parts. No answer of the API has the parts, as the contract fixes its shape. */
 export interface PartedIssue extends Issue {
   misfit?: Misfit | undefined
+  reason?: FaultCode | undefined
 }
 
 /** A body or query that does not have the shape that its route asks for; `message` tells all of it. */
@@ -35,32 +36,32 @@ export class ShapeError extends Error {
   constructor(found: readonly PartedIssue[]) {
     super(found.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
     this.name = 'ShapeError'
-    this.issues = found.map(({ misfit: _, ...issue }) => issue)
+    this.issues = found.map(({ misfit: _, reason: __, ...issue }) => issue)
     this.parted = found
   }
 }
 
 /**
- * Throws a `ShapeError` unless `value` has the shape. A null in an optional field is left out of what
- * it answers with; else it copies nothing, unlike `convert`.
+ * Throws a `ShapeError` unless `value` has the shape. Leaves a null in an optional field out of the
+ * result; otherwise copies nothing, unlike `convert`.
  */
 export function check<T>(value: unknown, struct: Struct<T, unknown>): T {
-  // Sound as it came, it has no null that would be left out.
+  // A value that is sound as given has no null that would be left out.
   if (isSound(value, struct)) return value as T
   const given = withoutNulls(value, struct)
   try {
     const [error, valid] = struct.validate(given)
     if (error === undefined) return valid
   } catch {
-    // superstruct prints what it refuses, and `{ "toString": 1 }` has no way of being printed.
+    // superstruct prints the values that it refuses, and `{ "toString": 1 }` cannot be printed.
     throw new ShapeError(issuesOf(failuresIn(withoutPrinters(given), struct, [], [])))
   }
   throw new ShapeError(issuesOf(failuresIn(given, struct, [], [])))
 }
 
 /**
- * decisions.md, Errors: null in an optional field means absent, in objects within objects and lists
- * too. What a client's own data hold (`metadata`) has no fields here and stays as it is.
+ * decisions.md, Errors: null in an optional field means absent, in nested objects and lists too. A
+ * client's own data (`metadata`) have no fields here and stay unchanged.
  */
 function withoutNulls(value: unknown, struct: { schema: unknown }): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -84,7 +85,7 @@ function withoutNulls(value: unknown, struct: { schema: unknown }): unknown {
   return copy ?? given
 }
 
-/** The items changed; the given array where nothing changes, as most have many items and no null. */
+/** The changed items, or the given array if nothing changes, as most have many items and no null. */
 function mapped(items: unknown[], change: (item: unknown) => unknown): unknown[] {
   const changed = items.map(change)
   return changed.some((item, at) => item !== items[at]) ? changed : items
@@ -106,7 +107,7 @@ function withoutPrinters(value: unknown): unknown {
 }
 
 // superstruct's own `failures()` visits the whole value before it shows the first one: 100,000 bad
-// items took 156 ms (stack.md D15). This walks the same structs and can be left after 50.
+// items took 156 ms (stack.md D15). This walks the same structs and can stop after 50.
 function* failuresIn<T>(
   value: unknown,
   struct: Struct<T, unknown>,
@@ -126,12 +127,13 @@ function* failuresIn<T>(
       yield failure
     }
   }
-  // What fields ask of each other is told beside what is wrong with one of them, not a request later.
+  // A rule between fields is told together with a fault in one of them, and not only at the next
+  // request.
   const hasFields = struct.type === 'type' && typeof value === 'object' && value !== null
   if (typed || hasFields) yield* struct.refiner(value as T, context)
 }
 
-/** The first failure of each path, so that a union does not tell about every branch of itself. */
+/** The first failure of each path, so that a union does not tell of every branch. */
 function issuesOf(failures: Iterable<Failure>): PartedIssue[] {
   const issues = new Map<string, PartedIssue>()
   for (const failure of failures) {
@@ -155,6 +157,7 @@ function toIssue(failure: Failure): PartedIssue {
     path,
     message: shapeMessage(expectation, failure.value, path.at(-1)),
     misfit: misfitOf(failure),
+    reason: faultCodeOf(failure),
   }
 }
 
@@ -168,7 +171,7 @@ function misfitOf(failure: Failure): Misfit {
   }
 }
 
-/** What is no expectation is a sentence by itself. */
+/** A message without an expectation is already a sentence. */
 function shapeMessage(expectation: string, value: unknown, field?: string): string {
   if (value === undefined) return `Required. ${expectation}`
   return /^Expected /.test(expectation)
@@ -190,9 +193,8 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * What came, for a message that says what was expected instead: enough to find it by, never a secret.
- * In at most about 80 characters on one line; `field` is the
- * name of the field that it is in.
+ * The given value, for a message that says what was expected: enough to find it, never a secret. At
+ * most about 80 characters on one line; `field` is its field's name.
  */
 function quoted(value: unknown, field = ''): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return `${value}`
@@ -206,5 +208,5 @@ function quoted(value: unknown, field = ''): string {
   return value.length > maxQuoted ? `${shown}… (${value.length} characters)` : shown
 }
 
-// The numbers of an API's messages have no commas, as those of its fields.
+// Numbers in the API's messages have no commas, like those in its fields.
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

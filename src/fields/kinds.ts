@@ -18,14 +18,17 @@ import { type Field, field, saying } from './field.js'
 import { expectationOf, failing, rule } from './rule.js'
 import { type Schema, text, uuid } from './schema.js'
 
-/** A text; what is in it is judged by whoever uses it. */
+/** A text, whose contents the caller judges. */
 export const words = (about?: string, more: Schema = {}): Field<string> =>
   field(
     rule<string>('a string', (value) => typeof value === 'string'),
     about === undefined ? { type: 'string', ...more } : text(about, more),
   )
 
-/** A text for one line of a page or header, without its outer blanks: `least` to `most` characters, none of them a control. */
+/**
+ * A text for one line of a page or header, without its outer blanks: `least` to `most` characters, without control
+ * characters.
+ */
 export const line = (least: number, most: number, about: string): Field<string> =>
   field(
     rule<string>(
@@ -41,7 +44,9 @@ function isLine(given: string, least: number, most: number): boolean {
   return length >= least && length <= most && !/[\p{Cc}\p{Cs}]/u.test(given)
 }
 
-/** Whether a text has characters that turn its direction around (U+202E), so that it is read otherwise than it is. */
+/**
+ * Whether a text has characters that turn its direction around (U+202E), so that it looks different from what it is.
+ */
 export const turnsDirection = (given: string): boolean => /[\u202a-\u202e\u2066-\u2069]/.test(given)
 
 /** A text that fits a condition; `expected` ends the sentence 'Expected …', `wanted` says it in parts. */
@@ -56,7 +61,7 @@ export const textThat = (
     schema,
   )
 
-/** A whole number that JSON keeps, from `least` to `most`. */
+/** A whole number that JSON keeps exactly, from `least` to `most`. */
 export function whole(
   about: string,
   bounds: { least?: number; most?: number } = {},
@@ -125,7 +130,7 @@ export const list = <T>(
     ...(examples !== undefined && { examples }),
   }) as Field<T[]>
 
-/** The same, or a word that takes it away: null means absent in every body. */
+/** The same field, or a word that removes the value: null means absent in every body. */
 export function orWord<T, const W extends string>(
   word: W,
   { expected, meaning }: { expected: string; meaning: string },
@@ -139,7 +144,7 @@ export function orWord<T, const W extends string>(
   }) as Field<T | W>
 }
 
-/** What a struct wants where nothing is given. */
+/** What a struct expects when nothing is given. */
 function expectationIn(struct: Struct<unknown, unknown>): Expectation | undefined {
   const [failure] = struct.validator(undefined, { path: [], branch: [], mask: false })
   return failure && expectationOf(failure)
@@ -159,8 +164,8 @@ export const timeOr = (word: string, about: string): Field<string> =>
   )
 
 /**
- * The id of something in a body, in lower case or not: what is no UUID is the id of nothing, and so a 404 when it is
- * looked for, like one that does not exist (`decisions.md`, Names).
+ * The id of something in a body, in lower case or not. Text that is no UUID is the id of nothing, and so leads to a
+ * 404 like an unknown id (`decisions.md`, Names).
  */
 export const bodyId = (about: string): Field<string> =>
   textThat('a UUID', () => true, uuid(about), { is: 'choice' })
@@ -168,7 +173,9 @@ export const bodyId = (about: string): Field<string> =>
 /** Any UUID, in upper or lower case. */
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** One that names something of all accounts, where what is no UUID would choose nothing. */
+/**
+ * An id of something of any account; text that is no UUID is refused, as it would choose nothing.
+ */
 export const uuidGiven = (about: string): Field<string> =>
   textThat('a UUID', (given) => uuidForm.test(given), uuid(about), { is: 'choice' })
 
@@ -181,7 +188,7 @@ const Uuid: Struct<string, null> = coerce(
   (value) => value.toLowerCase(),
 )
 
-/** The id of something in a path, which arrives in lower case; what is no UUID is a 404. */
+/** The id of something in a path, which arrives in lower case; text that is no UUID is a 404. */
 export const pathId = (about: string): Field<string> => field(Uuid, uuid(about))
 
 const QueryFlag = described(
@@ -221,8 +228,8 @@ function QueryInteger(least: number, most: number): Struct<number, null> {
 }
 
 /**
- * An array of at most `longest` items. Use it instead of `size(array(…))`, which looks at every
- * item before it counts them: five million of them hold up the whole server for seconds.
+ * An array of at most `longest` items. Use it instead of `size(array(…))`, which checks every item
+ * before it counts them: five million of them hold up the whole server for seconds.
  */
 export function listOf<T, S>(item: Struct<T, S>, longest: number, shortest = 0) {
   const list = array(item)
@@ -242,9 +249,9 @@ export function listOf<T, S>(item: Struct<T, S>, longest: number, shortest = 0) 
 }
 
 /**
- * The struct with failures that say `expected`: `described(size(string(), 1, 200), 'a string of
- * 1 to 200 characters')` fails with 'Expected a string of 1 to 200 characters'.
- * Failures of fields inside it keep their own words. `wanted` says it in parts; by default as the struct does.
+ * The struct with failures that say `expected`: `described(size(string(), 1, 200), 'a string of 1 to 200
+ * characters')` fails with 'Expected a string of 1 to 200 characters'. Failures of fields inside it keep their
+ * own words. `wanted` says it in parts; by default with the struct's own.
  */
 export function described<T, S>(
   struct: Struct<T, S>,
@@ -258,7 +265,7 @@ export function described<T, S>(
   return new Struct<T, S>({
     ...struct,
     *validator(value, context) {
-      // Only the first: a union's others speak of its branches.
+      // Only the first failure, as a union's others are about its branches.
       for (const failure of struct.validator(value, context)) {
         yield toldOf(failure)
         return

@@ -25,8 +25,8 @@ export const time = (description: string): Schema => text(description, { format:
 export const shaped = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 /**
- * The same, or null. JSON Schema has no `nullable`: null is one of the types, and of the values where they are
- * listed.
+ * The same schema, or null. JSON Schema has no `nullable`: null is one of the types, and one of the listed
+ * values.
  */
 export const orNull = (schema: Schema): Schema => {
   const { type, enum: values, ...rest } = schema
@@ -35,14 +35,15 @@ export const orNull = (schema: Schema): Schema => {
   return { type: [type, 'null'], ...enumerated, ...rest }
 }
 
-/** An object of exactly these properties, all of them there but the `optional`. */
+/** An object of exactly these properties, all required except the `optional` ones. */
 export function closed(properties: Record<string, Schema>, optional: readonly string[] = []) {
   const required = Object.keys(properties).filter((name) => !optional.includes(name))
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
 /**
- * An object of whatever properties; said, since makers of types take an object without properties for an empty one.
+ * An object of any properties. This is said explicitly, since type generators take an object without properties for
+ * an empty one.
  */
 export const openObject = (description: string): Schema => ({
   type: 'object',
@@ -50,7 +51,7 @@ export const openObject = (description: string): Schema => ({
   description,
 })
 
-/** Data of a client's own, whose numbers `numberFault` looks at. */
+/** Data of a client's own, whose numbers `numberFault` checks. */
 export const ownData = (description: string): Schema =>
   openObject(
     `${description}. Whole numbers beyond ±${Number.MAX_SAFE_INTEGER} (2^53 - 1) are a 422, as JSON readers change their digits: send them as text`,

@@ -9,14 +9,15 @@ interface Field {
 }
 
 /**
- * Whether superstruct finds nothing wrong with the value; false also where that is not known. It asks the same
- * structs, but looks for no reasons: of a send in a sixth of superstruct's time (23 Nov 2026).
+ * Whether superstruct finds nothing wrong with the value; false also if that is unknown. It uses the same
+ * structs but collects no reasons: a send takes a sixth of superstruct's time (23 Nov 2026).
  */
 export function isSound<T, S>(value: unknown, struct: Struct<T, S>): boolean {
   try {
     return holds(value, struct as unknown as Struct)
   } catch {
-    // superstruct cannot print what it refuses, or that is nested deeper than the stack.
+    // superstruct cannot print the value that it refuses, or the value is nested deeper than the
+    // stack.
     return false
   }
 }
@@ -27,7 +28,7 @@ function holds(value: unknown, struct: Struct): boolean {
   const condition = conditionOf(struct)
   if (condition !== undefined) return condition(value)
   const fields = fieldsOf(struct)
-  // The validator of a `type()` refuses what is no object, and nothing else.
+  // The validator of a `type()` refuses only values that are no objects.
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (fields !== undefined && isObject) {
     if (!haveFields(value as Record<string, unknown>, fields)) return false
@@ -56,7 +57,7 @@ function haveEntries(value: unknown, struct: Struct): boolean {
 
 const known = new WeakMap<Struct, readonly Field[]>()
 
-/** Those of a `type()`; undefined for any other struct. */
+/** The fields of a `type()`; undefined for any other struct. */
 function fieldsOf(struct: Struct): readonly Field[] | undefined {
   if (struct.type !== 'type') return undefined
   const found = known.get(struct)

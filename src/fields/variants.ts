@@ -4,14 +4,16 @@ import { oneOf } from './kinds.js'
 
 type Tables = { readonly [word: string]: Fields }
 
-/** What a field of several tables holds: one of them, with the word that tells which. */
+/**
+ * The value of a field of several tables: one table's value, with the word that names the table.
+ */
 export type VariantOf<T extends Tables, Key extends string> = {
   [Word in keyof T & string]: { [name in Key]: Word } & FieldValues<T[Word]>
 }[keyof T & string]
 
 const choosers = new WeakMap<object, (value: unknown) => Struct>()
 
-/** One of several tables, told apart by the word in its field `key`. Fields that a table has not are refused. */
+/** One of several tables, told apart by the word in its field `key`. Fields that a table lacks are refused. */
 export function variants<const Key extends string, T extends Tables>(
   key: Key,
   tables: T,
@@ -35,6 +37,6 @@ export function variants<const Key extends string, T extends Tables>(
   >
 }
 
-/** The struct that a value of variants is checked by; any other struct itself. */
+/** The struct that checks this value of variants; any other struct is returned unchanged. */
 export const chosenStruct = (struct: { schema: unknown }, value: unknown): { schema: unknown } =>
   choosers.get(struct)?.(value) ?? struct

@@ -3,11 +3,11 @@ import { type Field, field } from './field.js'
 import { textThat } from './kinds.js'
 
 /**
- * What operators write in files, the environment and options: kinds that read a text as well as a value of TOML. Nobody
- * is told of them by a document, so that they have no descriptions.
+ * What operators write in files, the environment and options: these kinds read a text as well as a value of TOML. No
+ * document describes them, so they have no descriptions.
  */
 
-/** What `parse` makes of a given value; undefined: it is none. `expected` ends the sentence 'Expected …'. */
+/** A field that `parse` reads; undefined refuses the value. `expected` ends the sentence 'Expected …'. */
 export const parsed = <T>(expected: string, parse: (given: unknown) => T | undefined): Field<T> =>
   field(
     new Struct<T, null>({
@@ -19,7 +19,7 @@ export const parsed = <T>(expected: string, parse: (given: unknown) => T | undef
     {},
   )
 
-/** The same of a text alone. */
+/** The same, for texts only. */
 const parsedText = <T>(expected: string, parse: (given: string) => T | undefined) =>
   parsed(expected, (given) => (typeof given === 'string' ? parse(given) : undefined))
 
@@ -58,7 +58,7 @@ const splitList = (given: string) =>
 export const share = (such: string): Field<number> =>
   parsedText(`a percentage from 0.0001% to 100%, such as "${such}"`, millionths)
 
-/** `0.5%` is 5,000; undefined for what is no percentage, and for 0. */
+/** `0.5%` is 5,000; undefined for 0, and for text that is no percentage. */
 function millionths(given: string): number | undefined {
   const match = /^(\d{1,3})(?:\.(\d{1,4}))?%$/.exec(given)
   const found = Number(match?.[1]) * 10_000 + Number((match?.[2] ?? '').padEnd(4, '0'))
@@ -82,7 +82,7 @@ export function spanOrForever(least: string, most: string): Field<number> {
   )
 }
 
-/** A list of durations of at least `least`, with one or more in it. */
+/** A list of one or more durations, each of at least `least`. */
 export function spans(least: string): Field<readonly number[]> {
   const shortest = milliseconds(least) ?? 0
   return parsed(`a list of durations of at least ${least}, such as ["5m", "10m"]`, (given) => {
@@ -97,14 +97,14 @@ export function spans(least: string): Field<readonly number[]> {
 
 const unitMs: Record<string, number> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
 
-/** `5m` is 300,000; undefined for what is no duration. */
+/** `5m` is 300,000; undefined for text that is no duration. */
 function milliseconds(given: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(given)
   const unit = unitMs[match?.[2] ?? '']
   return unit === undefined ? undefined : Number(match?.[1]) * unit
 }
 
-/** `5m`: in the largest unit that it is a whole number of. */
+/** `5m`: written in the largest unit that gives a whole number. */
 export function writtenSpan(ms: number): string {
   if (!Number.isFinite(ms)) return 'forever'
   if (ms === 0) return '0s'
@@ -113,7 +113,7 @@ export function writtenSpan(ms: number): string {
   return `${ms / each}${unit}`
 }
 
-/** What was read of a value, or what was expected in its place. */
+/** The value that was read, or what was expected instead. */
 export type Reading<T> = { readonly value: T } | { readonly expected: string }
 
 /** Reads one value of a query, an option, the environment or a file. */
@@ -121,7 +121,7 @@ export function reading<T>(given: unknown, { struct }: Field<T>): Reading<T> {
   const [error, value] = struct.validate(given, { coerce: true })
   if (error === undefined) return { value: value as T }
   const [failure] = error.failures()
-  // superstruct's own sentences end in the value, ours say what was expected alone.
+  // superstruct's own sentences end with the value; ours say only what was expected.
   return {
     expected: (failure?.message ?? '')
       .replace(/^Expected /, '')
@@ -129,13 +129,13 @@ export function reading<T>(given: unknown, { struct }: Field<T>): Reading<T> {
   }
 }
 
-/** What is expected where there is nothing. */
+/** What is expected when nothing is given. */
 export function expectedOf(field: Field<unknown>): string {
   const result = reading(undefined, field)
   return 'expected' in result ? result.expected : 'nothing'
 }
 
-/** What is read, without the reason where it is nothing. */
+/** The value that was read, without a reason if there is none. */
 function valueIn<T>(given: unknown, of: Field<T>): T | undefined {
   const result = reading(given, of)
   return 'value' in result ? result.value : undefined

@@ -71,18 +71,19 @@ export async function signUp(
       ...fields
     } = entry.typed
     const given = { email, ...fields, ...(Object.keys(metadata).length > 0 && { metadata }) }
-    const joining = starts ? { follow } : {}
+    // Whom an account asks itself nobody brought by a form: they are a contact by their own word.
+    const by = form.kind === 'hand' ? 'recipient' : 'form'
+    const joining = { by, ...(starts && { follow }) } as const
     const lists = await listsThere(tx, accountId, asked ?? form.settings.lists)
     const done = await addContactIn(tx, { id: contactId ?? id, now }, accountId, given, {
       listId: lists[0],
       ceiling: contactCeiling(plans, billing),
       checkNew: () => checkAdding(billing),
-      by: 'form',
       ...joining,
     })
     for (const listId of lists.slice(1)) {
       const ids = [done.contact.id]
-      await putOnListIn(tx, accountId, { listId, ids, now }, { by: 'form', ...joining })
+      await putOnListIn(tx, accountId, { listId, ids, now }, joining)
     }
     const kind = how === 'confirmed' ? 'confirmed' : 'signed_up'
     await recordAgreed(tx, form, entry, { kind, at: now, listIds: lists })

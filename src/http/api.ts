@@ -18,13 +18,13 @@ type Strings = Record<string, string>
 
 /** What a route expects. Struct bodies with `type()`, which ignores unknown fields; not `object()`. */
 export interface Shape<Params, Query, Body> {
-  /** Params that do not fit are a 404, with this message. */
+  /** Params that do not fit lead to a 404 with this message. */
   params?: Struct<Params, unknown>
   notFound?: string
   query?: Struct<Query, unknown>
   /**
-   * A JSON object; where none of its fields is required, it may be left out. Without it the body is not
-   * looked at; it still is in `rawBody`.
+   * A JSON object, which may be left out if none of its fields is required. Without this struct the
+   * body is not parsed, but `rawBody` has it.
    */
   body?: Struct<Body, unknown>
   /** Takes multipart/form-data (or urlencoded) in place of JSON. */
@@ -46,14 +46,17 @@ export interface ApiRequest<Account, Params, Query, Body> {
   upload(): Promise<Upload>
   /**
    * Keeps the answer of a POST for repeats with the same `Idempotency-Key`. A handler with an effect
-   * calls it in the transaction of the effect, with what it is going to answer.
+   * calls it in the transaction of the effect, with its later answer.
    */
   remember: Remember
-  /** Says what the audit log has of it beyond its path and its answer; the last word counts. */
+  /** Adds what the audit log shall have beyond path and answer; the last call counts. */
   note(said: NotedChange): void
-  /** Told that nothing large of the body is held any more, before the answer: the next large one has its turn. */
+  /**
+   * Called before the answer when nothing large of the body is held any more, so that the next large body gets
+   * its turn.
+   */
   letGo(): void
-  /** Empty where the route takes JSON, which is let go once it is parsed. */
+  /** Empty if the route takes JSON, whose bytes are freed once they are parsed. */
   rawBody: Buffer
   requestId: string
   /** `name` in lower case. */
@@ -77,22 +80,22 @@ interface AddRoute<P> {
   ): void
 }
 
-/** A route as others may want to describe it. */
+/** A route, for code that describes it. */
 export interface ApiRoute {
   method: string
-  /** As it was added: `/v1/emails/:id`. */
+  /** The path as it was added: `/v1/emails/:id`. */
   path: string
   auth: boolean
-  /** What the body is, for routes that look at it. */
+  /** The type of the body, for routes that read it. */
   body: 'json' | 'form' | undefined
-  /** None at all is taken for `{}`. */
+  /** A missing body counts as `{}`. */
   bodyOptional: boolean
   maxBodyBytes: number
 }
 
 /** Where routes are added. A handler returns the 200's JSON or a `reply(…)`, or throws an `ApiError`. */
 export interface Api<P> {
-  /** Those added so far. */
+  /** The routes added so far. */
   readonly routes: readonly ApiRoute[]
   get: AddRoute<P>
   post: AddRoute<P>
@@ -101,7 +104,7 @@ export interface Api<P> {
   delete: AddRoute<P>
 }
 
-/** How those are known who call a part of the API, and what is done for each of them. */
+/** How the callers of a part of the API are authenticated, and what is done for each of them. */
 export interface ApiCallers<P> {
   authenticate:
     | ((authorization: string | undefined, address: () => string) => Promise<P>)
@@ -120,33 +123,33 @@ export interface ApiSettings<P> extends ApiCallers<P> {
   strangers: RateLimiter
 }
 
-/** What a handler says of its change, for the audit log; never a secret. */
+/** What a handler tells the audit log about its change; never a secret. */
 export interface NotedChange {
-  /** What was changed; left out: what the path or the answer names. */
+  /** What was changed; if left out, what the path or the answer names. */
   target?: string | undefined
-  /** What was done, where that is not what the operation usually does. */
+  /** What was done, if the operation usually does something else. */
   action?: string | undefined
   detail?: Readonly<Record<string, unknown>>
 }
 
-/** Notes what a request has changed, before it is answered. Never rejects. */
+/** Notes what a request changed, before it is answered. Never rejects. */
 export type NoteChange<P> = (change: {
   principal: P
   /** `POST /v1/keys`. */
   route: string
   params: Strings
-  /** What the answer says. */
+  /** The answer's body. */
   answer: unknown
-  /** What the handler says. */
+  /** What the handler added. */
   noted: NotedChange | undefined
   clientAddressKey: string
 }) => Promise<void>
 
 type Admission<P> = { headers: Strings } & ({ account: P } | { refusal: unknown })
 
-/** The rate-limit headers of answers that have nothing to do with what is asked. Never rejects. */
+/** The rate-limit headers of answers that no route gives. Never rejects. */
 export interface ApiStanding {
-  /** By key where there is a good one, which is counted all the same, and else by address. */
+  /** By a valid key, which is counted too, or else by address. */
   ofCaller(exchange: Exchange): Promise<Strings>
   ofStranger(exchange: Exchange): Strings
 }
@@ -173,7 +176,7 @@ export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P>
     <Params, Query, Body>(
       path: string,
       shape: Shape<Params, Query, Body> & { auth?: boolean },
-      // The two overloads say which account a handler gets; here it may be either.
+      // The two overloads say which account a handler gets; the implementation may get either.
       handler: ApiHandler<never, Params, Query, Body>,
     ) => {
       const secured = shape.auth !== false
@@ -270,13 +273,14 @@ function makeEndpoint<P, Params, Query, Body>(
     bodyInPieces: shape.upload !== undefined,
 
     async serve(exchange, raw) {
-      // Asked for at once, as who has hung up meanwhile has none any more; of other requests it costs too much.
+      // Read at once, as a client that hangs up meanwhile has no address any more; for other requests it costs
+      // too much.
       const from = note && networkKey(exchange.remoteAddress)
       const admission = secured ? await admit(settings, exchange) : unsecured(settings, exchange)
       const { headers } = admission
       try {
         if ('refusal' in admission) throw admission.refusal
-        // Counted before: who asks for what it may not do is held back like others.
+        // Counted before this check, so that clients without permission are limited like others.
         if (secured) settings.permit?.(admission.account as P, route)
         let noted: NotedChange | undefined
         const say = (said: NotedChange) => {
@@ -284,7 +288,7 @@ function makeEndpoint<P, Params, Query, Body>(
         }
         const told = await answer(exchange, raw, admission.account, say)
         const { status, body, headers: own } = told
-        // A repeat changes nothing again.
+        // A repeat changes nothing, so it is not noted again.
         if (note !== undefined && status < 300 && !own['Idempotency-Replay']) {
           const params = decodeParams(names, raw) ?? {}
           const principal = admission.account as P
@@ -314,8 +318,8 @@ function makeEndpoint<P, Params, Query, Body>(
 }
 
 /**
- * What the request carries, and its fingerprint if it is `keyed`. A function of its own: while the
- * handler waits, only what was made of a JSON body is still held.
+ * What the request carries, and its fingerprint if it is `keyed`. A function of its own, so that
+ * while the handler waits only the values of a JSON body are still held.
  */
 async function take<Params, Query, Body>(
   shape: Shape<Params, Query, Body>,
@@ -338,13 +342,13 @@ async function take<Params, Query, Body>(
 
 const noUpload = (path: string) => new Error(`${path} takes no upload`)
 
-/** A path for everybody tells the address's standing, and does not count. */
+/** A path for everybody shows the address's standing, and does not count the request. */
 function unsecured<P>(settings: ApiSettings<P>, exchange: Exchange): Admission<undefined> {
   const standing = settings.strangers.look(networkKey(exchange.remoteAddress))
   return { headers: standingHeaders(standing), account: undefined }
 }
 
-/** Authenticates, then counts: by key, or by address where there is no valid one. Never rejects. */
+/** Authenticates, then counts: by key, or by address without a valid key. Never rejects. */
 async function admit<P>(settings: ApiSettings<P>, exchange: Exchange): Promise<Admission<P>> {
   let standing: RateStanding | undefined
   try {
@@ -379,7 +383,7 @@ function paramsOf<Params, Query, Body>(
   try {
     if (params !== undefined && shape.params !== undefined) return convert(params, shape.params)
   } catch {
-    // An id that is no id is one that does not exist (`decisions.md`, Names).
+    // Text that is no id counts as an id that does not exist (`decisions.md`, Names).
   }
   throw new ApiError('not_found', shape.notFound ?? 'Not found')
 }

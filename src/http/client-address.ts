@@ -4,7 +4,7 @@ import { OperatorError } from '../errors/index.js'
 
 export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
 
-/** Whether it is one of our own proxies that speaks, whose headers count. */
+/** Whether the peer is one of our own proxies, whose headers count. */
 export function makeIsTrusted(trustedProxies: readonly string[]): (peer: string) => boolean {
   const trusted = new BlockList()
   for (const range of trustedProxies) trust(trusted, range)
@@ -15,11 +15,11 @@ export function makeIsTrusted(trustedProxies: readonly string[]): (peer: string)
 }
 
 /**
- * Tells who speaks: the peer, or, when the peer is one of `trustedProxies` (addresses or CIDR
- * ranges), the nearest address in X-Forwarded-For that is none of them. The list is read from the
- * right: only what our own proxies appended is theirs, the left end is whatever the client wrote.
- * proxy-addr 2.0 is not used: where a hop is no address it answers with that text (`unknown`, or what a client made
- * up), which rate limits and logs would then take for an address; and it brings an older ipaddr.js beside ours.
+ * The client's address: the peer or, if the peer is one of `trustedProxies` (addresses or CIDR ranges), the nearest
+ * address in X-Forwarded-For that is none of them. The list is read from the right: only the end was appended by
+ * our own proxies, and the client may have written the rest. proxy-addr 2.0 is not used. If a hop is no address, it
+ * answers with that text (`unknown`, or a client's invention), which rate limits and logs would take for an
+ * address; and it brings an older ipaddr.js beside ours.
  */
 export function makeClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = new BlockList()
@@ -43,12 +43,15 @@ export function networkKey(address: string): string {
   return beginningOf(address, 4)
 }
 
-/** An address of the network without the part that names a household: `203.0.113.0`, `2001:db8:1::`. */
+/**
+ * The address of the neighbourhood's network, without the part that names a household: `203.0.113.0`,
+ * `2001:db8:1::`.
+ */
 export function neighbourhoodOf(address: string): string {
   return address.includes(':') ? beginningOf(address, 3) : address.replace(/\.\d+$/, '.0')
 }
 
-/** An IPv6 address with nothing but its first parts, of eight. */
+/** An IPv6 address with only its first `parts` of eight. */
 function beginningOf(address: string, parts: number): string {
   const kept = ipaddr.IPv6.parse(address).parts.map((part, at) => (at < parts ? part : 0))
   return new ipaddr.IPv6(kept).toString()

@@ -3,8 +3,9 @@ import ejs from 'ejs'
 import { packageFile } from '../config/index.js'
 
 /**
- * `src/<name>.ejs` made into a function, once: a page that stands alone, of those that strangers and recipients see.
- * It sees the view as `it` and writes data with `<%= %>` only, which escapes it. Views lie in the sources also when these are compiled.
+ * Compiles `src/<name>.ejs` into a function, once: a standalone page that strangers and recipients see. The page gets
+ * the view as `it` and writes data only with `<%= %>`, which escapes it. Views stay in the sources even when these are
+ * compiled.
  */
 export function compiledView<View extends object>(name: string): (view: View) => string {
   const filename = packageFile(`src/${name}.ejs`)

@@ -18,11 +18,11 @@ export function isGzipped(contentEncoding: string | undefined): boolean {
   )
 }
 
-/** The most that so many gzipped bytes can become: deflate's best is 1,032 to 1. */
+/** The most that this many gzipped bytes can become: deflate's best is 1,032 to 1. */
 export const mostInflated = (bytes: number, limitBytes: number) =>
   Math.min(limitBytes, bytes * 1_032)
 
-/** Inflates a whole body in another thread; throws a 413 beyond the limit, before it has grown so far. */
+/** Inflates a whole body in another thread; throws a 413 as soon as it passes the limit. */
 export async function inflate(bytes: Buffer, limitBytes: number): Promise<Buffer> {
   try {
     return await gunzipped(bytes, { maxOutputLength: limitBytes })
@@ -31,14 +31,15 @@ export async function inflate(bytes: Buffer, limitBytes: number): Promise<Buffer
   }
 }
 
-/** Inflates a body piece by piece, at the pace of who asks. */
+/** Inflates a body piece by piece, at the reader's pace. */
 export async function* inflatePieces(
   pieces: AsyncIterable<Buffer>,
   limitBytes: number,
 ): AsyncGenerator<Buffer> {
   const source = Readable.from(pieces)
   const inflated = source.pipe(createGunzip())
-  // `pipe` hands no errors on: a body that stays away has to end this too, with its own refusal.
+  // `pipe` does not forward errors: a body that does not arrive has to end this too, with its own
+  // refusal.
   source.on('error', (error) => inflated.destroy(error))
   let total = 0
   try {
@@ -54,7 +55,7 @@ export async function* inflatePieces(
   }
 }
 
-/** What a body over its limit is answered with, as it came or inflated. */
+/** The answer to a body over its limit, before or after inflating. */
 export const tooLarge = (limitBytes: number) =>
   new ApiError('validation_error', `The body is larger than ${limitBytes} bytes`, {
     status: 413,

@@ -13,7 +13,7 @@ export interface ServerContext {
   readonly bodyMemory: BodyMemory
   readonly largeBodies: LargeBodies
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
-  /** Whether the peer itself is trusted; whom it speaks for does not count. */
+  /** Whether the peer itself is trusted, whichever client it speaks for. */
   readonly isTrusted: (peer: string) => boolean
   readonly work: RequestWork
   readonly overTls: OverTls | undefined
@@ -21,11 +21,11 @@ export interface ServerContext {
   readonly refuse: ((path: string) => ApiError | undefined) | undefined
   /** Set once the server takes no new work. */
   closing: boolean
-  /** Aborted at the same moment, for answers that have no end of their own. */
+  /** Aborted at the same moment, for answers without an end of their own. */
   readonly closes: AbortSignal
 }
 
-/** An answer that was sent, as metrics see it: all values but `seconds` are of small sets. */
+/** An answer that was sent, for metrics: all values except `seconds` come from small sets. */
 export interface Answered {
   method: string
   /** The path as it was added, `/v1/emails/:id`; `unknown` for any other. */
@@ -35,7 +35,7 @@ export interface Answered {
   seconds: number
 }
 
-/** Counts what is still to end: a request counts once for its handler and once for its response. */
+/** Counts unfinished work: a request counts once for its handler and once for its response. */
 export class RequestWork {
   #running = 0
   #idle: (() => void) | undefined
@@ -49,7 +49,7 @@ export class RequestWork {
     if (this.#running === 0) this.#idle?.()
   }
 
-  /** Calls `idle` at once, or as soon as nothing runs any more. */
+  /** Calls `idle` at once if nothing runs, otherwise as soon as nothing does. */
   whenIdle(idle: () => void): void {
     this.#idle = idle
     if (this.#running === 0) idle()

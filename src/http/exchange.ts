@@ -9,28 +9,32 @@ import type { EndTurn } from './large-bodies.js'
 import { type ClientInFront, clientInFront } from './over-tls.js'
 import { checkHeaders, noHeaders, type Outgoing, statusLine } from './reply.js'
 
-/** Larger bodies are offered piece by piece, so that a slow reader costs one copy and no more. */
+/** Larger bodies are written piece by piece, so that a slow reader costs only one copy. */
 const largeBodyBytes = 64 * 1024
-// A body becomes a text, then values that live as long as its request, and what those are decoded to.
+// A large body costs more than its bytes: a text, values that live as long as its request, and what
+// these are decoded to.
 const largeTextBytes = 1024 * 1024
 const timesAsParsed = 2
-// Smaller ones, which single mails are, wait for nobody.
+// Smaller bodies, such as single mails, do not wait for a turn.
 const takesTurnBytes = 256 * 1024
-/** Before the next piece is written to who does not take them so fast; doubled each time. */
+/** The first wait before the next piece for a slow client; doubled each time. */
 const firstWaitMs = 25
 
 /** One request and its one response, on uWS's objects, which must never be touched after the end. */
 export class Exchange {
   readonly requestId = randomUUID()
   readonly head: Head
-  /** The client has gone or the response is complete: the native response is dead. */
+  /** The client has gone or the response is complete: the native response must not be used. */
   ended = false
   readonly #native: NativeResponse
   readonly #context: ServerContext
   #body: IncomingBody | undefined
   #endTurn: EndTurn | undefined
   #remoteAddress: string | undefined
-  /** Undefined: it came by TCP. Null: from a listener in front, and nobody knows from whom. */
+  /**
+   * Undefined: the request came by TCP. Null: it came from a listener in front, and its client is
+   * unknown.
+   */
   readonly #inFront: ClientInFront | null | undefined
   #gone: AbortController | undefined
   #left: (() => void) | undefined
@@ -43,7 +47,7 @@ export class Exchange {
     context.work.begin()
   }
 
-  /** Must be called where the answer is not sent yet when the native callback returns: uWS ends the process without. */
+  /** Must be called if the answer is not sent yet when the native callback returns: uWS ends the process otherwise. */
   outlive(): void {
     this.#native.onAborted(() => {
       this.#body?.abort()
@@ -52,21 +56,24 @@ export class Exchange {
     })
   }
 
-  /** The client has gone, the answer is complete, or the server closes: an answer without an end is to end. */
+  /**
+   * Aborted when the client has gone, the answer is complete, or the server closes: an endless answer must
+   * then end.
+   */
   get signal(): AbortSignal {
-    // Made for who asks: the API's many answers need none.
+    // Made only on demand, as the API's many answers need none.
     this.#gone ??= new AbortController()
     if (this.ended) this.#gone.abort()
     return AbortSignal.any([this.#gone.signal, this.#context.closes])
   }
 
-  /** How it came: `unknown` must not be served. */
+  /** How the request came: `unknown` must not be served. */
   get cameBy(): 'tcp' | 'tls' | 'unknown' {
     if (this.#inFront === null) return 'unknown'
     return this.#inFront?.tls === true ? 'tls' : 'tcp'
   }
 
-  /** Asked for only when somebody wants it: it costs a system call. Empty if the client has gone. */
+  /** Read only on demand, as it costs a system call. Empty if the client has gone. */
   get remoteAddress(): string {
     if (this.#remoteAddress === undefined && !this.ended) {
       const peer = this.#peer
@@ -82,7 +89,7 @@ export class Exchange {
     )
   }
 
-  /** The client speaks TLS: with us, or with a proxy of ours that says so. */
+  /** Whether the client speaks TLS with us, or with a proxy of ours that says so. */
   get isSecure(): boolean {
     if (this.cameBy === 'tls') return true
     if (this.header('x-forwarded-proto')?.toLowerCase() !== 'https') return false
@@ -102,7 +109,7 @@ export class Exchange {
     this.#native.onData((chunk, last) => body.receive(chunk, last))
   }
 
-  /** Bounds a body anew, as one that began before its bound was known. */
+  /** Sets a new bound, for a body that began before its bound was known. */
   boundBody(limitBytes: number): void {
     this.#body?.bound(limitBytes)
   }
@@ -112,8 +119,8 @@ export class Exchange {
   }
 
   /**
-   * The whole body, inflated unless nobody will look at it (`as: 'sent'`), empty if there is none.
-   * Throws what the client is to be told.
+   * The whole body, empty if there is none; inflated unless nobody will read it (`as: 'sent'`).
+   * Throws what the client shall be told.
    */
   async readBody(as: 'sent' | 'inflated' = 'inflated'): Promise<Buffer> {
     const body = this.#body
@@ -121,7 +128,7 @@ export class Exchange {
     const gzipped = as === 'inflated' && isGzipped(this.header('content-encoding'))
     if (!body.whole) await body.arrived()
     refuseUnfit(body)
-    // Gone: nobody will read the answer, but the pipeline has to end.
+    // The client has gone: nobody will read the answer, but the pipeline has to end.
     if (!body.whole) throw didNotArrive()
     if (gzipped && body.bytes().length > 0) {
       const most = mostInflated(body.bytes().length, body.limitBytes)
@@ -143,19 +150,19 @@ export class Exchange {
   }
 
   /**
-   * Frees the bytes of a body that was read whole, for other requests: nobody may look at them any more. What was
-   * counted for what is made of them stays.
+   * Frees the bytes of a body that was read whole, for other requests: nobody may read them any more. The memory
+   * reserved for its values stays counted.
    */
   releaseBody(): void {
     this.#body?.recycle()
   }
 
-  /** What was made of a large body is let go of already: the next one has its turn. */
+  /** The values of a large body are already freed, so the next body gets its turn. */
   endTurn(): void {
     this.#endTurn?.()
   }
 
-  /** The body piece by piece while it arrives, at the pace of who asks. Throws like `readBody`. */
+  /** The body piece by piece while it arrives, at the reader's pace. Throws like `readBody`. */
   bodyPieces(): AsyncGenerator<Buffer> {
     const pieces = this.#pieces()
     const limitBytes = this.#body?.limitBytes ?? 0
@@ -174,7 +181,7 @@ export class Exchange {
     }
   }
 
-  /** Sends the response, after the rest of a body that nobody wanted: at once where there is none. */
+  /** Sends the response, after the rest of a body that nobody wanted; at once without such a rest. */
   send(outgoing: Outgoing): Promise<void> | undefined {
     checkHeaders(outgoing.headers)
     const body = this.#body
@@ -194,7 +201,7 @@ export class Exchange {
     if (outgoing.stream !== undefined && !this.ended) void this.#pour(outgoing.stream)
   }
 
-  /** Ends the connection without a word. */
+  /** Closes the connection without an answer. */
   drop(): void {
     if (this.ended) return
     this.#native.close()
@@ -243,7 +250,10 @@ export class Exchange {
     this.#end()
   }
 
-  /** Writes pieces as the client takes them. What fails breaks the connection, so that nobody takes a part for all. */
+  /**
+   * Writes pieces as the client takes them. A failure breaks the connection, so that nobody takes a part for the
+   * whole.
+   */
   async #pour(pieces: AsyncIterable<string | Buffer>): Promise<void> {
     const native = this.#native
     let waitMs = firstWaitMs
@@ -256,10 +266,12 @@ export class Exchange {
             flows = native.write(piece)
           })
         }
-        // uWS sends what it holds by itself, unless somebody waits with `onWritable`: then it holds the end back
-        // for ever (20.30). So we wait longer each time, until it closes the connection of who reads nothing for 10 s.
+        // uWS sends its buffer by itself, unless somebody waits with `onWritable`: then it holds the end back for ever
+        // (20.30). So we wait longer each time, until uWS closes the connection of a client that reads nothing for 10
+        // s.
         if (!flows) await this.#rest(waitMs)
-        // A piece is some milliseconds of a thread that others wait for; of a list of a million there are a thousand.
+        // A piece takes some milliseconds of a thread that others wait for, and a list of a million has a thousand
+        // pieces.
         else await nextTurn()
         waitMs = flows ? firstWaitMs : waitMs * 2
         if (this.ended) return

@@ -8,7 +8,7 @@ export interface FormFile {
   bytes: Buffer
 }
 
-/** What a browser's form, or a file upload, has sent. */
+/** What a browser's form or a file upload sent. */
 export interface Form {
   get(name: string): string | undefined
   all(name: string): string[]
@@ -17,11 +17,15 @@ export interface Form {
   file(name: string): FormFile | undefined
   /** All files of a field that takes several. */
   files(name: string): FormFile[]
-  /** The same for two forms of the same fields and files; of a large file its ends are looked at. */
+  /**
+   * Equal for two forms with the same fields and files; only the ends of a large file are compared.
+   */
   digest(): string
 }
 
-/** No form of ours has a tenth of them; each costs a hundred times the byte or two that it was sent as. */
+/**
+ * No form of ours has a tenth as many; each costs a hundred times the byte or two in which it was sent.
+ */
 export const maxFields = 1_000
 
 /** Throws a 415 for anything but the two types that HTML forms send, and a 400 for more fields than `maxFields`. */
@@ -32,11 +36,11 @@ export function parseForm(bytes: Buffer, contentType: string | undefined): Form 
     return makeForm([...new URLSearchParams(bytes.toString('utf8'))], [])
   }
   if (type === 'multipart/form-data') return formOfParts(bytes, contentType ?? '')
-  // HTML §4.10.21.8 knows `text/plain` as a third type, which cannot be read without doubt.
+  // HTML §4.10.21.8 has `text/plain` as a third type, which cannot be parsed unambiguously.
   throw new ApiError('unsupported_media_type', 'Send the body as multipart/form-data')
 }
 
-// Counted before anything is made of them.
+// Counts the fields before any is parsed.
 function refuseMany(bytes: Buffer): void {
   let fields = 1
   for (let at = bytes.indexOf('&'); at !== -1; at = bytes.indexOf('&', at + 1)) {
@@ -63,7 +67,7 @@ function formOfParts(bytes: Buffer, contentType: string): Form {
   return makeForm(fields, files)
 }
 
-/** A form in which some fields have another value, or are there at all. */
+/** A form in which some fields have another value, or are added. */
 export const formWith = (form: Form, values: ReadonlyMap<string, string>): Form => {
   const entries = form.entries().filter(([name]) => !values.has(name))
   return {
@@ -98,7 +102,7 @@ function makeForm(fields: [string, string][], files: [string, FormFile][]): Form
   }
 }
 
-// As fast to read as a page is to make.
+// Reading this much takes as long as making a page.
 const endBytes = 65_536
 
 function digestOf(fields: [string, string][], files: [string, FormFile][]): string {

@@ -7,9 +7,9 @@ type Receive = Parameters<Server['uws_instance']['any']>[1]
 export type NativeResponse = Parameters<Receive>[0]
 export type NativeRequest = Parameters<Receive>[1]
 
-/** What came before the body, copied out: uWS frees its request when the callback returns. */
+/** The part before the body, copied, as uWS frees its request when the callback returns. */
 export interface Head {
-  /** As sent: `get` is another method than GET (RFC 9110 §9.1). */
+  /** As sent: `get` is a different method from GET (RFC 9110 §9.1). */
   method: string
   /** As sent, percent-encoding included, without the query. */
   path: string
@@ -34,7 +34,8 @@ export function readHead(request: NativeRequest, received: Received): Head {
     if (earlier === undefined) {
       headers.set(name, value)
     } else if (name === 'content-length' || name === 'transfer-encoding' || name === 'host') {
-      // RFC 9112 §6.3, §3.2: who picks one of two lengths or hosts helps request smuggling.
+      // RFC 9112 §6.3, §3.2: a server that picks one of two lengths or hosts helps request
+      // smuggling.
       fault = { status: 400, message: `The request has two ${name} headers; expected one` }
     } else {
       headers.set(name, `${earlier}${name === 'cookie' ? ';' : ','} ${value}`)
@@ -42,14 +43,15 @@ export function readHead(request: NativeRequest, received: Received): Head {
   }
   const method = request.getCaseSensitiveMethod()
   const path = request.getUrl()
-  // Undefined, whatever its type says, where there is no question mark.
+  // Undefined without a question mark, whatever its type says.
   const query = request.getQuery() || ''
   let told = 0
   request.forEach((name, value) => {
     told++
     take(name, value)
   })
-  // uWS cuts bytes that are not ASCII off both ends of a value, so we read it ourselves where we can.
+  // uWS cuts bytes that are not ASCII off both ends of a value, so we read the values ourselves if we
+  // can.
   const fields = received.fields({ method, path, query }, told, (each) => request.forEach(each))
   if (fields !== undefined && fields !== 'plain') {
     headers.clear()
@@ -66,14 +68,15 @@ export function readHead(request: NativeRequest, received: Received): Head {
   }
 }
 
-// Two keys that differ in what uWS cuts off would be one, and the second mail never sent.
+// Two keys that differ only in what uWS cuts off would be one, and the second mail would never be
+// sent.
 const cutKey: Fault = {
   status: 400,
   message: 'Idempotency-Key: expected 1 to 255 visible ASCII characters',
 }
 
-// uWS compares the coding with `chunked` alone: any other spelling reaches us as 'no body', and
-// the body's bytes as the next request.
+// uWS knows only the exact coding `chunked`: any other spelling reaches us as 'no body', and the
+// body's bytes as the next request.
 function framingFault(headers: Map<string, string>): Fault | undefined {
   const length = headers.get('content-length')
   const coding = headers.get('transfer-encoding')
@@ -94,7 +97,7 @@ function framingFault(headers: Map<string, string>): Fault | undefined {
   return undefined
 }
 
-/** The host that is asked for, in lower case, without its port. */
+/** The requested host, in lower case, without its port. */
 export const hostOf = ({ headers }: Head) =>
   (headers.get('host') ?? '').toLowerCase().replace(/:\d+$/, '')
 
@@ -103,28 +106,28 @@ export function announcesBody(head: Head): boolean {
   return head.headers.has('transfer-encoding') || declaredBytes(head) > 0
 }
 
-/** The bytes of the body by Content-Length; 0 without one, NaN for what is no number. */
+/** The bytes of the body by Content-Length; 0 without one, NaN if it is no number. */
 export function declaredBytes(head: Head): number {
   return Number(head.headers.get('content-length') ?? 0)
 }
 
 /**
- * Refuses names that the listener is not known by: a page elsewhere whose name was re-bound to
- * this address would otherwise speak to it with the browser's standing on the local network.
- * A literal address cannot be re-bound, so it is always let in.
+ * Refuses names that are not the listener's: otherwise a foreign page whose name was re-bound to
+ * this address could use the browser's place on the local network. A literal address cannot be
+ * re-bound, so it is always let in.
  */
 export function hostFault(head: Head, { names, advice }: AllowedHosts): Fault | undefined {
   const host = hostOf(head)
   if (names.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined
   const shown = host.replace(/[^\x21-\x7e]/g, '?').slice(0, 100)
-  // RFC 9110 §15.5.20: the request came to a server that is not meant by its host.
+  // RFC 9110 §15.5.20: the request reached a server that its host does not name.
   return { status: 421, message: `This server is not known as "${shown}"${advice}` }
 }
 
-/** By which names a listener is called. */
+/** The names of a listener. */
 export interface AllowedHosts {
   /** In lower case, without port, beside literal addresses. */
   names: ReadonlySet<string>
-  /** What to do about another name, as the end of a sentence: `: …`; '' where there is nothing. */
+  /** What to do about another name, as the end of a sentence: `: …`; '' if nothing can be done. */
   advice: string
 }

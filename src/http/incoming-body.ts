@@ -1,32 +1,36 @@
 import type { Clock } from '../clock/index.js'
 
-/** Shared: making one, even of nothing, costs a microsecond. */
+/** Shared, as making a buffer, even an empty one, costs a microsecond. */
 export const noBytes: Buffer = Buffer.alloc(0)
 
 const firstBufferBytes = 16 * 1024
 /**
- * What may wait for whoever takes a body piece by piece, and what is held of one that nobody has asked for
- * yet: that may be a stranger's. The client then has to wait.
+ * How much may wait for a reader that takes a body piece by piece, and how much is held of a body that
+ * nobody has asked for yet, which may be a stranger's. Beyond it the client has to wait.
  */
 const windowBytes = 256 * 1024
-/** A sender that is over the limit may still finish, so that it gets to read the 413 (stack.md D2). */
+/**
+ * A sender over the limit may still finish up to this multiple, so that it gets to read the 413
+ * (stack.md D2).
+ */
 const patience = 4
 
-// Smaller ones are cut from Node's own pool.
+// Smaller buffers are cut from Node's own pool.
 const smallBytes = 4 * 1024
 const maxSpare = 64
-// Large buffers have so many bytes or a multiple, so that the next body fits one that another has left.
+// Large buffers have this many bytes or a multiple, so that the next body fits a buffer that another
+// has left.
 const largeBytes = 256 * 1024
 const mostLargeBytes = 2 * 1024 * 1024
 const maxLarge = 4
 
-/** What the unfinished requests of a server hold together. */
+/** The memory that a server's unfinished requests hold together. */
 export interface BodyMemory {
   usedBytes: number
   readonly maxBytes: number
-  /** Buffers of `firstBufferBytes` for the next bodies: to make a buffer costs more than to fill it. */
+  /** Buffers of `firstBufferBytes` for the next bodies: making a buffer costs more than filling it. */
   readonly spare: Buffer[]
-  /** Large ones likewise, for as long as V8 leaves them: the first touch of each new page takes a microsecond or more. */
+  /** Large buffers likewise, until V8 collects them: the first touch of each new page takes a microsecond or more. */
   readonly spareLarge: WeakRef<Buffer>[]
 }
 
@@ -37,12 +41,12 @@ export const makeBodyMemory = (maxBytes: number): BodyMemory => ({
   spareLarge: [],
 })
 
-/** Calls `wake` once after `BodyContext.bodyTimeoutMs`; the returned function takes it back. */
+/** Calls `wake` once after `BodyContext.bodyTimeoutMs`; the returned function cancels it. */
 export type BodyTimer = (wake: () => void) => () => void
 
 /**
- * One for all bodies: a timer is set only where the turn of the event loop ends before the body is there. Most
- * come with their heads.
+ * One for all bodies. A timer is set only if the turn of the event loop ends before the body has arrived, as
+ * most bodies come with their heads.
  */
 export function makeBodyTimer(clock: Clock, timeoutMs: number): BodyTimer {
   const begun = new Set<() => void>()
@@ -65,7 +69,7 @@ export function makeBodyTimer(clock: Clock, timeoutMs: number): BodyTimer {
   }
 }
 
-/** Stops the client from sending on, and lets it. */
+/** Pauses and resumes the client's sending. */
 export interface BodyFlow {
   pause(): void
   resume(): void
@@ -77,17 +81,17 @@ interface BodyContext {
 }
 
 /**
- * The body of one request while it arrives. uWS hands over chunks from the moment the handler
- * returns, long before anybody asks for them, so they are kept (up to `limitBytes`) or counted
- * and thrown away; nobody waits longer than `timeoutMs`. Until it is asked for, and of one that is taken
- * `inPieces`, little more than `windowBytes` is held at once.
+ * The body of one request while it arrives. uWS hands over chunks from the moment the handler returns,
+ * long before anybody asks for them, so they are kept (up to `limitBytes`) or counted and dropped;
+ * nobody waits longer than `timeoutMs`. Little more than `windowBytes` is held at once of a body that
+ * nobody has asked for, or that is taken `inPieces`.
  */
 export class IncomingBody {
   limitBytes = Number.POSITIVE_INFINITY
   /** Every byte has been received. */
   whole = false
   tooLarge = false
-  /** There was no memory for it beside the bodies of other requests. */
+  /** There was no memory left beside the bodies of other requests. */
   crowdedOut = false
   late = false
   /** The client has left. */
@@ -125,7 +129,7 @@ export class IncomingBody {
     this.bound(limitBytes)
   }
 
-  /** Bounds it anew, as one that began before its bound was known. */
+  /** Sets a new bound, for a body that began before its bound was known. */
   bound(limitBytes: number): void {
     this.limitBytes = limitBytes
     const bytes = Math.max(this.#received, this.#declaredBytes)
@@ -151,7 +155,7 @@ export class IncomingBody {
     await this.#wait(() => this.whole || this.tooLarge || this.crowdedOut)
   }
 
-  /** Settles once there is no point in waiting for the rest. */
+  /** Settles once waiting for the rest has no point. */
   async finished(): Promise<void> {
     this.discard()
     await this.#wait(() => this.whole || this.#hopeless)
@@ -162,8 +166,8 @@ export class IncomingBody {
   }
 
   /**
-   * Puts what `change` makes of the whole body in its place, for which room for `mostBytes` is kept
-   * meanwhile; where there is none, it is crowded out.
+   * Replaces the whole body by the result of `change`. Room for `mostBytes` is reserved meanwhile;
+   * without that room the body is crowded out.
    */
   async replace(change: (bytes: Buffer) => Promise<Buffer>, mostBytes: number): Promise<void> {
     const memory = this.#memory
@@ -175,7 +179,7 @@ export class IncomingBody {
     memory.usedBytes += mostBytes
     try {
       const changed = await change(this.bytes())
-      // The client may have left meanwhile, and with it what was kept.
+      // The client may have left meanwhile, and then the kept bytes are gone.
       if (this.gone) return
       this.#hold(changed)
       this.#keptBytes = changed.byteLength
@@ -184,7 +188,10 @@ export class IncomingBody {
     }
   }
 
-  /** Counts what is made of it as well, until it is discarded; without room for that it is crowded out. */
+  /**
+   * Also counts the values made of the body, until it is discarded; without room for them it is crowded
+   * out.
+   */
   reserve(bytes: number): void {
     if (this.gone) return
     const memory = this.#memory
@@ -197,10 +204,12 @@ export class IncomingBody {
     this.#reservedBytes += bytes
   }
 
-  /** What has arrived since the last call, as soon as that is something; empty at the end. */
+  /**
+   * What has arrived since the last call; waits until there is something, and is empty at the end.
+   */
   async take(): Promise<Buffer> {
     await this.#wait(() => this.#keptBytes > 0 || this.whole || this.tooLarge || this.crowdedOut)
-    // Each piece has its own time.
+    // Each piece has its own time limit.
     this.#stopTimer?.()
     this.#stopTimer = undefined
     const taken = this.bytes()
@@ -209,19 +218,22 @@ export class IncomingBody {
     return taken
   }
 
-  /** Lets go of what was kept, which nobody may look at any more: other requests will be read into it. */
+  /**
+   * Gives the kept bytes to other requests, which will be read into them: nobody may read these bytes any
+   * more.
+   */
   recycle(): void {
     leave(this.#memory, this.#kept)
     this.release()
   }
 
-  /** Lets go of what was kept. */
+  /** Frees the kept bytes. */
   release(): void {
     this.#hold(noBytes)
     this.#keptBytes = 0
   }
 
-  /** Frees what was kept; what still arrives is only counted. */
+  /** Frees the kept bytes; bytes that still arrive are only counted. */
   discard(): void {
     this.#keeping = false
     this.release()
@@ -230,7 +242,7 @@ export class IncomingBody {
     this.#resume()
   }
 
-  /** The client is gone: whoever waits is woken. */
+  /** The client has gone: wakes whoever waits. */
   abort(): void {
     this.gone = true
     this.discard()
@@ -243,8 +255,8 @@ export class IncomingBody {
     this.discard()
   }
 
-  // Grows by doubling: a list of chunks would cost a hundred times a one-byte chunk's size. Of a body that
-  // is wanted and has begun in earnest the whole is awaited, which is then not copied again and again.
+  // Grows by doubling: a list of chunks would cost a hundred times a one-byte chunk's size. A wanted body
+  // that is really arriving gets its whole buffer at once, so that it is not copied repeatedly.
   #keep(chunk: Uint8Array, last: boolean): void {
     const used = this.#keptBytes
     const wanted = used + chunk.byteLength
@@ -319,7 +331,7 @@ function sizeFor(room: number): number {
   return room < largeBytes ? room : Math.ceil(room / largeBytes) * largeBytes
 }
 
-/** A buffer that another body has left; what is in it is of no meaning. */
+/** A buffer that another body left; its contents have no meaning. */
 function takeSpare({ spare, spareLarge }: BodyMemory, size: number): Buffer | undefined {
   if (size === firstBufferBytes) return spare.pop()
   for (const [i, left] of size < largeBytes ? [] : spareLarge.entries()) {
@@ -330,7 +342,7 @@ function takeSpare({ spare, spareLarge }: BodyMemory, size: number): Buffer | un
   return undefined
 }
 
-/** Leaves a buffer, which nobody looks at any more, to the next bodies. */
+/** Leaves a buffer that nobody reads any more to the next bodies. */
 function leave({ spare, spareLarge }: BodyMemory, buffer: Buffer): void {
   const { byteLength } = buffer
   if (byteLength === firstBufferBytes && spare.length < maxSpare) spare.push(buffer)

@@ -1,11 +1,10 @@
 /**
- * HTTP for the API and for pages; the only folder that knows hyper-express and uWS.
- * Owns the listener, the pipeline (guard → request id → authenticate → rate limit → permit → body → repeats →
- * shape → handler → errors) and every defect of the library: see `README.md` for each and what a client
- * sees.
- * Must hold: one response for each request or a closed connection; no line end in a header; no
- * request is served whose length is in doubt; nothing waits without bound for a client.
- * It knows no accounts: `app` hands it `authenticate` and `permit`.
+ * HTTP for the API and for pages; the only folder that knows hyper-express and uWS. Owns the listener, the
+ * pipeline (guard → request id → authenticate → rate limit → permit → body → repeats → shape → handler →
+ * errors) and every defect of the library: see `README.md` for each and what a client sees. Must hold: each
+ * request gets one response or a closed connection; no header has a line end; no request of doubtful length
+ * is served; nothing waits without bound for a client. It knows no accounts: `app` hands it `authenticate`
+ * and `permit`.
  */
 
 export type {

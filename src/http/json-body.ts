@@ -13,11 +13,12 @@ export function requireJsonType(contentType: string | undefined): void {
   throw new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8')
 }
 
-// A million of them take JSON.parse half a second, in which nobody else is served.
+// A million values take JSON.parse half a second, in which nobody else is served.
 const maxValues = 200_000
-// So few bytes hold what JSON.parse takes a third of a second for: not worth a pass over them.
+// JSON.parse takes at most a third of a second for so few bytes, so counting their values is not
+// worth a pass.
 const unscannedBytes = 2 * 1024 * 1024
-// Less is no batch of mails, and soon parsed.
+// A smaller body is no batch of mails, and is quickly parsed.
 const singleBytes = 64 * 1024
 
 /** The object in a JSON body. Throws a 400 that says where the text goes wrong, without quoting it. */
@@ -52,7 +53,7 @@ export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
 
 const asItIs = (bytes: Buffer) => ({ bytes, restore: () => {} })
 
-/** The value that a text stands for; undefined where it is no JSON. */
+/** The value of a text; undefined if the text is no JSON. */
 function parsed({ bytes, restore }: Shortened, isPlain: boolean): unknown {
   try {
     const value: unknown = JSON.parse(textOf(bytes, isPlain))
@@ -63,15 +64,16 @@ function parsed({ bytes, restore }: Shortened, isPlain: boolean): unknown {
   }
 }
 
-// From so many characters on Node keeps a latin1 or UTF-16 text outside of V8's heap (EXTERN_APEX in its
-// string_bytes.cc); one with fewer, of two or three bytes each, is in it as before. In the heap each large text is fresh
-// memory, whose first touch costs several times the parse: a batch of 100 mails took 47 to 60 µs a mail so, and takes
-// 13 (24 Nov 2026).
+// From this many characters on Node keeps a latin1 or UTF-16 text outside of V8's heap (EXTERN_APEX in its
+// string_bytes.cc); a text with fewer, of two or three bytes each, still lies in it. In the heap each large text is
+// fresh memory, whose first touch costs several times the parse: a batch of 100 mails took 47 to 60 µs a mail, and now
+// takes 13 (24 Nov 2026).
 const outsideHeapBytes = 1_031_913
-// From so many bytes on a text is worth making that large: at 0.67 MB a mail of a batch took 57 µs, and takes 31.
+// From this many bytes on padding a text to that length pays: at 0.67 MB a mail of a batch took 57 µs, and now
+// takes 31.
 const paddedBytes = 512 * 1024
 
-// RFC 8259 §8.1: a byte order mark must not be sent, and may be passed over where it is.
+// RFC 8259 §8.1: a byte order mark must not be sent, but may be ignored.
 function textOf(bytes: Buffer, isPlain = isAscii(bytes)): string {
   if (isPlain) return (bytes.length < paddedBytes ? bytes : padded(bytes)).toString('latin1')
   return decoded(bytes).replace(/^\uFEFF/, '')
@@ -82,7 +84,7 @@ function decoded(bytes: Buffer): string {
   return transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
 }
 
-/** Large enough to lie outside of the heap: with white space behind the text, which JSON allows (RFC 8259 §2). */
+/** Padded to lie outside of the heap, with white space after the text, which JSON allows (RFC 8259 §2). */
 function padded(bytes: Buffer): Buffer {
   if (bytes.length >= outsideHeapBytes) return bytes
   const enough = scratch?.deref() ?? Buffer.alloc(outsideHeapBytes)
@@ -91,5 +93,5 @@ function padded(bytes: Buffer): Buffer {
   return enough.fill(' ', bytes.length)
 }
 
-/** Used again for as long as it is not collected: who was given it is done with it at once. */
+/** Used again until it is collected: each user is done with it at once. */
 let scratch: WeakRef<Buffer> | undefined

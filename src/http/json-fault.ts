@@ -1,14 +1,15 @@
-// Everybody waits meanwhile: ten times slower than JSON.parse, it looks at a part that takes it 20 ms.
+// Everybody waits meanwhile. The scan is ten times slower than JSON.parse, so it reads only a part, in
+// 20 ms.
 const maxChars = 1024 * 1024
 const maxTokens = 50_000
-// But for strings: what is cut inside looks like a fault.
+// Except strings: a token that is cut inside looks like a fault.
 const longestToken = 1_000
 
 /**
- * Where and why `text` stops being JSON: 'line 2, column 7: expected a value'.
- * Only called for text that JSON.parse has refused; one pass over its beginning, no recursion, so
- * that neither length nor depth can hurt. jsonc-parser 3.3 ends with a stack overflow at 200,000 open brackets, and
- * goes on after the first fault: half a million of them in 1 MB took it 0.2 s (24 Nov 2026).
+ * Where and why `text` stops being JSON: 'line 2, column 7: expected a value'. Only called for text that JSON.parse
+ * refused. One pass over its beginning without recursion, so that neither length nor depth can hurt. jsonc-parser
+ * 3.3 ends with a stack overflow at 200,000 open brackets, and goes on after the first fault: half a million of
+ * them in 1 MB took it 0.2 s (24 Nov 2026).
  */
 export function locateJsonFault(text: string): string {
   const beginning = text.slice(0, maxChars)

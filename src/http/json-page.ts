@@ -5,8 +5,8 @@ import { parseJsonObject, requireJsonType } from './json-body.js'
 import type { Page, PageRequest } from './pages.js'
 
 /**
- * A page (with `raw`) that takes and answers JSON as the API does, its errors too; what nobody expected is thrown on.
- * `headers` is asked for once the work is done, and when it has failed.
+ * A page (with `raw`) that takes and answers JSON, errors included, as the API does; unexpected errors are thrown on.
+ * `headers` is called after the work, whether it succeeded or failed.
  */
 export async function jsonPage(
   request: PageRequest,

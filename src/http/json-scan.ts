@@ -3,16 +3,19 @@ import { randomUUID } from 'node:crypto'
 /** A JSON text without its long repeated strings, for `JSON.parse`. */
 export interface Shortened {
   bytes: Buffer
-  /** Puts them back into the object or array that was made of it; throws where one is no JSON. */
+  /** Puts the strings back into the parsed object or array; throws if one is no JSON. */
   restore(value: object): void
 }
 
-// Shorter ones are parsed faster than they are looked up.
+// Shorter strings are parsed faster than they are looked up.
 const longBytes = 4 * 1_024
-// How many strings of one length are remembered: a text of many that are nearly equal compares no more.
+// How many strings of one length are remembered, which bounds the comparisons in a text of many nearly
+// equal strings.
 const maxOfLength = 8
 
-/** A long string, from its opening quote to behind its closing one, and where it stands again. */
+/**
+ * A long string, from its opening quote to after its closing one, and the places of its repeats.
+ */
 interface LongString {
   bytes: Buffer
   starts: number[]
@@ -20,8 +23,8 @@ interface LongString {
 
 /**
  * Counts the values of a JSON text by what comes before one: `,`, `[` or `{`; undefined for more than
- * `maxValues`. Long strings that are there again are left out: a batch whose mails all carry the same file
- * is parsed as if that were given once, and all of them get one string. What is no JSON stays none.
+ * `maxValues`. Repeats of long strings are left out: a batch whose mails all carry the same file is parsed
+ * as if the file were given once, and all mails get one string. Text that is no JSON stays no JSON.
  */
 export function scanJson(text: Buffer, maxValues: number): Shortened | undefined {
   const seen = new Map<number, LongString[]>()
@@ -34,21 +37,21 @@ export function scanJson(text: Buffer, maxValues: number): Shortened | undefined
     const start = at
     at = stringEnd(text, at)
     const end = at + 1
-    // Without an end it is no string, and before a `:` it is a name.
+    // Without an end it is no string; before a `:` it is a name.
     if (end - start < longBytes || end > text.length || isName(text, end)) continue
     remember(seen, text.subarray(start, end), start)
   }
   return shorten(text, [...seen.values()].flat())
 }
 
-// Where it looks for strings that may be there again: in the first mail or two of a batch.
+// The part in which long strings are looked for: the first mail or two of a batch.
 const probedBytes = 64 * 1_024
 const maxProbed = 4
 
 /**
- * Leaves out those long strings of the text's beginning that are there again, which a native search finds: a batch may
- * carry one text to a hundred people. It does not see where strings begin, and so may take what stands between two of
- * them for one; then what is left is no JSON though the text is.
+ * Leaves out later repeats of long strings in the text's beginning, which a native search finds: a batch may carry one
+ * text to a hundred people. The search does not know where strings begin, and may take the text between two strings
+ * for one; then the rest is no JSON although the whole is.
  */
 export function withoutRepeats(text: Buffer): Shortened {
   const strings: LongString[] = []
@@ -64,9 +67,10 @@ export function withoutRepeats(text: Buffer): Shortened {
   return shorten(text, strings)
 }
 
-// A search for more may take its length times the text's.
+// A search for a longer text may take its length times the text's.
 const keyBytes = 64
-// Of a batch each mail may begin alike and be another; of `\"` a million times, each second octet begins like the first.
+// Bounds useless finds: each mail of a batch may begin alike and differ later, and in a million times `\"` each second
+// octet begins like the first.
 const maxInVain = 1_000
 
 function found(text: Buffer, bytes: Buffer, first: number): LongString {
@@ -75,7 +79,7 @@ function found(text: Buffer, bytes: Buffer, first: number): LongString {
   let inVain = 0
   for (let at = first; at !== -1 && inVain < maxInVain; at = text.indexOf(key, at)) {
     const end = at + bytes.length
-    // An escaped quote begins no string. What is compared is read once: within a string there is no bare quote.
+    // An escaped quote begins no string. Compared text is read only once, as a string has no bare quote inside.
     const isThere =
       text[at - 1] !== backslash &&
       end <= text.length &&
@@ -108,7 +112,7 @@ function remember(seen: Map<number, LongString[]>, bytes: Buffer, start: number)
 function shorten(text: Buffer, strings: readonly LongString[]): Shortened {
   const repeated = strings.filter(({ starts }) => starts.length > 1)
   if (repeated.length === 0) return { bytes: text, restore: () => {} }
-  // No client can guess it, and so none can write a text that is taken for a place.
+  // No client can guess the mark, so no client's text can be taken for a place.
   const mark = randomUUID()
   const places = repeated.flatMap(({ bytes, starts }, number) =>
     starts.map((start) => ({ start, end: start + bytes.length, number })),
@@ -146,8 +150,8 @@ function putBack(value: object, originalOf: (string: string) => string | undefin
   }
 }
 
-// A file in base64 is one string of megabytes, which a native search passes in no time; where quotes stand
-// close together its calls would take longer than a loop.
+// A file in base64 is one string of megabytes, which a native search passes in no time; between close
+// quotes its calls would take longer than a loop.
 const plainRun = 1_024
 
 function stringEnd(bytes: Buffer, start: number): number {
@@ -161,7 +165,7 @@ function stringEnd(bytes: Buffer, start: number): number {
       if (next === -1) return bytes.length
       let before = next - 1
       while (bytes[before] === backslash) before--
-      // An even number of backslashes: none of them escapes it.
+      // An odd number of backslashes escapes the quote; after an even number it ends the string.
       if ((next - before) % 2 === 1) return next
       at = next
       plainFrom = next + 1

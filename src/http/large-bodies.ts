@@ -3,15 +3,15 @@ import type { Clock } from '../clock/index.js'
 /** Ends a turn; the second time it does nothing. */
 export type EndTurn = () => void
 
-/** Lets large bodies become values in the order in which they were there, each within `longestMs`. */
+/** Lets large bodies become values in the order of their arrival, each within `longestMs`. */
 export type LargeBodies = (bytes: number) => Promise<EndTurn>
 
 /**
- * Room for `maxBytes` of text whose requests are under way, or for one that is larger. What is made of a body takes
- * several times its size, and lives until everything of it is on disk: of eight batches that come together all were
- * values while the first was written. The others wait as the bytes that they came as, outside of V8's heap, where
- * nobody copies them. After `longestMs` a request holds nobody up any more, as it may fetch a file from somewhere slow;
- * and nobody waits for longer than that, whatever many requests of another account do.
+ * Room for `maxBytes` of text whose requests are under way, or for one larger body. A body's values take several times
+ * its size, and live until all of it is on disk: of eight batches that came together all were values while the first
+ * was written. The others wait as bytes, outside of V8's heap, where nobody copies them. After `longestMs` a request no
+ * longer blocks others, as it may fetch a file from a slow server; and nobody waits longer than that, whatever another
+ * account's requests do.
  */
 export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: number): LargeBodies {
   const waiting: { bytes: number; begin: () => void }[] = []

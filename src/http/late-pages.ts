@@ -10,13 +10,13 @@ import { type Endpoint, methodFor, type Route, RouteTable, turnDownAt } from './
 export type LoadPages = (pages: Pages) => Promise<void>
 
 export interface LatePages {
-  /** What a path that is not there leads to; undefined when all pages are, and for the API's paths. */
+  /** The route of an unknown path; undefined once all pages are loaded, and for the API's paths. */
   routeOf(path: string): Route | undefined
 }
 
 interface LateOptions {
   log: Log
-  /** Of a body that no page takes. */
+  /** The bound of a body that no page takes. */
   maxBodyBytes: number
   makePages(routes: RouteTable): Pages
   isTaken(pattern: string): boolean
@@ -24,8 +24,8 @@ interface LateOptions {
 }
 
 /**
- * Loads pages for whoever comes first, who is answered from here: uWS looks for a path's route but once. What can't be
- * loaded is tried again for the next.
+ * Loads pages for the first client that asks, and answers that client from here, as uWS looks for a path's route only
+ * once. A failed load is tried again for the next client.
  */
 export function makeLatePages(load: LoadPages, options: LateOptions): LatePages {
   let loading: Promise<RouteTable> | undefined
@@ -57,7 +57,8 @@ export function makeLatePages(load: LoadPages, options: LateOptions): LatePages 
     return renderElsewhere(exchange, routes === undefined ? notLoaded() : nothingFound())
   }
   const first: Endpoint = {
-    // Bounded once its page is known: till then no more of a body is held than of any that nobody has asked for.
+    // Bounded once its page is known: until then no more of the body is held than of any that nobody has asked
+    // for.
     maxBodyBytes: Number.POSITIVE_INFINITY,
     serve: answer,
     refuse: (exchange, error) => renderError(error, exchange.requestId),
@@ -68,7 +69,7 @@ export function makeLatePages(load: LoadPages, options: LateOptions): LatePages 
   return { routeOf: (path) => (isLoaded || path.startsWith('/v1/') ? undefined : route) }
 }
 
-/** As of a tree that was built anew since the start. */
+/** This happens if the files were rebuilt since the start. */
 const notLoaded = () =>
   new ApiError(
     'service_unavailable',
@@ -81,7 +82,7 @@ async function addAll(load: LoadPages, options: LateOptions): Promise<RouteTable
   // Not while uWS looks for a route.
   await nextTurn()
   const added = [...routes.freeze()]
-  // uWS ends the process over a pattern that is added twice.
+  // uWS ends the process if a pattern is added twice.
   const twice = added.find(({ pattern }) => options.isTaken(pattern))
   if (twice !== undefined) throw new Error(`${twice.path} exists twice`)
   for (const route of added) options.serve(route.pattern, route)

@@ -8,15 +8,16 @@ export interface FormPart {
   bytes: Buffer
 }
 
-// No form of ours has more, and what is before the file of an upload is passed over part by part.
+// No form of ours has more, and the parts before an upload's file are skipped one by one.
 export const maxParts = 200
-// How long the header of one part may be. Without a bound a part that never ends it would be held whole.
+// How long the header of one part may be. Without a bound a part with an endless header would be held
+// whole.
 export const maxHeaderBytes = 8 * 1024
 
 /**
- * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 §5.1.1). A body that stops
- * before its closing boundary was cut off on the way and is refused, not taken for short. Why no
- * package does it: `README.md`, 'Forms and files'.
+ * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 §5.1.1). A body without its
+ * closing boundary was cut off on the way and is refused, not taken for a short one. Why no package
+ * does it: `README.md`, 'Forms and files'.
  */
 export function parseMultipart(body: Buffer, contentType: string): FormPart[] {
   const delimiter = delimiterOf(contentType)

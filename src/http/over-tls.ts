@@ -5,36 +5,36 @@ import { type Head, hostOf, type NativeResponse } from './guard.js'
 import type { Outgoing } from './reply.js'
 
 /**
- * The way in of those whose TLS has ended before, or whom a proxy of the operator's speaks for: a Unix socket, on which each
- * connection begins with a PROXY header (version 2) that has a token in place of the client's address.
+ * The way in for clients whose TLS ended in front, or for whom a proxy of the operator's speaks: a Unix socket, on
+ * which each connection begins with a PROXY header (version 2) that has a token in place of the client's address.
  */
 export interface OverTls {
   /** The socket's path; only we may enter its folder. */
   socket: string
-  /** The client that a token stands for; undefined for a token that was not given to any. */
+  /** The client that a token stands for; undefined for a token that no client was given. */
   clientOf(token: ArrayBuffer): ClientInFront | undefined
-  /** Nobody is served who comes past the socket. */
+  /** Only clients that come by the socket are served. */
   only: boolean
   /**
-   * Where somebody is sent on to who asks for a page without TLS: `https://host:port`; undefined where they
-   * have to be served as they came. Default: so are all.
+   * Where a client that asks for a page without TLS is sent: `https://host:port`; undefined if it must be
+   * served without. By default all are.
    */
   originOf?(host: string): string | undefined
-  /** Headers of every answer that leaves by TLS to who asked for this host. Default: none. */
+  /** Headers of every answer by TLS to a client that asked for this host. Default: none. */
   headersOf?(host: string): Record<string, string>
 }
 
 /** A client as the listener in front has seen it. */
 export interface ClientInFront {
   address: string
-  /** Its TLS has ended there. */
+  /** Its TLS ended there. */
   tls: boolean
 }
 
-// What the kernel has room for (unix(7)); uWS cuts longer ones off without a word.
+// The longest path that the kernel takes (unix(7)); uWS cuts longer ones off silently.
 const longestPath = 107
 
-/** Makes the place for the socket. Throws an `OperatorError` where there can be none. */
+/** Makes the place for the socket. Throws an `OperatorError` if it cannot. */
 export function prepareSocket({ socket }: OverTls): void {
   if (Buffer.byteLength(socket) > longestPath) {
     const most = `${longestPath} bytes are the most that the system takes`
@@ -43,13 +43,13 @@ export function prepareSocket({ socket }: OverTls): void {
     )
   }
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 })
-  // A process that was killed may have left its socket.
+  // A killed process may have left its socket.
   rmSync(socket, { force: true })
 }
 
 /**
- * A client that came by the socket; undefined for one that came by TCP. Null: nobody can say whose
- * request it is, as a client put a PROXY header of its own before it, which uWS takes before every one.
+ * A client that came by the socket; undefined for one that came by TCP. Null: the client is unknown, as
+ * it put a PROXY header of its own before the request; uWS takes one before every request.
  */
 export function clientInFront(
   { clientOf }: OverTls,
@@ -60,13 +60,13 @@ export function clientInFront(
   return clientOf(native.getProxiedRemoteAddress()) ?? null
 }
 
-/** For who asks without TLS what can be had with it. */
+/** Sends a client without TLS to the same page with TLS. */
 export function sendToTls({ originOf }: OverTls, head: Head): Outgoing | undefined {
   const origin = originOf?.(hostOf(head))
   if (origin === undefined) return undefined
   const query = head.query === '' ? '' : `?${head.query}`
   const location = `${origin}${head.path}${query}`.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
-  // Not for ever, as without a limit browsers keep it: TLS may be turned off again.
+  // With a limit, as browsers keep it for ever otherwise, and TLS may be turned off again.
   const headers = { Location: location, 'Cache-Control': 'max-age=3600' }
   return { status: 301, headers, body: '' }
 }

@@ -15,7 +15,7 @@ import { decodeParams, type Endpoint, paramNames, type RouteTable } from './rout
 import { openUpload, type Upload } from './upload.js'
 
 export interface PageRequest {
-  /** `HEAD` where a GET is asked for its head alone. */
+  /** `HEAD` for a GET that wants only the head. */
   method: string
   /** As sent, without the query. */
   path: string
@@ -25,11 +25,11 @@ export interface PageRequest {
   rawBody: Buffer
   requestId: string
   remoteAddress: string
-  /** What of it one client cannot change at will, for counting by. */
+  /** The part of the address that one client cannot change at will, for rate limits. */
   clientAddressKey: string
-  /** Aborted when the client has gone or the server closes: a stream without an end is to end then. */
+  /** Aborted when the client has gone or the server closes: an endless stream must then end. */
   signal: AbortSignal
-  /** The client speaks TLS: with us, or with a proxy of ours. */
+  /** The client speaks TLS with us, or with a proxy of ours. */
   isSecure: boolean
   /** The file of a page with `upload`, while it arrives. Called once, if at all. */
   upload(): Promise<Upload>
@@ -48,35 +48,44 @@ export type Page = { status?: number; headers?: Headers; fixed?: PageHeaders } &
   | { html: string }
   | { text: string; contentType?: string }
   | { bytes: Buffer; contentType: string }
-  /** Sent piece by piece (16 to 64 KiB is a good size), at the client's pace; uWS ends what is silent for 10 s. */
+  /**
+   * Sent piece by piece (16 to 64 KiB is a good size), at the client's pace; uWS ends a connection that is silent
+   * for 10 s.
+   */
   | { stream: AsyncIterable<string | Buffer>; contentType: string }
-  /** 303 unless `status` says otherwise: after a POST the browser asks by GET (RFC 9110 §15.4.4), so that a reload repeats nothing. */
+  /**
+   * 303 unless `status` says otherwise: after a POST the browser goes on with a GET (RFC 9110 §15.4.4), so that a
+   * reload repeats nothing.
+   */
   | { redirect: string }
 )
 
 export type PageHandler = (request: PageRequest) => Page | Promise<Page>
 
 export interface PageShape {
-  /** Default 64 KiB, the room that a form needs. For more, say with `admit` who has it. */
+  /** Default 64 KiB, which a form needs. For more, let `admit` say which clients may send it. */
   maxBodyBytes?: number
   /**
-   * Asked with the head alone (`form` and `rawBody` are empty), before more of the body is taken than has come
-   * already: what it answers or throws goes to who is not let in. Undefined: the body is read, and the handler called.
+   * Called with the head alone (`form` and `rawBody` are empty), before more of the body is read: its answer or error
+   * goes to a client that is not let in. Undefined: the body is read, and the handler called.
    */
   admit?: (request: PageRequest) => Promise<Page | undefined>
   /** Takes a file in this field of the form, piece by piece: `request.upload()`. `form` is empty then. */
   upload?: string
   /** Lets a form on another site post here. Mail providers' one-click posts do not need it. */
   crossSite?: true
-  /** Headers of the answer to OPTIONS, which browsers ask before pages elsewhere post more than a form. */
+  /**
+   * Headers of the answer to OPTIONS, which browsers send before pages elsewhere may post more than a
+   * form.
+   */
   preflight?: Readonly<Record<string, string>>
   /** Takes any content type; the handler reads `rawBody`. */
   raw?: true
-  /** Answers JSON to programs: what is refused before the handler is JSON too, with these headers. */
+  /** Answers JSON to programs: refusals before the handler are JSON too, with these headers. */
   asJson?: Readonly<Record<string, string>>
-  /** Not counted in `pageRateLimit`: the handler refuses on its own grounds. */
+  /** Not counted in `pageRateLimit`: the handler itself refuses. */
   unlimited?: true
-  /** A GET is answered without TLS too, where the listener leads all others to TLS. */
+  /** A GET is answered without TLS too, although the listener leads all others to TLS. */
   alsoPlain?: true
 }
 
@@ -89,8 +98,8 @@ export interface Pages {
   ): void
   post(path: string, shape: PageShape, handler: PageHandler): void
   /**
-   * A small file that does not change, with an ETag, gzipped for who takes that. It is read now and when it is asked
-   * for, as hardly anybody asks. Default `cacheControl`: `no-cache` (ask each time).
+   * A small file that does not change, with an ETag, gzipped for clients that take it. It is read now and again at
+   * each request, as these are rare. Default `cacheControl`: `no-cache` (ask each time).
    */
   file(path: string, file: { read: () => Buffer; contentType: string; cacheControl?: string }): void
 }
@@ -105,7 +114,7 @@ const pageHeaders: Record<string, string> = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
-  // Links of strangers' stand in pages: their names are looked up by who clicks, and not before.
+  // Pages show strangers' links, whose names must be looked up only after a click.
   'X-DNS-Prefetch-Control': 'off',
   'Cache-Control': 'no-store',
 }
@@ -123,13 +132,13 @@ export function makePages(
     get: (path, handler, shape = {}) => add('GET', path, shape, handler),
     post: (path, shape, handler) => add('POST', path, shape, handler),
     file(path, { read, contentType, cacheControl = 'no-cache' }) {
-      // RFC 9110 §8.8.1: a weak one, for it is that of both codings; §13.1.2: a weak comparison is enough here.
+      // RFC 9110 §8.8.1: a weak ETag, as both codings share it; §13.1.2: a weak comparison is enough here.
       const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64url')
       const hash = hashOf(read())
       const tag = `"${hash.slice(0, 22)}"`
       const plain = { ETag: `W/${tag}`, 'Cache-Control': cacheControl, Vary: 'Accept-Encoding' }
       let packed: Buffer | undefined
-      // Browsers keep what is here for good, by the name that it had at the start.
+      // Browsers keep the file for good, by the name that it had at the start.
       const asItWas = () => {
         const bytes = read()
         if (hashOf(bytes) === hash) return bytes
@@ -137,7 +146,7 @@ export function makePages(
       }
       add('GET', path, {}, (request) => {
         if ((request.header('if-none-match') ?? '').includes(tag)) {
-          // RFC 9110 §15.4.5: the ETag and the caching headers of the 200 come along, and no body.
+          // RFC 9110 §15.4.5: a 304 has the ETag and the caching headers of the 200, and no body.
           return { status: 304, bytes: Buffer.alloc(0), contentType, headers: plain }
         }
         // RFC 9110 §12.4.2: a weight of 0 means that the client does not take it.
@@ -163,7 +172,7 @@ function makeEndpoint(
 ): Endpoint {
   const names = paramNames(path)
 
-  /** At once where the handler waits for nothing: pixels are asked for by the thousand. */
+  /** Returns at once if the handler waits for nothing: pixels are requested by the thousand. */
   function answer(exchange: Exchange, raw: string[]): Outgoing | Promise<Outgoing> {
     if (limiter !== undefined && !shape.unlimited) {
       refuseExcess(limiter.take(networkKey(exchange.remoteAddress)))
@@ -230,7 +239,7 @@ function makeEndpoint(
   }
 }
 
-/** As it is before its body is read. */
+/** The request before its body is read. */
 class HeadRequest implements PageRequest {
   form = emptyForm
   rawBody: Buffer = noBytes
@@ -240,14 +249,14 @@ class HeadRequest implements PageRequest {
   readonly isSecure: boolean
   readonly #exchange: Exchange
   #query: URLSearchParams | undefined
-  // Handlers take them out of the request.
+  // Bound, as handlers destructure the request.
   readonly header = (name: string) => this.#exchange.header(name)
   readonly cookie = (name: string) => cookie(this.#exchange.header('cookie'), name)
 
   constructor(exchange: Exchange, params: Record<string, string>) {
     this.#exchange = exchange
     this.params = params
-    // Asked for at once: who has hung up has none any more, and would be in no log of what they did.
+    // Read at once: a client that has hung up has no address any more, and no log would show it.
     this.remoteAddress = exchange.remoteAddress
     this.isSecure = exchange.isSecure
   }
@@ -260,7 +269,7 @@ class HeadRequest implements PageRequest {
     return this.#exchange.head.path
   }
 
-  // Most pages are asked for without one.
+  // Parsed on demand, as most requests have none.
   get query(): URLSearchParams {
     this.#query ??= new URLSearchParams(this.#exchange.head.query)
     return this.#query
@@ -279,7 +288,7 @@ class HeadRequest implements PageRequest {
   }
 }
 
-// No browser packs what it posts, and a few gzipped bytes become megabytes.
+// No browser compresses what it posts, and a few gzipped bytes become megabytes.
 function refuseCoded(exchange: Exchange): void {
   const coding = exchange.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (coding === 'identity') return
@@ -291,7 +300,8 @@ function refuseCoded(exchange: Exchange): void {
 export const nothingFound = () => new ApiError('not_found', 'There is nothing at this path')
 
 /**
- * An error where no page is. RFC 9110 §12.5.1 allows weights; browsers name HTML for a page, programs mostly send anything.
+ * An error for a path without a page. RFC 9110 §12.5.1 allows weights; browsers name HTML for a page, programs mostly
+ * send anything.
  */
 export function renderElsewhere(exchange: Exchange, error: ApiError): Outgoing {
   const wantsHtml = exchange.header('accept')?.includes('text/html') === true
@@ -309,7 +319,7 @@ export function renderError(error: unknown, requestId: string): Outgoing {
 
 function render(page: Page): Outgoing {
   if ('redirect' in page) {
-    // Encoding what a URL cannot hold also keeps line ends out of the header.
+    // Encoding characters that a URL cannot hold also keeps line ends out of the header.
     const location = isVisible.test(page.redirect)
       ? page.redirect
       : page.redirect.replace(/[^\x21-\x7e]/gu, encodeURIComponent)
@@ -339,14 +349,14 @@ function outgoing(page: Page, status: number, first: Headers, body: string | Buf
 
 const plainPage = new FixedHeaders(pageHeaders)
 
-/** Headers of many answers, put together with the defaults once. */
+/** Headers of many answers, combined with the defaults once. */
 export class PageHeaders extends FixedHeaders {
   constructor(headers: Record<string, string>) {
     super({ ...pageHeaders, ...headers })
   }
 }
 
-// A page elsewhere can make a browser post here with its cookies. Browsers say so in these two
+// A page elsewhere can make a browser post here with its cookies. Browsers tell it in these two
 // headers, which pages cannot set; mail servers and scripts send neither.
 function refuseForeign(exchange: Exchange): void {
   const site = exchange.header('sec-fetch-site')
@@ -363,8 +373,8 @@ function refuseForeign(exchange: Exchange): void {
 }
 
 /**
- * RFC 6265 §5.4: of two cookies of one name, browsers send the one with the longer path first, and a server cannot see
- * which is which. The first one counts; by its `__Host-` the session's has no second one over TLS.
+ * RFC 6265 §5.4: browsers send the longer path's cookie first of two with one name, and a server cannot tell them
+ * apart. The first one counts; the session's `__Host-` cookie has no second one over TLS.
  */
 function cookie(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(';') ?? []) {

@@ -3,12 +3,12 @@ import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
 export interface RateLimit {
-  /** 0: nobody is held back, and the headers say a very large number. */
+  /** 0: no limit, and the headers show a very large number. */
   requests: number
   windowMs: number
 }
 
-/** Where a client stands after the request that was just counted. */
+/** A client's standing after the request that was just counted. */
 export interface RateStanding {
   allowed: boolean
   limit: number
@@ -21,7 +21,7 @@ export interface RateStanding {
 export interface RateLimiter {
   /** Counts a request. */
   take(key: string): RateStanding
-  /** Where the key stands, without counting. */
+  /** The key's standing, without counting. */
   look(key: string): RateStanding
 }
 
@@ -34,10 +34,9 @@ interface Window {
 const unlimited = 2 ** 31 - 1
 
 /**
- * Counts requests by key in fixed windows; a key's window begins with its first request, and where several nodes count
- * (`together`) windows begin at the same moments at all of them.
- * At most `maxKeys` are remembered: beyond that the oldest window is forgotten, so that a flood
- * of made-up keys or addresses costs the flooders their count and us no memory.
+ * Counts requests by key in fixed windows; a key's window begins with its first request. If several nodes count
+ * (`together`), windows begin at the same moments on all. At most `maxKeys` are remembered, and the oldest window is
+ * forgotten first, so that a flood of made-up keys or addresses costs us no memory.
  */
 export function makeRateLimiter(
   { requests, windowMs }: RateLimit,
@@ -48,7 +47,7 @@ export function makeRateLimiter(
   }: { maxKeys?: number; together?: CountedTogether | undefined } = {},
 ): RateLimiter {
   const limit = requests === 0 ? unlimited : requests
-  // In the order in which the windows end: a Map keeps the order of insertion.
+  // Ordered by the windows' ends, as a Map keeps the order of insertion.
   const windows = new Map<string, Window>()
 
   function forget(now: number): void {
@@ -58,7 +57,7 @@ export function makeRateLimiter(
     }
   }
 
-  // One that ends later than any could is from before the clock was set back.
+  // A window that ends later than possible is from before the clock was set back.
   const lasts = ({ resetAt }: Window, now: number) => resetAt > now && resetAt <= now + windowMs
 
   const endOf = (now: number) =>
@@ -107,7 +106,7 @@ export function standingHeaders(standing: RateStanding): Record<string, string> 
   }
 }
 
-/** Throws when the request that was just counted was one too many. */
+/** Throws if the request that was just counted was one too many. */
 export function refuseExcess(standing: RateStanding): void {
   if (standing.allowed) return
   const seconds = standing.retryAfterSeconds

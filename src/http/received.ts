@@ -4,11 +4,11 @@ import { connect, type NetConnectOpts } from 'node:net'
 import type { Server } from 'hyper-express'
 
 /*
- * What uWS has just received, byte for byte. It hands over the values of headers without the bytes from
- * 0x80 on at their ends (`char` is signed in its parser), so that `order-1é` and `order-1` are one: no
- * call of its own shows what it has cut. But it reads every connection of a thread into one buffer, which
- * lives as long as the thread, and shows pieces of it as the bodies of requests. Such a piece, moved out
- * of the body that it belongs to, goes on showing the buffer.
+ * What uWS has just received, byte for byte. uWS hands over header values without the bytes from 0x80 on
+ * at their ends (`char` is signed in its parser), so that `order-1é` and `order-1` are one, and no call
+ * shows what it cut. But it reads every connection of a thread into one buffer, which lives as long as
+ * the thread, and lends out pieces of it as bodies of requests. A piece that is kept beyond its body goes
+ * on showing the buffer.
  */
 
 type Native = Server['uws_instance']
@@ -18,22 +18,21 @@ type Tell = (each: (name: string, value: string) => void) => void
 export interface RequestLine {
   method: string
   path: string
-  /** Without its question mark, which may stand there for nothing. */
+  /** Without its question mark, after which there may be nothing. */
   query: string
 }
 
 export interface Received {
   /**
-   * The header fields of the request that is being handed over, repeated ones one by one; `plain` where
-   * all of them are ASCII, of which uWS cuts nothing; undefined where its head did not arrive in one
-   * piece, for then uWS has put it together elsewhere, and where another request arrived in front of it.
-   * `told` is how many fields uWS tells of, and `tell` goes through them. Only to be called while uWS calls us, once a
-   * request.
+   * The header fields of the request that is being handed over, repeated ones separately. `plain` if all are ASCII, of
+   * which uWS cuts nothing. Undefined if the head did not arrive in one piece, as uWS then assembled it elsewhere, or
+   * if another request arrived in front of it. `told` is the number of fields that uWS reports, and `tell` visits
+   * them. Call it only while uWS calls us, once a request.
    */
   fields(line: RequestLine, told: number, tell: Tell): Field[] | 'plain' | undefined
   /**
-   * Whether what is still there of the pieces in which a head came has a value from which uWS has cut
-   * bytes to get this one. Only to be called while uWS calls us.
+   * Whether the remaining pieces of a head have a value that uWS cut down to this one. Call it only
+   * while uWS calls us.
    */
   showsCut(value: string): boolean
 }
@@ -41,21 +40,25 @@ export interface Received {
 const pieceBytes = 64 * 1024
 const bodyBytes = 2 * 1024 * 1024
 const patienceMs = 5_000
-// https://www.haproxy.org/download/1.8/doc/proxy-protocol.txt §2.2: behind it version, family and length.
+// https://www.haproxy.org/download/1.8/doc/proxy-protocol.txt §2.2: version, family and length follow it.
 const proxySignature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
-// No method begins with it (RFC 9110 §5.6.2), so no request line that uWS tells is equal to a line with it.
+// No method begins with this byte (RFC 9110 §5.6.2), so no request line that uWS reports equals a line with
+// it.
 const taken = 0
 const headEnd = Buffer.from('\r\n\r\n')
 /**
- * How long a request's line and header fields may be; where there is more, uWS closes (before 20.57 a head in pieces
- * over 4 KiB).
+ * How long a request's line and header fields may be together; uWS closes the connection beyond it (before 20.57
+ * beyond 4 KiB of a head in pieces).
  */
 export const maxHeadBytes = 32 * 1024
 
 // One thread, one loop, one buffer, however many servers.
 let buffer: Buffer | undefined
 
-/** Before `native` listens: the path at which the buffer is asked for, which nobody else can guess. */
+/**
+ * Call it before `native` listens. It adds the path by which we obtain the buffer, which nobody else
+ * can guess.
+ */
 export function openReceived(native: Native) {
   const path = `/${randomUUID()}`
   native.post(path, (response) => {
@@ -70,17 +73,17 @@ export function openReceived(native: Native) {
     })
     response.onData((piece, last) => {
       pieces++
-      // The first one comes behind its head; the others begin where heads do.
+      // The first piece follows its head; the others begin where heads begin.
       if (pieces > 1 && piece.byteLength >= pieceBytes && buffer === undefined) {
         buffer = Buffer.from(structuredClone(piece, { transfer: [piece] }))
       }
-      // Nobody is to be answered; what still comes is of no use. Not inside the callback of the body.
+      // Nobody needs an answer, and the rest is of no use. Closed outside of the body's callback.
       if (last || buffer !== undefined) setImmediate(close)
     })
   })
   return {
     received: { fields, showsCut } satisfies Received,
-    /** Once it listens there; resolves with whether the buffer can be seen. */
+    /** Call it once `native` listens there; resolves with whether the buffer can be seen. */
     async look(at: NetConnectOpts): Promise<boolean> {
       if (buffer === undefined) await ask(at, path)
       return buffer !== undefined
@@ -93,15 +96,15 @@ function fields(asked: RequestLine, told: number, tell: Tell): Field[] | 'plain'
   const start = behindProxyHeader(buffer)
   const lineEnd = buffer.indexOf('\r\n', start)
   const line = buffer.toString('utf8', start, Math.max(start, lineEnd))
-  // The bytes at the beginning are this request's, or what came last of one that came in pieces, or one that this one
-  // was sent behind, which was taken before.
+  // The bytes at the beginning belong to this request, or are the last piece of one that came in pieces, or belong to
+  // an earlier request of the same segment, which was already taken.
   if (!isLineOf(asked, line)) return undefined
-  // Whatever comes next into the buffer writes over this byte: a request that still finds it so arrived together
-  // with this one, behind it. uWS does not look at a method again once it has called us.
+  // The next data in the buffer overwrite this byte, so a request that still finds it arrived together with this
+  // one, after it. uWS does not read a method again once it has called us.
   buffer[start] = taken
   const end = buffer.indexOf(headEnd, lineEnd)
   const head = buffer.subarray(lineEnd, Math.max(lineEnd, end))
-  // Of a head in pieces the last one may look like a whole one, but it has fewer fields.
+  // The last piece of a head may look like a whole head, but has fewer fields.
   if (lineEndsIn(head) !== told) return undefined
   if (isAscii(head)) return 'plain'
   const lines = head.toString('utf8', 2).split('\r\n')
@@ -114,8 +117,8 @@ function fields(asked: RequestLine, told: number, tell: Tell): Field[] | 'plain'
 }
 
 /**
- * Whether these are the fields that uWS tells, but for what it cuts. What came last of a body may look like the head of
- * the request behind it.
+ * Whether these are the fields that uWS reports, except for what it cuts. The end of a body may look like the next
+ * request's head.
  */
 function areTold(seen: readonly Field[], tell: Tell): boolean {
   let at = 0
@@ -140,7 +143,7 @@ function lineEndsIn(head: Buffer): number {
 
 /** Where the request begins that came over TLS, as the first of its connection (`tls-way.ts`). */
 function behindProxyHeader(bytes: Buffer): number {
-  // The first byte tells that most requests have no such header.
+  // The first byte already shows that most requests have no such header.
   if (bytes[0] !== proxySignature[0]) return 0
   const isThere = bytes.subarray(0, proxySignature.length).equals(proxySignature)
   return isThere ? proxySignature.length + 4 + bytes.readUInt16BE(proxySignature.length + 2) : 0
@@ -148,18 +151,19 @@ function behindProxyHeader(bytes: Buffer): number {
 
 function showsCut(value: string): boolean {
   const lines = buffer?.toString('latin1', 0, maxHeadBytes).split('\r\n') ?? []
-  // The last piece lies over the beginning of those before it, so that the field's name may be gone.
+  // The last piece overwrote the beginning of the earlier ones, so that the field's name may be
+  // gone.
   return lines.some((line) => {
     const sent = withoutBlanks(line.slice(line.indexOf(':') + 1))
     return sent !== value && cutOf(sent) === value
   })
 }
 
-/** What uWS leaves of a value: it takes bytes from 0x80 on for less than a blank. */
+/** What uWS leaves of a value: it takes bytes from 0x80 on as smaller than a blank. */
 const cutOf = (sent: string) => sent.replace(/^[^!-\x7f]+|(?<![^!-\x7f])[^!-\x7f]+$/g, '')
 
-// RFC 9110 §5.5: only blanks and tabs around a value are none of it. Looked at from the first of a run alone: a
-// head of 32 KiB of blanks would cost their square.
+// RFC 9110 §5.5: only blanks and tabs around a value do not belong to it. Each run is matched only from its
+// first character, as a head of 32 KiB of blanks would otherwise cost their square.
 const withoutBlanks = (text: string) => text.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '')
 
 async function ask(at: NetConnectOpts, path: string): Promise<void> {
@@ -170,6 +174,6 @@ async function ask(at: NetConnectOpts, path: string): Promise<void> {
   socket.resume()
   socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bodyBytes}\r\n\r\n`)
   socket.write(Buffer.alloc(bodyBytes))
-  // However it ends: whether the buffer was seen is all that counts.
+  // However it ends, only whether the buffer was seen counts.
   await new Promise<void>((resolve) => socket.once('close', () => resolve()))
 }

@@ -6,8 +6,8 @@ import type { Tx } from '../store/index.js'
 /** Answers repeats of a request with the same `Idempotency-Key`; `app` hands it in, as `authenticate`. */
 export interface Repeats<P> {
   /**
-   * Runs `work` unless the key has succeeded before; then it resolves with that answer. Throws a 409
-   * while the first request with the key is running, and when it was used for another request.
+   * Runs `work` unless the key succeeded before; then resolves with that answer. Throws a 409 while
+   * the first request with the key is running, and if the key was used for a different request.
    */
   once(
     asked: KeyedRequest<P>,
@@ -18,13 +18,13 @@ export interface Repeats<P> {
 export interface KeyedRequest<P> {
   account: P
   key: string
-  /** A text that is the same for requests that ask for the same; a file has to be read before it is known. */
+  /** A text that is equal for equal requests; for a file it is known only after reading. */
   fingerprint: string | (() => Promise<string>)
 }
 
 /**
- * Keeps the answer in the transaction of what it tells of, so that a crash leaves both or neither.
- * Does nothing for a request without a key.
+ * Keeps the answer in the transaction of its effect, so that a crash leaves both or neither. Does
+ * nothing for a request without a key.
  */
 export type Remember = (tx: Tx, body: unknown, status?: number) => Promise<void>
 
@@ -38,7 +38,7 @@ export type AnsweredOnce = Success & { replayed: boolean }
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
-/** The request's key, or undefined without one; throws a 400 for what can be none. */
+/** The request's key, or undefined without one; throws a 400 for a malformed key. */
 export function checkedKey(key: string | undefined): string | undefined {
   if (key === undefined || visibleAscii.test(key)) return key
   throw new ApiError(
@@ -47,7 +47,8 @@ export function checkedKey(key: string | undefined): string | undefined {
   )
 }
 
-// A file that each mail of a batch carries is hashed once; of shorter texts the search costs as much.
+// A file that each mail of a batch carries is hashed once; for shorter texts the search would cost as
+// much as the hash.
 const longChars = 64 * 1_024
 
 /** The fingerprint of a path and a JSON body: equal for bodies of equal values, however they are written. */
@@ -56,7 +57,7 @@ export function jsonFingerprint(path: string, body: unknown, rawBody: Buffer): s
   try {
     return hash.copy().update(canonical(body)).digest('base64')
   } catch {
-    // Nested deeper than the stack: such a body is compared as it is written.
+    // A body that is nested deeper than the stack is compared as it was written.
     return hash.update(rawBody).digest('base64')
   }
 }
@@ -80,6 +81,6 @@ function canonical(body: unknown): string {
     for (const name of names) sorted[name] = value[name]
     return sorted
   })
-  // Which values they were, and which they repeat: an empty text is no repeat.
+  // Notes which values repeat which, so that an empty text is not taken for a repeat.
   return repeats.length === 0 ? text : `${text}\n${JSON.stringify(repeats)}`
 }

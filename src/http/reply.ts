@@ -7,13 +7,16 @@ export interface Outgoing {
   /** Written behind `headers`. */
   fixed?: FixedHeaders
   body: string | Buffer
-  /** In the place of the body: pieces that are sent as they come, at the client's pace. */
+  /** Replaces the body: pieces that are sent as they come, at the client's pace. */
   stream?: AsyncIterable<string | Buffer>
   /** Ends the connection after this response. */
   close?: boolean
 }
 
-/** Header fields that many answers have: checked once, and handed to uWS, which takes a line for a value, as one. */
+/**
+ * Header fields that many answers have. They are checked once, and handed to uWS as one value, as it accepts line
+ * ends in a value.
+ */
 export class FixedHeaders {
   readonly name: string
   readonly value: string
@@ -26,7 +29,7 @@ export class FixedHeaders {
   }
 }
 
-/** Shared, so that the many answers without headers of their own can be told. */
+/** Shared, so that the many answers without headers of their own can be recognised. */
 export const noHeaders: Record<string, string> = {}
 
 /** What an API handler returns to answer with something else than 200 and its bare value. */
@@ -43,19 +46,19 @@ export function reply(status: number, body: unknown, headers?: Record<string, st
   return new ApiReply(status, body, headers)
 }
 
-/** A 200 whose last field is a long text, which is sent as its pieces come. */
+/** A 200 whose last field is a long text, whose pieces are sent as they come. */
 export class LongReply extends ApiReply {
   constructor(
     body: Readonly<Record<string, unknown>>,
     readonly field: string,
-    /** None has a character that JSON escapes, as base64 has none. */
+    /** No piece has a character that JSON escapes; base64 has none. */
     readonly pieces: AsyncIterable<string>,
   ) {
     super(200, body)
   }
 }
 
-/** The JSON of such an answer; it never stands in memory as a whole. */
+/** The JSON of such an answer, which is never in memory as a whole. */
 export async function* jsonPieces({ body, field, pieces }: LongReply): AsyncGenerator<string> {
   const before = JSON.stringify(body).slice(0, -1)
   yield `${before}${before === '{' ? '' : ','}${JSON.stringify(field)}:"`
@@ -69,8 +72,8 @@ export function statusLine(status: number): string {
 }
 
 /**
- * Throws if a header would break the response apart. uWS writes names and values as they come:
- * a CR LF in one would end the header section (RFC 9110 §5.5).
+ * Throws if a header would split the response. uWS writes names and values as they come: a CR LF in
+ * one would end the header section (RFC 9110 §5.5).
  */
 export function checkHeaders(headers: Record<string, string | string[]>): void {
   for (const name in headers) {

@@ -5,13 +5,15 @@ import type { Outgoing } from './reply.js'
 /** What one method of one path does. */
 export interface Endpoint {
   readonly maxBodyBytes: number
-  /** The body is taken while it arrives, and never held as a whole. */
+  /** The body is read while it arrives, and never held as a whole. */
   readonly bodyInPieces?: boolean
-  /** Is served to who asks without TLS too, where all else is led to it. */
+  /** Is served without TLS too, although all others are led to it. */
   readonly alsoPlain?: boolean
-  /** Neither throws nor rejects for what a client did: errors come back rendered. At once where nothing waits. */
+  /**
+   * Neither throws nor rejects for a client's fault: errors come back rendered. Returns at once if nothing waits.
+   */
   serve(exchange: Exchange, rawParams: string[]): Outgoing | Promise<Outgoing>
-  /** An error that has nothing to do with what is asked. */
+  /** Renders an error that does not come from the endpoint. */
   refuse(exchange: Exchange, error: unknown): Outgoing | Promise<Outgoing>
   /** The answer to OPTIONS and to methods that the path does not know. */
   turnDown(exchange: Exchange, allow: string): Outgoing | Promise<Outgoing>
@@ -20,15 +22,15 @@ export interface Endpoint {
 /** A path with its methods; `GET` also answers `HEAD`. */
 export interface Route {
   readonly pattern: string
-  /** As it was added first, with the names of its parameters. */
+  /** The path as it was first added, with the names of its parameters. */
   readonly path: string
-  /** How many parameters it has. */
+  /** The number of its parameters. */
   readonly params: number
   readonly methods: Map<string, Endpoint>
   allow: string
 }
 
-/** Whose endpoint a method is answered by. */
+/** The method whose endpoint answers. */
 export const methodFor = (asked: string): string => (asked === 'HEAD' ? 'GET' : asked)
 
 /** A route's answer to OPTIONS and to methods that it does not know. */
@@ -53,7 +55,7 @@ export class RouteTable {
 
   add(method: string, path: string, endpoint: Endpoint): void {
     if (this.#frozen) throw new Error(`${method} ${path} was added after the server had started`)
-    // uWS's wildcard; here it would shadow other paths without anybody noticing.
+    // `*` is uWS's wildcard; here it would silently shadow other paths.
     if (!/^\/[^*?#]*$/.test(path)) throw new Error(`${path} is no path for a route`)
     const pattern = path.replace(/:[^/]+/g, parameter)
     const route = this.#routes.get(pattern) ?? {
@@ -79,7 +81,7 @@ export class RouteTable {
     return this.#routes.has(pattern)
   }
 
-  /** The route of a path, as uWS finds it: a name goes before a parameter. */
+  /** The route of a path, as uWS finds it: a fixed part wins over a parameter. */
   find(path: string): FoundRoute | undefined {
     const parts = path.split('/')
     let found: FoundRoute | undefined
@@ -91,7 +93,7 @@ export class RouteTable {
     return found
   }
 
-  /** Every path; from now on none may be added. */
+  /** All routes; from now on none may be added. */
   freeze(): Iterable<Route> {
     this.#frozen = true
     return this.#routes.values()
@@ -100,9 +102,9 @@ export class RouteTable {
 
 const parameter = ':p'
 
-/** What stands where the pattern has parameters; undefined for another path. */
+/** The values at the pattern's parameters; undefined for a path that does not fit. */
 function paramsAt(parts: readonly string[], pattern: readonly string[]): string[] | undefined {
-  // uWS takes no empty part for a parameter.
+  // uWS never takes an empty part as a parameter.
   const isOther = pattern.some((part, at) => (part === parameter ? !parts[at] : part !== parts[at]))
   if (isOther || parts.length !== pattern.length) return undefined
   return parts.filter((_, at) => pattern[at] === parameter)
@@ -119,7 +121,7 @@ export function paramNames(path: string): string[] {
   return [...path.matchAll(/:([^/]+)/g)].map(([, name]) => name ?? '')
 }
 
-/** The path's parameters by name, or `undefined` where one is badly percent-encoded. */
+/** The path's parameters by name, or `undefined` if one is badly percent-encoded. */
 export function decodeParams(names: string[], raw: string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {}
   try {
@@ -135,7 +137,7 @@ export function decodeParams(names: string[], raw: string[]): Record<string, str
   }
 }
 
-/** A query's parameters; of several with one name the first counts. */
+/** A query's parameters; the first of several with one name counts. */
 export function decodeQuery(query: string): Record<string, string> {
   const values: Record<string, string> = {}
   if (query === '') return values

@@ -26,56 +26,66 @@ export interface HttpServerOptions<P> {
   clock: Clock
   /** Default 10 MiB; a route may have its own. */
   maxBodyBytes?: number
-  /** What all unfinished requests may hold together; beyond it they are a 503. Default 256 MiB. */
+  /**
+   * How much all unfinished requests may hold together; beyond it they get a 503. Default 256 MiB.
+   */
   maxBodyMemoryBytes?: number
   /**
-   * Throws an `ApiError` missing_api_key or invalid_api_key, or forbidden for who asks from elsewhere.
-   * Not called on paths with `auth: false`.
+   * Throws an `ApiError` missing_api_key or invalid_api_key, or forbidden for a key used from
+   * elsewhere. Not called on paths with `auth: false`.
    */
   authenticate?: (authorization: string | undefined, address: () => string) => Promise<P>
-  /** Throws an `ApiError` for a route (`GET /v1/emails/:id`) that is not for this one. Default: all are. */
+  /**
+   * Throws an `ApiError` for a route (`GET /v1/emails/:id`) that this caller may not use. Default: all are
+   * allowed.
+   */
   permit?: (principal: P, route: string) => void
-  /** Called for each route once: what notes its changes, before they are answered; undefined: nothing does. */
+  /**
+   * Called once for each route: gives the function that notes its changes before they are answered; undefined
+   * notes nothing.
+   */
   auditOf?: (route: string) => NoteChange<P> | undefined
-  /** Answers repeats of a POST with the same `Idempotency-Key`. Default: the header says nothing. */
+  /**
+   * Answers repeats of a POST with the same `Idempotency-Key`. Default: the header has no effect.
+   */
   repeats?: Repeats<P>
-  /** What requests are counted by. Default: everybody together. */
+  /** The key that requests are counted by. Default: everybody together. */
   rateKey?: (principal: P) => string
   /** The rate limit of the API, by key. Default 100 in 60 s; 0 requests = no limit. */
   rateLimit?: RateLimit
   /** The rate limit of the pages, by client address. Default none. */
   pageRateLimit?: RateLimit
-  /** What is counted together with other nodes, by its kind. Default: nothing is. */
+  /** The counts that are shared with other nodes, by kind. Default: none. */
   together?: ((kind: string) => CountedTogether) | undefined
   /** Addresses or CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies?: string[]
   /**
-   * Host names served, without port, besides literal addresses, and the words for who asks by another one. Default: any.
-   * Pages are served by them alone, and of the API what begins with `strictApi`.
+   * Host names served, without port, besides literal addresses, and the advice for clients that use another one.
+   * Default: any. Only pages and API paths that begin with `strictApi` are restricted to them.
    */
   allowedHosts?: string[]
   hostAdvice?: string
   strictApi?: string
-  /** How long a body may take from the moment that somebody waits for it. Default 60 s. */
+  /** How long a body may take once somebody waits for it. Default 60 s. */
   bodyTimeoutMs?: number
-  /** Where others end TLS for this server. Default: nobody does. */
+  /** Present if TLS ends in front of this server. Default: it does not. */
   overTls?: OverTls | undefined
-  /** Why nothing of this path is served now; undefined: it is. */
+  /** Why this path is not served now; undefined if it is. */
   refuse?: (path: string) => ApiError | undefined
   /** Called after every answer; for metrics. */
   onAnswer?: (answer: Answered) => void
 }
 
 export interface HttpServer<P> {
-  /** Known once it listens; of one that listens for TLS only, what listens before it has one. */
+  /** Known once it listens; for a server behind TLS only, the listener in front has the port. */
   readonly port: number
   readonly api: Api<P>
-  /** Routes for callers of another kind, who show who they are otherwise; the same limits count their requests. */
+  /** Routes for callers of another kind, who authenticate differently; the same limits count their requests. */
   apiFor<Q>(callers: ApiCallers<Q>): Api<Q>
   readonly pages: Pages
   /**
-   * Pages that are loaded when somebody asks for the first path that is not there: till then an appliance whose
-   * pages nobody looks at does without their code. To be called before `listen`.
+   * Pages that are loaded at the first request for an unknown path, so that an appliance whose pages nobody
+   * opens does without their code. Call it before `listen`.
    */
   loadPagesLater(load: LoadPages): void
   /** Starts to serve; no other route may be added afterwards. Throws an `OperatorError` if it can't. */
@@ -89,11 +99,11 @@ export interface HttpServer<P> {
 
 /** Loads uWS (a native addon, hence only on demand) and prepares a server that does not listen yet. */
 export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<HttpServer<P>> {
-  // uWS 20.57 reads it once, when it is loaded: browsers bring the cookies of a whole site to a tracking host.
+  // uWS 20.57 reads it once, when it is loaded. Browsers send the cookies of a whole site to a tracking host.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeadBytes)
   const { Server } = await import('hyper-express')
   const native = new Server({ auto_close: false })
-  // hyper-express would add a second catch-all beside ours, over which uWS aborts the process.
+  // hyper-express would add a second catch-all beside ours, and uWS would abort the process.
   Object.assign(native.handlers, { on_not_found: null })
 
   const { log, host, overTls } = options
@@ -127,9 +137,9 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     native.close()
     if (socketOverTls !== undefined) native.close(socketOverTls)
     await idleOrOver(context, graceMs)
-    // Responses that ended just now leave when uWS's callback returns.
+    // Responses that have just ended are sent when uWS's callback returns.
     await nextTurn()
-    // Missing from uWS's types; closes every connection, which lets the process end.
+    // Missing from uWS's types. It closes every connection, which lets the process end.
     const app: typeof native.uws_instance & { close?(): void } = native.uws_instance
     app.close?.()
     if (overTls !== undefined) rmSync(overTls.socket, { force: true })
@@ -172,7 +182,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
       if (!(await look(at))) {
         log.warn({}, 'Bytes of headers that are not ASCII cannot be seen at their ends')
       }
-      // Keeps it known after the listening socket is gone.
+      // Keeps the port known after the listening socket is gone.
       log.debug({ host, ...(!alone && { port: native.port }) }, 'HTTP server listens')
     },
     close(graceMs) {
@@ -240,8 +250,8 @@ function idleOrOver({ clock, work }: ServerContext, graceMs: number): Promise<vo
 }
 
 /**
- * In the API a trailing slash means the same; of a page it would lead relative links astray. A Map, as
- * uWS ends the process over a pattern that is added twice.
+ * In the API a trailing slash changes nothing; on a page it would break relative links. A Map, as uWS
+ * ends the process if a pattern is added twice.
  */
 function withTrailingSlashes(routes: Iterable<Route>): Map<string, Route> {
   const all = new Map([...routes].map((route) => [route.pattern, route]))
@@ -252,8 +262,8 @@ function withTrailingSlashes(routes: Iterable<Route>): Map<string, Route> {
 }
 
 /**
- * uWS listens with SO_REUSEPORT: a second Posthorn would silently take half of the connections.
- * A plain socket does not get the port then, and says why.
+ * uWS listens with SO_REUSEPORT, so a second Posthorn would silently take half of the connections.
+ * A plain socket does not get a used port, and tells why.
  */
 export function probePort(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -8,14 +8,14 @@ import { delimiterOf, malformed, maxHeaderBytes, maxParts, readPartHead } from '
 export interface Upload {
   filename: string | undefined
   contentType: string
-  /** Read at the caller's pace; throws if the body ends, or stays away, before the file does. */
+  /** Read at the caller's pace; throws if the body ends or stops arriving before the file's end. */
   bytes: AsyncIterable<Buffer>
 }
 
-/** A file that is hashed while it is read: boundaries differ from request to request, the file does not. */
+/** A file that is hashed while it is read: a repeated request has other boundaries, but the same file. */
 export interface DigestedUpload {
   open(): Promise<Upload>
-  /** The fingerprint of a path and the whole file, what nobody has read of it included. */
+  /** The fingerprint of a path and the whole file, unread parts included. */
   fingerprint(path: string): Promise<string>
 }
 
@@ -50,7 +50,7 @@ export function openDigestedUpload(
   }
 }
 
-/** Reads a multipart/form-data body up to the file in `field`; what comes before it is passed over. */
+/** Reads a multipart/form-data body up to the file in `field`, and skips the parts before it. */
 export async function openUpload(
   pieces: AsyncGenerator<Buffer>,
   contentType = '',
@@ -81,13 +81,13 @@ const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
 
 interface Reader {
-  /** What comes before `mark`, in pieces; the mark itself is passed over. */
+  /** The bytes before `mark`, in pieces; the mark itself is skipped. */
   until(mark: Buffer): AsyncGenerator<Buffer>
 }
 
 function makeReader(pieces: AsyncGenerator<Buffer>): Reader {
-  // The first delimiter may stand at the very start, without the line end before it; and the last
-  // one, without a line end behind it.
+  // The first delimiter may be at the very start, without a line end before it; the last one may
+  // have no line end after it.
   let held: Buffer = lineEnd
   let ended = false
   const more = async () => {
@@ -106,7 +106,7 @@ function makeReader(pieces: AsyncGenerator<Buffer>): Reader {
           if (before.length > 0) yield before
           return
         }
-        // The mark may have begun at the end of what is here.
+        // The mark may begin at the end of the present bytes.
         const sure = held.length - mark.length + 1
         if (sure > 0) {
           const before = held.subarray(0, sure)

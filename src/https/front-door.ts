@@ -6,8 +6,8 @@ import { type ConnectionGate, makeGate, makeProxyDoor, speakFor } from '../smtpd
 import { openSeats } from './peers.js'
 
 /*
- * What the listeners of this thread have in common, with TLS and without: whom they let in, and how a client comes to the
- * server behind.
+ * What this thread's listeners have in common, with TLS and without: which clients they let in, and how a client
+ * reaches the server behind.
  */
 
 export interface FrontOptions {
@@ -18,15 +18,15 @@ export interface FrontOptions {
   host: string
   /** 0 takes a free one. */
   port: number
-  /** The Unix socket of the server behind, which need not be there yet. */
+  /** The Unix socket of the server behind, which need not exist yet. */
   upstream: string
-  /** Where the server behind looks clients up; it has a row for each that may be connected. */
+  /** Where the server behind looks up clients; it has a row for each possible connection. */
   peers: SharedArrayBuffer
-  /** Who has to begin with a PROXY header; the client is whom it names. Default: nobody. */
+  /** Peers that have to begin with a PROXY header, which names the client. Default: none. */
   proxyProtocolFrom?: readonly string[]
-  /** At once, from the first byte of TCP on. */
+  /** The most at once, counted from the first byte of TCP on. */
   maxConnections: number
-  /** Called for clients that did not get as far as to the server behind. */
+  /** Called for clients that did not reach the server behind. */
   onRefused?: (cause: RefusedCause) => void
 }
 
@@ -42,9 +42,9 @@ export interface OpenFront {
 
 type SeenPeer = Pick<Socket, 'remoteAddress' | 'remotePort'>
 
-// The gate's patience where there is room; uWS's own is far shorter, but for handlers that take their time.
+// The gate's patience while there is room; uWS's own is far shorter, except for slow handlers.
 const idleMs = 600_000
-// For reading the rest of what the server behind has sent before it closed.
+// The time for reading the rest of what the server behind sent before it closed.
 const lingerMs = 10_000
 
 /** Lets clients in by their own addresses, and hands them over. */
@@ -52,12 +52,12 @@ export function makeFrontDoor(options: FrontOptions) {
   const { clock, log, name: listener, maxConnections, onRefused = () => {} } = options
   const gate = makeGate({
     connections: maxConnections,
-    // A proxy of the operator's or of a mailbox provider may be most of the clients.
+    // A proxy of the operator's or of a mailbox provider may have most of the clients.
     perAddress: Math.ceil(maxConnections / 2),
     perNetwork: Math.ceil(maxConnections / 2),
     idleMs,
     now: () => clock.now(),
-    // A download may take as long as it likes, and a connection may be used again as often.
+    // No limit: a download may take long, and a connection may be reused often.
     limit: () => () => {},
   })
   const from = options.proxyProtocolFrom ?? []
@@ -65,7 +65,7 @@ export function makeFrontDoor(options: FrontOptions) {
   const takeSeat = openSeats(options.peers)
   return {
     connections: () => gate.connections,
-    /** Calls `take` with who may stay; from then on the socket says of itself whom a proxy speaks for. */
+    /** Calls `take` with a client that may stay; its socket then tells for whom a proxy speaks. */
     admit(incoming: Socket, take: (socket: Socket) => void): void {
       incoming.on('error', () => {})
       door(incoming, (socket, peer) => {
@@ -75,11 +75,15 @@ export function makeFrontDoor(options: FrontOptions) {
         socket.destroy()
       })
     },
-    /** Connects a client with the server behind. `raw`: the socket that was let in; the client's own, or what its TLS is over. */
+    /**
+     * Connects a client with the server behind. `raw` is the socket that was let in: the client's own, or the one under
+     * its TLS.
+     */
     handOver(client: Socket, raw: Socket): void {
       const peer = { remoteAddress: raw.remoteAddress, remotePort: raw.remotePort }
       const seat = takeSeat(peer.remoteAddress?.replace(/%.*/, '') ?? '')
-      // One row for each that the gate lets in: only who has left already has none.
+      // There is a row for each client that the gate lets in: only one that has already left gets
+      // none.
       if (seat === undefined) return void client.destroy()
       const inner = connect({ path: options.upstream })
       inner.once('error', () => inner.bytesRead === 0 && onRefused('upstream'))
@@ -112,7 +116,7 @@ export async function openPort(
   return typeof address === 'object' && address !== null ? address.port : port
 }
 
-/** What the one says the other hears, at the pace of who is slower, until one of them ends. */
+/** Passes bytes both ways, at the slower side's pace, until one side ends. */
 function join(
   client: Socket,
   inner: Socket,
@@ -121,7 +125,7 @@ function join(
   let toldAt = Number.NEGATIVE_INFINITY
   const advance = () => {
     const now = clock.now()
-    // To tell costs more than a small answer does.
+    // Telling the gate costs more than a small answer.
     if (isRecent(toldAt, now, 1_000)) return
     toldAt = now
     gate.advanced(peer)
@@ -132,7 +136,7 @@ function join(
   client.once('close', () => inner.destroy())
   inner.on('error', () => client.destroy())
   inner.once('close', () => {
-    // `pipe` has ended it, or an error has destroyed it; but it may not read what is on its way.
+    // `pipe` has ended it, or an error has destroyed it; but the client may not read the rest.
     const cancel = clock.after(lingerMs, () => client.destroy())
     if (client.destroyed) cancel()
     else client.once('close', cancel)

@@ -8,23 +8,23 @@ import { isHandshake, refusePlain } from './plain.js'
 
 export interface TlsListenerOptions extends FrontOptions {
   /**
-   * What clients are offered that give this name, or none; the same object as long as it is the same
-   * certificate. Undefined: they are refused, as there is none at all.
+   * The certificate for clients that give this name, or none; the same object as long as the
+   * certificate is the same. Undefined: they are refused, as there is no certificate at all.
    */
   certificateFor(serverName: string | undefined): Certificate | undefined
 }
 
 export interface TlsListener extends OpenFront {
-  /** Connections from now on are offered what there is now; those that are open go on as they are. */
+  /** New connections get the present certificates; open ones go on unchanged. */
   renew(): void
 }
 
-// Which share of all connections may be in their handshake, which takes 59 KB (22 Nov 2026).
+// The share of all connections that may be in their handshake, which takes 59 KB (22 Nov 2026).
 const handshakesShare = 1 / 4
-// From accepting a connection on.
+// Counted from the acceptance of the connection.
 const handshakeMs = 10_000
 // https://wiki.mozilla.org/Security/Server_Side_TLS, 'intermediate', without DHE, which costs much and which no
-// client needs that knows TLS 1.2.
+// client with TLS 1.2 needs.
 const terms = {
   minVersion: 'TLSv1.2',
   ciphers: [
@@ -36,7 +36,7 @@ const terms = {
   honorCipherOrder: false,
   // The curve of the first key that a client sends, so that it need not send another.
   ecdhCurve: 'X25519:prime256v1:secp384r1',
-  // A handshake is what costs most; a client gets one a connection.
+  // The handshake costs most; a client gets one a connection.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const
 
@@ -54,13 +54,13 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
   )
   tls.on('secureConnection', (client) => {
     const raw = handshakes.end(nameOf(client))
-    // It has been given up meanwhile.
+    // The handshake was given up meanwhile.
     if (raw === undefined) return void client.destroy()
     handOver(client, raw)
   })
 
   const server = createServer({ noDelay: true }, (incoming) => {
-    // As the kernel knows it, and the socket over it that TLS makes. Taken now: a socket that is closed tells nothing more.
+    // The address as the kernel knows it. Read now, as a closed socket no longer tells it.
     const client = nameOf(incoming)
     admit(incoming, (raw) => {
       const cancel = clock.after(handshakeMs, () => {
@@ -72,7 +72,7 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
         handshakes.forget(client)
       }
       raw.once('close', end)
-      // Until then it has cost no memory of a TLS session.
+      // Until its first byte a client costs no memory of a TLS session.
       raw.once('readable', () => {
         const first: Buffer | null = raw.read()
         if (first === null) return
@@ -129,13 +129,13 @@ function makeHandshakes(most: number, onCrowded: () => void) {
     begin(client: string, raw: Socket, end: () => void) {
       underWay.set(client, { raw, end })
       const [oldest] = underWay.values()
-      // A client that means it takes a few round trips, so the oldest is the one to give up.
+      // An honest client needs only a few round trips, so the oldest handshake is given up.
       if (underWay.size <= most || oldest === undefined) return
       onCrowded()
       oldest.raw.destroy()
       oldest.end()
     },
-    /** The socket below, whose handshake it was. */
+    /** Ends the handshake; returns the socket below. */
     end(client: string): Socket | undefined {
       const ended = underWay.get(client)
       ended?.end()

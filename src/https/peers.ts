@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 
 /*
- * Who the clients are whose TLS has ended: a table in memory that the thread that ends it shares with the
- * server behind it. To that server a connection says only a token, as the address in a PROXY header (version
- * 2). uWS takes such a header before every request, the client's own too, so that an address in it could be
- * made up; a token of 12 random bytes cannot.
+ * The addresses of clients whose TLS has ended: a table in memory that the TLS thread shares with the server
+ * behind. A connection tells that server only a token, in place of the address in a PROXY header (version
+ * 2). uWS takes such a header before every request, even the client's own, so that an address could be made
+ * up; a token of 12 random bytes cannot.
  */
 
 // slot, secret | length, text
@@ -20,8 +20,8 @@ const header = Buffer.from('0d0a0d0a000d0a515549540a21210024', 'hex')
 const preambleBytes = header.length + 36
 
 /**
- * The memory in which the threads that end TLS tell the others whose connection is whose; a row for
- * each connection.
+ * The memory in which the TLS threads tell the others each connection's client; a row for each
+ * connection.
  */
 export function makePeerTable(connections: number): SharedArrayBuffer {
   return new SharedArrayBuffer(connections * rowBytes)
@@ -33,7 +33,7 @@ export interface Seat {
   leave(): void
 }
 
-/** For the thread that ends TLS: writes a client's address down until it leaves; undefined: no row is free. */
+/** For the thread that ends TLS: notes a client's address until it leaves; undefined if no row is free. */
 export function openSeats(table: SharedArrayBuffer): (address: string) => Seat | undefined {
   const rows = Buffer.from(table)
   const free = Array.from({ length: table.byteLength / rowBytes }, (_, slot) => slot).reverse()
@@ -41,7 +41,7 @@ export function openSeats(table: SharedArrayBuffer): (address: string) => Seat |
     const slot = free.pop()
     if (slot === undefined) return undefined
     const row = rows.subarray(slot * rowBytes, (slot + 1) * rowBytes)
-    // What a look-up compares comes last.
+    // Written last, as look-ups compare it.
     row[lengthAt] = row.write(address, textAt, maxText, 'latin1')
     row.writeUInt32BE(slot)
     randomFillSync(row, secretAt, tokenBytes - secretAt)
@@ -70,12 +70,12 @@ export function makePeerLookup(
     const row = rows.subarray(at, at + rowBytes)
     if (row.length !== rowBytes || isEmpty(token) || !holds(row, token)) return undefined
     const text = row.toString('latin1', textAt, textAt + (row[lengthAt] ?? 0))
-    // The client may have left meanwhile, and another have come.
+    // The client may have left meanwhile, and another may have its row.
     return holds(row, token) ? text : undefined
   }
 }
 
 const holds = (row: Buffer, token: Buffer) => token.equals(row.subarray(0, tokenBytes))
 
-// As a row of nobody is.
+// A free row looks like this.
 const isEmpty = (token: Buffer) => token.subarray(secretAt).every((byte) => byte === 0)

@@ -2,8 +2,8 @@ import { createServer } from 'node:net'
 import { type FrontOptions, makeFrontDoor, type OpenFront, openPort } from './front-door.js'
 
 /**
- * Hands over what comes without TLS, of a listener that is behind proxies: uWS would take a PROXY header before every request,
- * so that a client behind a proxy could write one itself. Throws an `OperatorError` if it can't listen.
+ * Hands over connections without TLS that come through proxies: uWS would take a PROXY header before every request, so
+ * that a client behind a proxy could write one itself. Throws an `OperatorError` if it can't listen.
  */
 export async function openPlainListener(options: FrontOptions): Promise<OpenFront> {
   const { admit, handOver, ...front } = makeFrontDoor(options)

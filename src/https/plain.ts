@@ -13,10 +13,10 @@ const answer = [
   text,
 ].join('\r\n')
 
-/** Tells who speaks HTTP without TLS so, in words that a person gets to see; anything else is closed. */
+/** Tells a client that speaks HTTP without TLS so, in words that a person sees; closes anything else. */
 export function refusePlain(raw: Socket, first: Buffer): void {
   if (!/^[A-Z]+ [!-~]/.test(first.toString('latin1', 0, 16))) return void raw.destroy()
-  // Bytes that nobody reads would have the kernel reset the connection, and the answer with it.
+  // With unread bytes the kernel would reset the connection, and the answer would be lost.
   raw.resume()
   raw.end(answer)
 }

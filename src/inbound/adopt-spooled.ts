@@ -2,8 +2,8 @@ import type { Clock } from '../clock/index.js'
 import type { Store } from '../store/index.js'
 
 /**
- * Has mails read here that another appliance has taken in, which is gone; resolves with how many. They come into the list
- * as those do that the operator wants read again (`Spool.takeBack`); what is parked stays so.
+ * Has mails read here that another, now dead appliance took in; resolves with how many. They enter the list like mails
+ * that the operator wants read again (`Spool.takeBack`); parked ones stay parked.
  */
 export async function adoptSpooled(
   { byRow, node }: Pick<Store, 'byRow' | 'node'>,

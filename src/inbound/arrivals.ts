@@ -21,29 +21,29 @@ export interface Arrival {
   /** How many bytes of it are read as a report; `examinedBytes` unless said otherwise. */
   reportBytes?: number
   sizeBytes: number
-  /** A copy of the operator's mail is to be sent on. */
+  /** Whether a copy of the operator's mail is to be sent on. */
   forward: boolean
 }
 
 /**
- * How many bytes are read of a mail with aggregate reports, which are of use as a whole alone: some ten MiB when
+ * How many bytes are read of a mail with aggregate reports, which are useful only as a whole: some ten MiB when
  * unpacked.
  */
 export const aggregateBytes = 2 * 1024 * 1024
 
-/** notes/mta.md §3: what a report says is in its beginning. */
+/** notes/mta.md §3: a report's beginning tells everything. */
 export const examinedBytes = 512 * 1024
 
 /** How many bytes of a mail are kept to be read as a report. */
 export const reportBytesOf = ({ raw, reportBytes = examinedBytes }: Arrival): number =>
   Math.min(raw.length, reportBytes)
 
-/** Writes an arrival down under this id, with those that wait beside it. */
+/** Stores an arrival under this id, together with other waiting ones. */
 export type WriteArrival = (arrival: Arrival, id: number, now: number) => Promise<void>
 
 /**
- * Makes the function that writes mails down. Mails that come at once share a transaction; a large
- * one counts as several small ones, so that none makes the others wait long.
+ * Makes the function that stores mails. Mails that come at once share a transaction; a large one
+ * counts as several small ones, so that none makes the others wait long.
  */
 export function makeWriteArrival({ gather, ids }: Pick<Store, 'gather' | 'ids'>): WriteArrival {
   const write = gather<NewArrival, undefined>(
@@ -56,7 +56,7 @@ export function makeWriteArrival({ gather, ids }: Pick<Store, 'gather' | 'ids'>)
   }
 }
 
-// Bytes that are written in about the time of a small mail.
+// Writing this many bytes takes about as long as a small mail.
 const bytesAWeight = 16_384
 
 interface NewArrival {
@@ -69,8 +69,8 @@ interface NewArrival {
 const noGlimpse = { from: '', subject: '' }
 
 /**
- * Writes arrivals down: what is to be read as a report goes into the spool, what is the operator's
- * is kept for each of their addresses.
+ * Stores arrivals: mail to be read as a report goes into the spool, and the operator's mail is kept
+ * for each of its addresses.
  */
 async function writeArrivals(
   tx: Tx,

@@ -14,7 +14,7 @@ import type { Reader, ReadOutcome } from './reader.js'
 import type { ReportReading } from './reading.js'
 import type { Spool, SpooledMail } from './spool.js'
 
-/** What working off the spool needs. */
+/** What processing the spool needs. */
 export interface ClerkDeps {
   store: Store
   clock: Clock
@@ -28,20 +28,19 @@ export interface ClerkDeps {
 
 // Mails that are read together, of half a mebibyte each at most.
 const mailsAtOnce = 32
-// For how long at most, but for the last one: then networks have their turns anew, and who has come meanwhile his own.
-// A usual mail takes a millisecond, a hostile one two seconds.
+// A batch lasts at most this long, plus its last mail. Then the networks' turns are decided again, with newly arrived
+// ones. A usual mail takes a millisecond, a hostile one two seconds.
 const batchMs = 250
-// How often it looks without being rung, and for parked reports that are to be read again.
+// How often it looks without being rung, also for parked reports that are to be read again.
 const pollMs = 60_000
 const faultPauseMs = 1_000
-// The waits before a report is read again whose delivery has no end yet: the final 250 and the
+// The waits before a report about an unfinished delivery is read again: the final 250 and the
 // report about it may come within a moment of each other.
 const putOffMs = [1_000, 5_000, 30_000, 300_000]
-// How many reports that prove nothing are kept for the operator: forging them must not fill the
-// disk.
+// How many unproven reports are kept for the operator: forgeries must not fill the disk.
 const keptAnHour = { most: 20, windowMs: hourMs }
-// The wait before a mail that ended the reading thread is read once more, in case the fault was
-// another mail's.
+// The wait before a mail that ended the reading thread is read once more, in case another mail was
+// at fault.
 const brokenOffMs = 60_000
 
 interface Desk extends ClerkDeps {
@@ -50,20 +49,20 @@ interface Desk extends ClerkDeps {
 
 interface Clerk {
   ring(): void
-  /** Rings, and has it look for those that are to be taken in again. */
+  /** Rings, and makes the clerk look for mails that are to be taken in again. */
   ringAnew(): void
   close(): Promise<void>
 }
 
 /**
- * Works off the spool:
+ * Processes the spool:
  *
  *     waiting ──read──▶ concluded: gone, with its effects, in one transaction
  *        ▲               │ too early, or reading was broken off
  *        └──put off──────┘ (some times; then gone without effect, and told)
  *
- * A crash at any moment leaves what was not concluded in the spool. What cannot be concluded for a reason
- * of its own is parked for the operator, and the others go on.
+ * A crash at any moment leaves unconcluded mails in the spool. A mail that cannot be concluded for a
+ * reason of its own is parked for the operator, and the others go on.
  */
 export function startClerk(deps: ClerkDeps): Clerk {
   const { clock, log, spool, reader } = deps
@@ -84,7 +83,7 @@ export function startClerk(deps: ClerkDeps): Clerk {
   }
   // One batch is written while the next one is read, on another processor.
   const inHand = new Set<number>()
-  /** Those that can be neither concluded nor parked: left alone until the next start. */
+  /** Mails that can be neither concluded nor parked: left alone until the next start. */
   const stuck = new Set<number>()
   let takenBackAt = 0
   let most = mailsAtOnce
@@ -122,7 +121,7 @@ export function startClerk(deps: ClerkDeps): Clerk {
     await writing
     if (closed) return
     const mails = due.filter((_, at) => outcomes[at]?.kind !== 'not reached')
-    // No more are fetched than are read: each may have half a mebibyte.
+    // Not more mails are fetched than are read, as each may have half a mebibyte.
     most = mails.length === due.length ? Math.min(most * 2, mailsAtOnce) : Math.max(mails.length, 1)
     for (const { id } of mails) inHand.add(id)
     writing = write(
@@ -154,7 +153,9 @@ export function startClerk(deps: ClerkDeps): Clerk {
   }
 }
 
-/** Resolves with whether it is off the spool, or put off; rejects while the storage fails. */
+/**
+ * Resolves with whether the mail left the spool or was put off; rejects while the storage fails.
+ */
 async function settleOrPark(
   deps: Desk,
   mail: SpooledMail,
@@ -187,7 +188,7 @@ async function settleOrPark(
   }
 }
 
-/** What follows from how the reading of one mail ended. */
+/** Acts on the outcome of reading one mail. */
 async function settleOne(
   deps: Desk,
   mail: SpooledMail,
@@ -214,8 +215,8 @@ async function putOff({ store, clock, spool }: Desk, mail: SpooledMail, delayMs:
 }
 
 /**
- * What an aggregate report says is counted; a mail that turns out to be something else is left to the operator, as far
- * as there is room.
+ * Counts an aggregate report; a mail that turns out to be something else is left to the operator, as far as there is
+ * room.
  */
 async function count(deps: Desk, mail: SpooledMail, aggregate: Aggregate): Promise<void> {
   const { store, spool, clock, log, meter } = deps
@@ -241,7 +242,7 @@ async function count(deps: Desk, mail: SpooledMail, aggregate: Aggregate): Promi
   }
 }
 
-/** Brings about what a report says, and takes it off the spool, in one transaction. */
+/** Applies a report's effects, and removes it from the spool, in one transaction. */
 async function file(deps: Desk, mail: SpooledMail, reading: ReportReading): Promise<void> {
   const { store, spool } = deps
   const delay = putOffMs[mail.tries]

@@ -13,7 +13,7 @@ import { isTestId, type Tx } from '../store/index.js'
 import { suppress } from '../suppression/index.js'
 import type { ReportReading } from './reading.js'
 
-/** What came of a report, for one delivery. */
+/** The result of a report for one delivery. */
 export type Conclusion =
   | 'bounced'
   | 'delayed'
@@ -23,7 +23,7 @@ export type Conclusion =
   | 'unsubscribed'
   /** The report changes nothing: it was known already, or is about no mail of ours. */
   | 'nothing'
-  /** How the delivery ended is not yet written: to be asked again. */
+  /** The delivery's end is not stored yet: ask again later. */
   | 'too early'
 
 interface Deps {
@@ -32,8 +32,8 @@ interface Deps {
 }
 
 /**
- * Brings about what a report means for a delivery that it is certainly about, in one transaction.
- * The same report again changes nothing.
+ * Applies a report to a delivery that it is certainly about, in one transaction. The same report
+ * again changes nothing.
  */
 export async function conclude(
   tx: Tx,
@@ -51,7 +51,7 @@ export async function conclude(
   return said === undefined ? 'nothing' : await concludeOne(tx, past, said, deps)
 }
 
-/** What a report says of a recipient, for the log. */
+/** What a report says about a recipient, for the log. */
 export function inBrief(reading: ReportReading, recipient: string): Record<string, string> {
   if (reading.report.kind === 'arf') return { feedbackType: reading.report.feedback.type }
   const said = saidOf(reading, recipient)
@@ -60,13 +60,13 @@ export function inBrief(reading: ReportReading, recipient: string): Record<strin
   return { action: reported.action, class: verdict.class, rule: verdict.rule }
 }
 
-/** What a report says of one recipient, and what that means. */
+/** What a report says about one recipient, and its verdict. */
 interface Said {
   reported: ReportedRecipient
   verdict: Verdict
 }
 
-/** What a bounce says of this recipient; undefined for a report of another kind. */
+/** What a bounce says about this recipient; undefined for a report of another kind. */
 function saidOf({ report, verdicts }: ReportReading, recipient: string): Said | undefined {
   if (report.kind !== 'dsn') return undefined
   const at = indexOfRecipient(report.recipients, recipient)
@@ -75,7 +75,7 @@ function saidOf({ report, verdicts }: ReportReading, recipient: string): Said | 
   return reported && verdict && { reported, verdict }
 }
 
-/** Brings about what a bounce says of its recipient. */
+/** Applies what a bounce says about its recipient. */
 async function concludeOne(
   tx: Tx,
   past: Past,
@@ -95,7 +95,7 @@ async function concludeOne(
   const { class: bounceClass, rule, suppress: now, soft } = verdict
   const means = now ? 'now' : soft ? 'repeated' : undefined
   const detail = {
-    // What could not be delivered for a reason of its own may be delivered next time.
+    // A mail that was refused for a reason of its own says nothing against the next one.
     bounceType: verdict.event === 'failed' ? ('Transient' as const) : verdict.bounceType,
     bounceClass,
     rule,
@@ -104,7 +104,10 @@ async function concludeOne(
   return (await bounceLate(tx, past, { reply, detail, ...deps })) ? 'bounced' : 'nothing'
 }
 
-/** The block about this recipient: one of our mails has one, so any other was made on the way. */
+/**
+ * The block about this recipient. Each of our mails has one recipient, so other blocks were made on
+ * the way.
+ */
 function indexOfRecipient(recipients: readonly ReportedRecipient[], address: string): number {
   const is = (named: string) => named.toLowerCase() === address.toLowerCase()
   const find = (fits: (one: ReportedRecipient) => boolean) => recipients.findIndex(fits)
@@ -118,15 +121,15 @@ function indexOfRecipient(recipients: readonly ReportedRecipient[], address: str
 const isVague = ({ status, finalRecipient, originalRecipient }: ReportedRecipient) =>
   status === '' && finalRecipient === '' && originalRecipient === ''
 
-/** It is shown in terminals and pages, and a stranger wrote it. */
+/** Cleaned, as a stranger wrote it, and terminals and pages show it. */
 const replyOf = ({ diagnostic, status, remoteMta }: ReportedRecipient): string => {
   const said = diagnostic || status || 'the report gives no cause'
   const words = remoteMta === '' ? `Reported: ${said}` : `Reported by ${remoteMta}: ${said}`
   return words.replace(/\p{Cc}+/gu, ' ')
 }
 
-// Reports of delay that are noted: a server that warns once a day for the usual five days tells of
-// it five times; more is no news.
+// How many reports of delay are noted: a server that warns once a day for the usual five days sends
+// five; more is no news.
 const maxDelays = 5
 
 /** Notes that a server still tries; the same words again are no news. */
@@ -147,8 +150,8 @@ async function noteDelay(
 }
 
 /**
- * A complaint is one however the delivery ended: whoever complains has got the mail. It suppresses the
- * address also without proof, as only its own servers have the return path; a proof may come later.
+ * A complaint counts however the delivery ended, as whoever complains got the mail. It suppresses the
+ * address even without proof, as only its own servers have the return path; a proof may come later.
  */
 async function complain(
   tx: Tx,
@@ -162,7 +165,7 @@ async function complain(
   if (reported.complaint >= (proved ? 2 : 1)) return 'nothing'
   await setReported(tx, past.id, { ...reported, complaint: proved ? 2 : 1 })
   const { accountId, emailId, recipient: email } = past
-  // The simulator complains to test keys too, and nobody is to be spared for it.
+  // The simulator sends complaints about test mail too, for which nobody must be suppressed.
   if (!isTestId(emailId)) {
     const record = {
       email,
@@ -177,9 +180,7 @@ async function complain(
   return proved ? 'complained' : 'complained without proof'
 }
 
-/**
- * A recipient has unsubscribed at their provider, which reports it as a complaint of another kind.
- */
+/** A recipient unsubscribed at their provider, which reports it as a complaint of another kind. */
 async function unsubscribe(tx: Tx, past: Past, { land, now }: Deps): Promise<Conclusion> {
   const reported = await reportedOf(tx, past.id)
   if (reported.unsubscribed === 1) return 'nothing'

@@ -10,16 +10,16 @@ import { type Conclusion, conclude, inBrief } from './conclude.js'
 import type { ReportReading } from './reading.js'
 import type { SpooledMail } from './spool.js'
 
-/** What came of a report for one of the deliveries that it speaks of. */
+/** The result of a report for one of its deliveries. */
 interface Filed {
   deliveryId: number
   emailId: string
   recipient: string
-  /** `unproven`: it knows no more than others do, so nothing follows from it. */
+  /** `unproven`: the report shows nothing that others do not know too, so it has no effect. */
   conclusion: Conclusion | 'unproven'
 }
 
-/** Brings about what a report means, for each delivery that it is about. */
+/** Applies a report to each delivery that it is about. */
 export async function concludeAll(
   tx: Tx,
   { recipients }: SpooledMail,
@@ -40,7 +40,7 @@ export async function concludeAll(
 }
 
 /**
- * Under which subject an operator may want to look at the report: a forgery, or a complaint by a
+ * The subject under which an operator may want to read the report: a forgery, or a complaint by a
  * feedback loop that is not on the list. Undefined for any other.
  */
 export function doubtIn(filed: readonly Filed[]): string | undefined {
@@ -53,7 +53,7 @@ export function doubtIn(filed: readonly Filed[]): string | undefined {
   return undefined
 }
 
-/** Counts and logs what came of a report, after the commit. */
+/** Counts and logs a report's results, after the commit. */
 export function tellFiled(
   { log, meter }: { log: Log; meter: Meter },
   { recipients, envelope: { remoteAddress } }: SpooledMail,
@@ -80,9 +80,9 @@ interface Concerned {
 }
 
 /**
- * What only a recipient's servers can know is proof: the signed return path it came to, or one inside
- * it, which each copy of a mail has in its CFBL-Address. The id of our own message is none: whoever
- * else got the mail knows it as well, and an address that a report names anybody can write.
+ * Only what the recipient's servers alone know is proof: the signed return path to which the report
+ * came, or one inside it, which each copy of a mail has in its CFBL-Address. Our Message-ID is no
+ * proof, as every recipient of the mail knows it, and anybody can write an address into a report.
  */
 async function deliveriesReported(
   tx: Tx,
@@ -92,7 +92,7 @@ async function deliveriesReported(
     report,
   }: {
     returnPaths: ReturnPaths
-    /** Where it was sent to. */
+    /** The addresses that the report was sent to. */
     recipients: readonly string[]
     report: Report
   },

@@ -4,7 +4,7 @@ import { readMessageContent } from '../mime/index.js'
 import { makeQuota } from '../smtpd/index.js'
 import { eachApart, type OperatorMailRow, type Store, type Tx } from '../store/index.js'
 
-/** What sending on needs. */
+/** What forwarding needs. */
 export interface ForwardDeps {
   store: Store
   clock: Clock
@@ -13,16 +13,16 @@ export interface ForwardDeps {
   post: (tx: Tx, mail: { subject: string; text: string }) => Promise<void>
 }
 
-// Mails a run: the next one is soon.
+// Mails a run; the next run is soon.
 const perRun = 20
 // Beyond this number mails are kept, but not forwarded.
 const mostAnHour = 60
-// Characters of a mail that are sent on; all of it is kept here.
+// Characters of a mail that are sent on; the whole mail is kept here.
 const maxText = 20_000
 
 /**
- * Sends on what came to postmaster@ and abuse@: its words in a mail of our own, as nothing of another
- * host's is ever relayed. Posted in the transaction that remembers it, so it leaves once.
+ * Forwards mail to postmaster@ and abuse@: its words in a mail of our own, as mail of other hosts is
+ * never relayed. It is posted in the transaction that remembers it, so it leaves once.
  */
 export function makeForwarding(deps: ForwardDeps): (signal: AbortSignal) => Promise<void> {
   const { store, clock, log, post } = deps
@@ -62,8 +62,8 @@ export function makeForwarding(deps: ForwardDeps): (signal: AbortSignal) => Prom
 }
 
 /**
- * A mail as it is told to the operator. All words of the sender are printable, and none is a
- * header.
+ * The notice about a mail for the operator. All the sender's words are printable, and none gets
+ * into a header.
  */
 async function noticeOf(row: OperatorMailRow, raw: Buffer) {
   const { text } = await readMessageContent(raw)

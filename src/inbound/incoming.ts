@@ -7,7 +7,7 @@ export interface CollectedMessage {
   raw: Buffer
   /** The size of the whole message. */
   sizeBytes: number
-  /** Gives the room back, once the mail is stored or lost. */
+  /** Frees the room once the mail is stored or lost. */
   release(): void
 }
 
@@ -21,7 +21,7 @@ export function collect(
     room: ArrivalRoom
     network: string
     keepBytes: number
-    /** Called after each piece of it (`isNextPiece`). */
+    /** Called after each piece of the message (`isNextPiece`). */
     advanced(): void
   },
 ): Promise<CollectedMessage> {

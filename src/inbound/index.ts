@@ -21,10 +21,9 @@ import { startTrimming } from './trim.js'
 
 /**
  * What comes by SMTP: bounces, complaints, mail for the operator, and mail for accounts (`receiving/`). What must hold:
- * nothing is taken but for our own signed return paths, feedback@, postmaster@ and abuse@, and addresses that an
- * account's rules name; the final dot is
- * answered after the commit; no mail is ever answered with a mail; no client, however hostile, takes
- * another's place for long. See README.md.
+ * mail is taken only for our own signed return paths, feedback@, postmaster@ and abuse@, and addresses that an
+ * account's rules name; the final dot is answered after the commit; no mail is ever answered with a mail; no client,
+ * however hostile, takes another's place for long. See README.md.
  */
 export { adoptSpooled } from './adopt-spooled.js'
 export { type ForwardDeps, makeForwarding } from './forward.js'
@@ -50,19 +49,19 @@ export interface InboundDeps {
   meter: Meter
   returnPaths: ReturnPaths
   config: Config['inbound']
-  /** What STARTTLS offers; without any it is not offered. */
+  /** The certificates for STARTTLS, which is not offered without any. */
   certificates: Pick<Certificates, 'forName' | 'reload'>
   /** Host names of the appliance itself, its own name first. */
   hosts: readonly string[]
   /** For how long reports about a delivery are taken after it was accepted. */
   tokenLifeMs: number
-  /** By what reports are judged; asked again after `reload`. */
+  /** The rules that judge reports; read again after `reload`. */
   judging(): Judging
-  /** For the signatures and senders of complaints. */
+  /** For checking the signatures and senders of complaints. */
   resolver: Resolver
   land: LandEvents
   plans: Plans
-  /** Seals and marks what is sent on. */
+  /** Seals and marks forwarded mail. */
   key: ApplianceKey
   retry: InsertDeps['retry']
   /** Tells the outbound threads what is due. */
@@ -73,7 +72,7 @@ export interface Inbound {
   readonly port: number
   /** Mails of another appliance were taken over. */
   readAnew(): void
-  /** Reads the TLS files again, of which bad ones change nothing and are told; and judges by other rules. */
+  /** Reads the TLS files and the rules again; bad TLS files are reported and change nothing. */
   reload(): void
   close(): Promise<void>
 }
@@ -105,7 +104,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
     }),
     receiving,
     ring: () => clerk.ring(),
-    // What came of a mail of ours, or of an automaton, goes round in circles when it is sent on.
+    // Replies to our own or to automatic mail would go round in circles if they were forwarded.
     mayForward: (mailFrom) =>
       config.forwardTo !== '' && mailFrom !== '' && returnPaths.deliveryOf(mailFrom) === undefined,
     certificateFor: certificates.forName,

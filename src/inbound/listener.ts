@@ -21,16 +21,16 @@ import type { RcptDecision } from './mailboxes.js'
 import type { Spool } from './spool.js'
 import { makeTransactions, maxMessageBytes } from './transaction.js'
 
-/** What the listener needs, and whom it tells. */
+/** What the listener needs and calls. */
 export interface InboundListenerDeps {
   clock: Clock
   log: Log
   meter: Meter
   spool: Spool
   decideRcpt(recipient: string): Promise<RcptDecision>
-  /** Called after each report that was kept. */
+  /** Called after each stored report. */
   ring(): void
-  /** Whether what comes for the operator is to be sent on. */
+  /** Whether mail for the operator may be forwarded. */
   mayForward(mailFrom: string): boolean
   /** Takes mail for accounts. */
   receiving: Pick<Receiving, 'judge' | 'keep' | 'refused'>
@@ -49,14 +49,14 @@ export interface ListenerConfig {
   connectionsPerNetwork: number
   idleTimeout: number
   sessionTimeout: number
-  /** Who has to begin with a PROXY header; the client is whom it names. */
+  /** Peers that have to begin with a PROXY header, which names the client. */
   proxyProtocolFrom: readonly string[]
 }
 
 export interface InboundListener {
   readonly port: number
   readonly connections: number
-  /** Sessions from now on are offered the certificates that there are now. */
+  /** New sessions get the present certificates. */
   renew(): void
   /** Lets transactions under way end for a moment, then closes them. */
   close(): Promise<void>
@@ -65,15 +65,15 @@ export interface InboundListener {
 // notes/mta.md §3, 'Limits'.
 const maxRecipients = 100
 const maxCommandBytes = 2 * 1024
-// Refusals of all kinds count: a client that was told to try again later and goes on at once is no mail server.
+// Refusals of all kinds count: a client that goes on at once after 'try again later' is no mail server.
 const maxRefusedCommands = 50
-// From one mail to the next; one for the most recipients needs about as many as these have.
+// From one mail to the next. A mail with the most recipients needs about one reply for each.
 const maxReplies = maxRecipients + 50
 const closeTimeoutMs = 2_000
 
 /** Listens. Throws an `OperatorError` if it can't. */
 export async function openListener(deps: InboundListenerDeps): Promise<InboundListener> {
-  // Loaded by those who listen alone: the command line opens this folder's door too.
+  // Loaded only for listening, as the command line imports this folder's index too.
   const { SMTPServer } = await import('smtp-server')
   const { config, clock, log } = deps
   const gate = makeGate({
@@ -97,11 +97,11 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
     authOptional: true,
     disabledCommands: ['AUTH'],
     ...sniOptions(deps.certificateFor),
-    // A name that others choose, and a wait for it.
+    // Others choose that name, and looking it up takes time.
     disableReverseLookup: true,
     // The table of smtp-server has one enhanced code a reply code: 550 would always be 5.1.1.
     hideENHANCEDSTATUSCODES: true,
-    // Nothing that we take is ever answered with a report.
+    // We never answer accepted mail with a report.
     hideDSN: true,
     logger: false,
     closeTimeout: closeTimeoutMs,
@@ -119,7 +119,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
     replies: maxReplies,
     ended: () => deps.meter.count(refusals, { reply: '421 4.7.0' }),
   })
-  // Clients that vanish or fail a handshake; nothing that an operator could do about.
+  // Clients that vanish or fail a handshake, about which an operator can do nothing.
   server.on('error', (error) => log.debug({ error }, 'Inbound connection failed'))
 
   const { server: net } = server
@@ -159,7 +159,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
   }
 }
 
-/** Answers a command when its work is done, and counts what is refused. */
+/** Answers a command when its work is done, and counts refusals. */
 function answer(
   work: Promise<void>,
   done: (error?: Error | null) => void,

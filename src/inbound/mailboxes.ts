@@ -10,32 +10,32 @@ import {
 import { postmaster, type TakenFor, type Taking } from '../receiving/index.js'
 import { acceptedAt, type Read } from '../store/index.js'
 
-/** What RCPT is answered, and what comes of the mail: both follow from the address alone. */
+/** The answer to RCPT and what happens to the mail, which both follow from the address alone. */
 export type RcptDecision =
   /** A return path of ours, or the address that feedback loops report to. */
   | { kind: 'report'; address: string }
-  /** Where receivers send what they count: about DMARC, and about TLS. */
+  /** An address for receivers' aggregate reports about DMARC and TLS. */
   | { kind: 'aggregate'; address: string }
-  /** An address of an account's, about which a rule is. */
+  /** An account's address that has a rule. */
   | { kind: 'received'; address: string; taken: TakenFor }
   /** postmaster@ or abuse@. */
   | { kind: 'operator'; address: string }
   | { kind: 'refused'; reply: string }
 
-/** What decides for whom mail is taken. */
+/** What decides which recipients are accepted. */
 export interface MailboxDeps {
   read: Read
   clock: Clock
   returnPaths: ReturnPaths
   /** The host names of this appliance; the first one completes `postmaster` without a host. */
   hosts: readonly string[]
-  /** After a delivery was accepted, reports about it are taken for so long. */
+  /** How long reports about a delivery are taken after it was accepted. */
   tokenLifeMs: number
-  /** At hosts where accounts receive; undefined at any other. */
+  /** Decides at hosts where accounts receive; undefined at any other. */
   decideFor(local: string, host: string): Promise<Taking | undefined>
 }
 
-/** Where feedback loops are registered to send to, at any of our hosts. */
+/** The mailbox to which registered feedback loops send, at any of our hosts. */
 export const feedbackMailbox = 'feedback'
 const aggregateMailboxes = [dmarcMailbox, tlsReportMailbox]
 const operatorMailboxes = [postmaster, 'abuse']
@@ -71,13 +71,13 @@ export function makeMailboxes(deps: MailboxDeps): (recipient: string) => Promise
   }
 }
 
-/** Lower case: relays fold it, and none of our mailboxes tells one from the other. */
+/** In lower case: relays fold case, and no mailbox of ours depends on it. */
 function split(recipient: string, ownHost: string) {
   const at = recipient.lastIndexOf('@')
-  // RFC 5321 §4.1.1.3: `postmaster` alone is this host's.
+  // RFC 5321 §4.1.1.3: `postmaster` without a domain is this host's.
   if (at < 0) return { local: recipient.toLowerCase(), host: ownHost }
   const given = recipient.slice(at + 1).toLowerCase()
-  // smtp-server makes U-labels of the A-labels that were said.
+  // smtp-server turns the client's A-labels into U-labels.
   return { local: recipient.slice(0, at).toLowerCase(), host: domainToASCII(given) || given }
 }
 

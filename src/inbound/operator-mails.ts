@@ -14,7 +14,7 @@ export interface OperatorMail {
   sizeBytes: number
 }
 
-/** Newest first; those before the mail of that id. */
+/** Newest first; only mails before the given id. */
 export async function listOperatorMails(
   read: Read,
   limit: number,
@@ -30,7 +30,7 @@ export async function listOperatorMails(
   return rows.map(fromRow)
 }
 
-/** A mail to the operator with its text and its source; undefined for one that is not there. */
+/** A mail to the operator with its text and its source; undefined for an unknown id. */
 export async function findOperatorMail(
   read: Read,
   id: number,

@@ -7,16 +7,16 @@ export interface ParkedReport {
   receivedAt: number
   parkedAt: number
   remoteAddress: string
-  /** JSON, as it was stored: it may be what is broken. */
+  /** JSON as it was stored, which may be the broken part. */
   recipients: string
-  /** Null: it is going to be read again. */
+  /** Null: the report is going to be read again. */
   fault: string | null
 }
 
-// Reports that are kept parked, of half a mebibyte each at most.
+// How many reports are kept parked, of half a mebibyte each at most.
 export const maxParked = 200
 
-/** Leaves a report to the operator; the oldest of too many is dropped. */
+/** Parks a report for the operator; beyond the bound the oldest one is dropped. */
 export async function parkReport(
   tx: Tx,
   id: number,
@@ -51,7 +51,7 @@ export async function listParkedReports(read: Read): Promise<ParkedReport[]> {
     .execute()
 }
 
-/** A parked report as it came, as far as it was kept. */
+/** A parked report as it arrived, as far as it was kept. */
 export async function readParkedReport(read: Read, id: number): Promise<Buffer | undefined> {
   const row = await read
     .selectFrom('inbound_spool')
@@ -62,7 +62,9 @@ export async function readParkedReport(read: Read, id: number): Promise<Buffer |
   return row?.raw
 }
 
-/** Has parked reports read again, within a minute where the appliance runs; all without `ids`. */
+/**
+ * Has parked reports read again, within a minute if the appliance runs; all of them without `ids`.
+ */
 export async function retryParkedReports(tx: Tx, ids?: readonly number[]): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('inbound_spool')
@@ -73,7 +75,7 @@ export async function retryParkedReports(tx: Tx, ids?: readonly number[]): Promi
   return Number(numUpdatedRows)
 }
 
-/** Drops parked reports: nothing follows from them. All without `ids`. */
+/** Drops parked reports without effect; all of them without `ids`. */
 export async function discardParkedReports(tx: Tx, ids?: readonly number[]): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('inbound_spool')

@@ -5,33 +5,33 @@ import type { Log } from '../log/index.js'
 import type { ReportEnvelope } from '../reports/index.js'
 import type { Judging, ReaderOrder, ReaderReport, ReportReading } from './reading.js'
 
-/** What became of a mail that was given to be read. */
+/** The outcome of reading a mail. */
 export type ReadOutcome =
   | { kind: 'read'; reading: ReportReading }
-  /** It took too long, or the thread with it. */
+  /** Reading took too long, or the thread died. */
   | { kind: 'broken off'; why: string }
-  /** Another one ended the thread before, or it was left for later. */
+  /** An earlier mail ended the thread, or this one was left for later. */
   | { kind: 'not reached' }
 
 /** A mail that is to be read. */
 interface ArrivedMail {
   raw: Buffer
   envelope: ReportEnvelope
-  /** It came to an address for aggregate reports. */
+  /** The mail came to an address for aggregate reports. */
   aggregate?: boolean
 }
 
 /** Reads mails in a thread of its own. */
 export interface Reader {
   /**
-   * One call at a time. Never rejects; an outcome for each mail, in their order. `goOn` hears how long each took, and
-   * false leaves the rest for later.
+   * One call at a time. Never rejects; an outcome for each mail, in their order. `goOn` is told how long each took;
+   * if it returns false, the rest is left for later.
    */
   read(
     mails: readonly ArrivedMail[],
     goOn?: (at: number, tookMs: number) => boolean,
   ): Promise<ReadOutcome[]>
-  /** What is read from now on is judged by the rules as they are now. */
+  /** Mails read from now on are judged by the present rules. */
   renew(): void
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export interface Reader {
 interface ReaderDeps {
   clock: Clock
   log: Log
-  /** Asked on behalf of the thread. */
+  /** Answers the thread's questions. */
   resolver: Resolver
   judging(): Judging
   /** The thread's file; tests have others. */
@@ -50,17 +50,17 @@ interface ReaderDeps {
 const threadEntry = new URL('../threads/reading.js', import.meta.url)
 // The time for one mail (notes/mta.md §3); reading a usual one takes a millisecond.
 const readTimeoutMs = 2_000
-// A thread that had no processor for so long is not at fault: the machine has too much to do. With five times as many
-// threads that want to run as processors, reports of a few kilobytes were given up (Nov 2026).
+// A thread that got no processor is not at fault: the machine has too much to do. With five times as many runnable
+// threads as processors, reports of a few kilobytes were given up (Nov 2026).
 const longestReadMs = 20_000
-/** Between two looks at how long a silent thread has worked. */
+/** The time between two checks of how long a silent thread has worked. */
 const leastLookMs = 100
 // The time for the thread's start: the machine may be busy.
 const startTimeoutMs = 30_000
-// A mail that needs more memory ends the thread and not the appliance.
+// A mail that needs more memory ends only the thread, not the appliance.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 }
 
-/** Hostile mail is taken apart in a thread that may be lost: with time and memory bounded. */
+/** Hostile mail is parsed in a thread that may be lost, with bounded time and memory. */
 export function makeReader(deps: ReaderDeps): Reader {
   const { clock, log, resolver, entry = threadEntry } = deps
   const questions = makeAnswering(resolver, clock)
@@ -81,7 +81,7 @@ export function makeReader(deps: ReaderDeps): Reader {
     const workerData: Judging = { bounceRules, feedbackLoops }
     const options = { name: 'reading', workerData, resourceLimits, stdout: true }
     const started = new Worker(entry, options)
-    // What mailauth prints of hostile signatures is nobody's log.
+    // Discarded: mailauth prints text about hostile signatures, which no log needs.
     started.stdout.resume()
     // Without a listener an error would end this thread as well.
     started.on('error', () => {})
@@ -113,12 +113,12 @@ export function makeReader(deps: ReaderDeps): Reader {
       const order = (one: ReaderOrder, moved: ArrayBuffer[] = []) => worker.postMessage(one, moved)
       let next = 0
       let beganAt = 0
-      // One at a time: what was given to the thread cannot be taken back.
+      // One at a time, as a mail that was given to the thread cannot be taken back.
       const give = () => {
         const mail = mails[next]
         if (mail === undefined) return false
         const { raw, envelope, aggregate = false } = mail
-        // A copy that goes over: the buffer may be part of a larger one.
+        // A copy to be transferred, as the buffer may be part of a larger one.
         const copy = new Uint8Array(raw)
         beganAt = clock.now()
         questions.nextMail(aggregate)
@@ -160,16 +160,16 @@ export function makeReader(deps: ReaderDeps): Reader {
 
 interface Patience {
   silenceMs: number
-  /** With a thread that has had a processor for less than `silenceMs` meanwhile. */
+  /** The longest wait for a thread that had a processor for less than `silenceMs`. */
   longestMs: number
-  /** The thread's, or wall time where the kernel does not say. */
+  /** The thread's processor time, or wall time if the kernel does not tell it. */
   cpu: CpuClock
 }
 
 /**
- * Listens to a thread until `isLast` says so of a report; resolves with undefined then, or with why
- * there is no more: it has died, or was silent for longer than `silenceMs`. While `isLast` works on a
- * report the thread waits for us, and its silence is not counted.
+ * Listens to a thread until `isLast` accepts a report, then resolves with undefined. Resolves with
+ * the reason if the thread died, or was silent for longer than `silenceMs`. While `isLast` works on a
+ * report the thread waits for us, so its silence is not counted.
  */
 function watched(
   worker: Worker,
@@ -187,7 +187,7 @@ function watched(
       let waitMs = silenceMs
       const late = () => {
         silentMs += waitMs
-        // It may have had its time for all but a moment at each end.
+        // A thread may be charged slightly less than its whole time.
         const leftMs = 0.95 * silenceMs - (cpu.ms() - workedBefore)
         if (leftMs <= 0 || silentMs >= longestMs) return done('it takes too long')
         waitMs = Math.min(Math.max(leftMs, leastLookMs), longestMs - silentMs)
@@ -206,8 +206,8 @@ function watched(
       cancel()
       if (working === 0) wait()
     }
-    // An error may come before reports that were sent before it; Node hands over all of them before 'exit'. Ended at
-    // once, a mail that was read would be blamed for the one that was at fault.
+    // An error may come before reports that were sent before it; Node hands over all of them before 'exit'. If we
+    // ended at once, a mail that was already read would be blamed for the faulty one.
     let error: string | undefined
     const fail = ({ message }: Error) => {
       error = message
@@ -227,16 +227,16 @@ function watched(
   })
 }
 
-// RFC 7208 §4.6.4 has ten look-ups for SPF, most of two questions; a signature has one.
-// All questions of one mail: the others wait meanwhile.
+// RFC 7208 §4.6.4 allows ten look-ups for SPF, most of two questions; a signature needs one.
+// Counted for all questions of one mail, while the others wait.
 const usual = { most: 50, patienceMs: 10_000 }
-// Anybody's keys are looked up for an aggregate report: no stranger's name server is waited for any longer than a
-// mail may take to be read.
+// Aggregate reports make us look up anybody's keys: a stranger's name server may not take longer than the reading
+// of a mail.
 const ofAggregate = { most: 3, patienceMs: 2_000 }
 
 /**
- * Answers what a mail that is read makes the thread ask, within bounds: a mail with too many questions,
- * or with one that takes too long, gets `failed`, as if the DNS were out of order. Never rejects.
+ * Answers the questions that a mail makes the thread ask, within bounds: too many questions, or one
+ * that takes too long, get `failed`, as if the DNS were out of order. Never rejects.
  */
 function makeAnswering(resolver: Resolver, clock: Clock) {
   let limits = usual
@@ -266,5 +266,5 @@ function makeAnswering(resolver: Resolver, clock: Clock) {
   }
 }
 
-/** An answer of the DNS that did not come. */
+/** A missing answer of the DNS. */
 const failed = (cause: string): DnsAnswer<unknown> => ({ kind: 'failed', cause })

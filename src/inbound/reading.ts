@@ -16,30 +16,30 @@ import {
   type Verdict,
 } from '../reports/index.js'
 
-/** A report as it was read, and what the rules make of each failure that it tells of. */
+/** A report as it was read, and the rules' verdict on each of its failures. */
 export interface ReportReading {
   report: Report
-  /** What a DSN says, one verdict for each of its recipients. */
+  /** One verdict for each recipient of a DSN. */
   verdicts: Verdict[]
-  /** What proves a complaint. */
+  /** The proof of a complaint. */
   evidence?: Evidence
-  /** What came to an address for aggregate reports; nothing else is known of it then. */
+  /** Set for mail to an address for aggregate reports, of which nothing else is read. */
   aggregate?: Aggregate
 }
 
 /** From the thread that reads. */
 export type ReaderReport =
-  /** `cpuFile`: where its processor time can be read; null where the kernel does not say. */
+  /** `cpuFile`: the file with its processor time; null if the kernel has none. */
   | { kind: 'ready'; cpuFile: string | null }
   | { kind: 'read'; at: number; reading: ReportReading }
   | { kind: 'question'; id: number; question: DnsQuestion; name: string }
 
-/** To it; `at` and `id` come back with the answer. */
+/** To that thread; `at` and `id` come back with the answer. */
 export type ReaderOrder =
   | { kind: 'mail'; at: number; raw: Uint8Array; envelope: ReportEnvelope; aggregate: boolean }
   | { kind: 'answer'; id: number; answer: DnsAnswer<unknown> }
 
-/** By what reports are judged; the thread gets it at its start. */
+/** The rules that judge reports; the thread gets them at its start. */
 export interface Judging {
   bounceRules: BounceRules
   feedbackLoops: readonly FeedbackLoop[]
@@ -96,7 +96,7 @@ async function readOne(
   }
 }
 
-/** Asks the thread that started this one: it has the resolver, its cache and its limits. */
+/** Asks the thread that started this one, which has the resolver, its cache and its limits. */
 function resolverOver(post: (report: ReaderReport) => void) {
   const waiting = new Map<number, (answer: DnsAnswer<unknown>) => void>()
   let asked = 0

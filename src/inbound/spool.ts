@@ -16,38 +16,41 @@ export interface SpooledMail {
   /** How often it was put off. */
   tries: number
   raw: Buffer
-  /** It came to an address for aggregate reports. */
+  /** The mail came to an address for aggregate reports. */
   aggregate: boolean
 }
 
-/** What has arrived and is not yet read. */
+/** Mails that have arrived and are not read yet. */
 export interface Spool {
-  /** Whether another one of that size may come from there: who sends a flood waits for it to be read. */
+  /**
+   * Whether another mail of that size may come from there: a flooding client has to wait for its mails
+   * to be read.
+   */
   hasRoom(remoteAddress: string, bytes: number): boolean
-  /** Resolves once it is on disk; false: there is no room for it any more, and nothing was kept. */
+  /** Resolves once the mail is on disk; false: there is no room any more, and nothing was kept. */
   keep(arrival: Arrival): Promise<boolean>
-  /** Those that are due, networks in turn by the time that reading took, of each the oldest first, but for those in hand. */
+  /**
+   * Due mails except those in hand; networks take turns by the time that reading took, and each network's oldest mail
+   * comes first.
+   */
   next(count: number, inHand: ReadonlySet<number>): Promise<SpooledMail[]>
-  /** A mail from there has kept the reader busy for so long. */
+  /** Notes how long a mail kept the reader busy. */
   wasRead(mail: SpooledMail, ms: number): void
-  /** When the first one falls due, but for `except`; undefined when none waits. */
+  /** When the first mail outside of `except` falls due; undefined when none waits. */
   nextDue(except: ReadonlySet<number>): number | undefined
-  /** Takes in again those that the operator wants read again. */
+  /** Takes in mails that the operator wants read again. */
   takeBack(): Promise<void>
-  /** In the transaction that brings about what follows from it; `forget` after its commit. */
+  /** Called in the transaction of the mail's effects; `forget` after its commit. */
   remove(tx: Tx, mail: SpooledMail): Promise<boolean>
   forget(mail: SpooledMail): void
-  /** In a transaction; `postponed` after its commit. */
+  /** Called in a transaction; `postponed` after its commit. */
   putOff(tx: Tx, mail: SpooledMail, dueAt: number): Promise<void>
   postponed(mail: SpooledMail, dueAt: number): void
-  /** Keeps one with the operator's mail, under a subject of ours. */
+  /** Keeps a mail with the operator's mail, under a subject of ours. */
   leaveToOperator(tx: Tx, mail: SpooledMail, subject: string): Promise<void>
 }
 
-/**
- * Opens the spool with what a stop or a crash has left in it; `limits` is the room that it has for
- * all.
- */
+/** Opens the spool with the mails that a stop or a crash left in it; `limits` is its total room. */
 export async function openSpool(
   { store, clock }: { store: Store; clock: Clock },
   limits: { mails: number; bytes: number },
@@ -71,7 +74,8 @@ export async function openSpool(
       const bytes = reportBytesOf(arrival)
       if (reports.length > 0 && !list.hasRoom(network, bytes)) return false
       const id = store.ids.serial()
-      // In the list before it is on disk, so that others see its share taken; due once it is.
+      // In the list before the mail is on disk, so that others see its share taken; it falls due
+      // once it is there.
       if (reports.length > 0) list.add(network, { id, dueAt: Number.POSITIVE_INFINITY, bytes })
       try {
         await write(arrival, id, clock.now())
@@ -101,7 +105,7 @@ export async function openSpool(
       return due.flatMap(({ id, network }) => {
         const row = found.get(id)
         if (row !== undefined) return [fromRow(row)]
-        // Somebody else has deleted it.
+        // Another process deleted the row.
         list.remove(network, id)
         return []
       })
@@ -139,7 +143,7 @@ export async function openSpool(
   }
 }
 
-/** False when somebody else has taken or deleted it meanwhile. */
+/** False if another process took or deleted it meanwhile. */
 async function takeFromParked(
   tx: Tx,
   { number: node }: Store['node'],
@@ -180,12 +184,12 @@ const spooled = ({ read }: Store) =>
     .select(['id', 'due_at', 'remote_address'])
     .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
 
-/** A row as the clerk takes it. */
+/** A row in the clerk's form. */
 const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
   id: row.id,
   receivedAt: row.received_at,
   envelope: { remoteAddress: row.remote_address, mailFrom: row.mail_from, helo: row.helo },
-  // Not here, where a broken one would keep the others from being read.
+  // Parsed on demand: here a broken value would keep the other mails from being read.
   get recipients() {
     return JSON.parse(row.recipients) as string[]
   },
@@ -194,5 +198,5 @@ const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
   aggregate: forAggregates.test(row.recipients),
 })
 
-// Told by the addresses, as they were written: the row has no column for it.
+// Recognised by the stored addresses, as the row has no column for it.
 const forAggregates = new RegExp(`"(?:${dmarcMailbox}|${tlsReportMailbox})@`)

@@ -19,9 +19,9 @@ export interface InboundTransactionDeps {
   spool: Spool
   gate: ConnectionGate
   decideRcpt(recipient: string): Promise<RcptDecision>
-  /** Called after each report that was kept. */
+  /** Called after each stored report. */
   ring(): void
-  /** Whether what comes for the operator is to be sent on. */
+  /** Whether mail for the operator may be forwarded. */
   mayForward(mailFrom: string): boolean
   /** Takes mail for accounts. */
   receiving: Pick<Receiving, 'judge' | 'keep' | 'refused'>
@@ -29,7 +29,7 @@ export interface InboundTransactionDeps {
 
 // notes/mta.md §3, 'Limits'.
 export const maxMessageBytes = 20 * 1024 * 1024
-// In one connection; a real server opens another one.
+// In one connection; a real server opens another.
 const maxMessages = 100
 const maxRefusals = 20
 // The memory for mails that are arriving; a report takes half a mebibyte at most.
@@ -37,27 +37,29 @@ const maxHeldBytes = { all: 64 * 1024 * 1024, perNetwork: 24 * 1024 * 1024 }
 // What one network may send to the operator: a person writes less, and a flood cannot push out the mail of others.
 const operatorMailsPerHour = 20
 const operatorBytesPerHour = 40 * 1024 * 1024
-// A 4yz, as the reports come again later and none is lost.
+// The replies below are 4yz: the reports come again later and none is lost.
 const tooLarge = '552 5.3.4 The message is larger than the mailbox takes'
 const noRoomForMail = '452 4.3.1 Mail from there is still being read, try again later'
-// Others were faster, or it has more recipients than are left of the hour or day.
+// Others were faster, or the mail has more recipients than the hour or day has left.
 const tooMany = '452 4.2.2 A mailbox takes no more mail for now, try again later'
 const tooManyFromThere = '450 4.7.1 Too much mail for the mailbox from there, try again in an hour'
 const tooManyOfDay = '450 4.7.1 Too much mail for the mailbox from there, try again tomorrow'
 const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 
-/** What a session has been told so far. */
+/** The state of a session so far. */
 interface Course {
   /** The key is the recipient as the client wrote it. */
   recipients: Map<string, RcptDecision & { address: string }>
   refusals: number
-  /** The size of the session's last mail that found no room. */
+  /** The size of the session's last mail without room. */
   refusedBytes: number
-  /** What MAIL said of the size of this one. */
+  /** The size that MAIL declared for this mail. */
   declaredBytes: number
 }
 
-/** What MAIL, RCPT and DATA come to. Each resolves when its command is taken, or rejects with a `Refusal`. */
+/**
+ * The work of MAIL, RCPT and DATA. Each resolves when its command is accepted, or rejects with a `Refusal`.
+ */
 export function makeTransactions(deps: InboundTransactionDeps) {
   const { clock, spool, gate } = deps
   const room = makeRoom(maxHeldBytes)
@@ -86,8 +88,8 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       if (session.transaction > maxMessages) {
         throw new Refusal('421 4.7.0 Too many messages or recipients in one connection')
       }
-      // RFC 1870 §6.1: refused before it is sent. Who does not say how large it is may be refused at the dot
-      // once: to read mail after mail in vain takes the time of others.
+      // RFC 1870 §6.1: a mail can be refused before it is sent. A client that declares no size is refused at
+      // the dot only once, as reading mail after mail in vain takes others' time.
       const declared = declaredBytes(args)
       course.declaredBytes = declared ?? 0
       const size = declared ?? refusedBytes
@@ -134,7 +136,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       const advanced = () => gate.advanced(session)
       const arriving = { room, network, keepBytes, advanced }
       const { raw, sizeBytes, release } = await collect(stream, arriving)
-      // From here on it waits for us.
+      // From here on the client waits for us.
       advanced()
       try {
         if (operator.length > 0 && !bytesQuota.take(network, raw.length)) {
@@ -170,8 +172,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
 }
 
 /**
- * Of what comes in for an account, where its plan has a limit by the hour or day, one network has half: others have the
- * rest.
+ * If an account's plan limits incoming mail by the hour or day, one network gets half of it, and others have the rest.
  */
 function makeShares(clock: Clock, refused: Receiving['refused']) {
   const shares = makeQuota(clock, { most: 0, windowMs: hourMs })
@@ -183,7 +184,7 @@ function makeShares(clock: Clock, refused: Receiving['refused']) {
       refused(accountId, 'network')
       throw new Refusal(tooManyFromThere)
     }
-    // The account's count begins anew with the day in UTC, and so does the share of it.
+    // The account's count begins again with the day in UTC, and so does the network's share.
     const today = `${source} ${Math.floor(clock.now() / dayMs)}`
     if (receivedPerDay !== null && !sharesOfDay.take(today, 1, Math.ceil(receivedPerDay / 2))) {
       refused(accountId, 'network')
@@ -192,7 +193,10 @@ function makeShares(clock: Clock, refused: Receiving['refused']) {
   }
 }
 
-/** A mail that is too large for an account, or has more of its addresses than it takes mails now: those are tried again. */
+/**
+ * Refuses a mail that is too large for an account, or that has more of its addresses than the account takes now; the
+ * client tries the latter again.
+ */
 function refuseBeyondBounds(
   { accountId, maxBytes, left, leftWithin }: TakenFor,
   { declaredBytes, recipients }: Course,
@@ -218,7 +222,10 @@ function refuseLarger(
   throw new Refusal(tooLarge)
 }
 
-/** Keeps a mail for accounts, unless the spam filter has it refused: here, and never afterwards. */
+/**
+ * Keeps a mail for accounts, unless the spam filter refuses it, which it may do only here and never
+ * afterwards.
+ */
 async function takeForAccounts(
   receiving: InboundTransactionDeps['receiving'],
   mail: Omit<ReceivedArrival, 'spam'>,
@@ -242,7 +249,7 @@ const takenBy = (given: readonly (RcptDecision | undefined)[]) => [
   ).values(),
 ]
 
-/** SIZE of MAIL, where the client gives it. */
+/** SIZE of MAIL, if the client gives it. */
 function declaredBytes(args: SMTPServerAddress['args']): number | undefined {
   const given = typeof args === 'object' && 'SIZE' in args ? Number(args.SIZE) : Number.NaN
   return Number.isSafeInteger(given) && given >= 0 ? given : undefined

@@ -5,7 +5,7 @@ import type { Log } from '../log/index.js'
 import { firstSerialAt, type Store } from '../store/index.js'
 
 const everyMs = 60_000
-// The bound of all kept mails together, so that no flood fills the disk.
+// The total size of kept mails, so that no flood fills the disk.
 const maxBytes = 512 * 1024 * 1024
 // Mails a transaction: each may have 20 MiB.
 const batch = 20
@@ -14,8 +14,8 @@ const batch = 20
 const reportedBatch = 500
 
 /**
- * Now and then deletes the operator's oldest mails (beyond the `keep` newest, or half a gibibyte), and
- * what reports told of deliveries that are older than `tokenLifeMs`: no other report will come.
+ * Regularly deletes the operator's oldest mails (beyond the `keep` newest, or half a gibibyte), and
+ * the notes on reports about deliveries older than `tokenLifeMs`, as no other report will come.
  */
 export function startTrimming(
   deps: { store: Store; clock: Clock; log: Log },
@@ -80,7 +80,7 @@ async function trim(store: Store, keep: number, isStopped: () => boolean): Promi
   }
 }
 
-/** Deletes what reports told of deliveries from before `until`. */
+/** Deletes the notes on reports about deliveries from before `until`. */
 async function trimReported(store: Store, until: number, isStopped: () => boolean): Promise<void> {
   for (let deleted = reportedBatch; deleted === reportedBatch && !isStopped(); ) {
     deleted = await store.write((tx) => forgetReported(tx, firstSerialAt(until), reportedBatch))

@@ -2,7 +2,7 @@ import { carryOut, type Order } from '../backup/index.js'
 import { messageOf } from '../errors/index.js'
 
 // The process that the jobs `backup` and `backup-check` start (`backup/apart.ts`). It gets one
-// order as a message, sends one answer, and ends; also when its parent is gone.
+// order as a message, sends one answer, and ends. It also ends when its parent is gone.
 const stop = new AbortController()
 process.once('SIGTERM', () => stop.abort(new Error('The appliance stopped, or it took too long')))
 process.once('disconnect', () => stop.abort(new Error('The appliance is gone')))

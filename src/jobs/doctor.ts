@@ -1,8 +1,8 @@
 import { runPeriodic } from '../app/periodic.js'
 import { tellFindings } from '../doctor/index.js'
 
-// What `posthorn doctor` would say, found out each night: failures become notices, and those that
-// are mended are settled.
+// Runs the checks of `posthorn doctor` each night: failures become notices, and notices of mended
+// failures are settled.
 await runPeriodic('doctor', async (deps) => {
   const { ok, warnings, failures, unchecked } = await tellFindings({ ...deps, random: Math.random })
   const summary = `Findings: ${ok} good, ${warnings} to look at, ${failures} to fix, ${unchecked} that could not be checked`

@@ -1,7 +1,7 @@
 import { runPeriodic } from '../app/periodic.js'
 import { forgetOldCounts } from '../protection/index.js'
 
-// Bounce and complaint counts are kept a row a day, and only for as long as protection looks back.
+// Bounce and complaint counts have a row a day, kept only for as long as protection looks back.
 await runPeriodic('rollover', async ({ store, clock, config, signal }) => {
   const figures = await forgetOldCounts({ store, clock }, config.protection.window, signal)
   const { accounts, addresses } = figures

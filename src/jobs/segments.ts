@@ -7,9 +7,10 @@ import {
 } from '../automations/index.js'
 import { stayWithSegments } from '../segments/index.js'
 
-// Keeps who is in which segment up to date. It is started when somebody has changed or a segment is made, stays for a
-// minute after the last one, as changes come in bursts, and then ends, so that its memory is given back. Who comes in or
-// leaves may start automations, and so may a date of theirs: what finds out which is made here, because `segments` may not import `automations`.
+// Keeps who is in which segment up to date. It is started when a contact has changed or a segment is made. It stays for
+// a minute after the last change, as changes come in bursts, and then ends, so that its memory is given back. Contacts
+// who come in or leave, and their dates, may start automations; what looks for those is made here, because `segments`
+// may not import `automations`.
 await inJobThread('segments', ({ data, store, clock, log, signal, rest }) => {
   const limit = makeLiveLimit(data.config.automations.maxLiveRuns)
   const follow = makeFollowSegments(makeVersions(), limit)

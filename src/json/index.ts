@@ -1,8 +1,8 @@
 export { numberFault, refuseInexact } from './numbers.js'
 
 /**
- * Values of JSON (RFC 8259) as `JSON.parse` makes them, of which nothing is known yet: bodies of requests, columns of
- * the database, files, options. A table of TOML is such a value too.
+ * Unchecked values of JSON (RFC 8259) as `JSON.parse` makes them: bodies of requests, columns of the database, files,
+ * options. A table of TOML is such a value too.
  */
 export type Json = null | boolean | number | string | Json[] | JsonObject
 
@@ -28,7 +28,7 @@ export function jsonObjectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** How many bytes a value has as JSON; infinitely many where it is nested deeper than the stack. */
+/** How many bytes a value has as JSON; infinitely many if it is nested deeper than the stack. */
 export function jsonBytes(value: unknown): number {
   try {
     return Buffer.byteLength(JSON.stringify(value) ?? '')

@@ -25,7 +25,7 @@ export function openLog(options: { level: LogLevel; human?: boolean }): Log {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    // A second line of defence: nothing should pass these in.
+    // A second line of defence: callers should pass none of these in.
     redact: {
       paths: ['authorization', 'apiKey', 'secret', 'password', 'privateKey'],
       remove: true,
@@ -33,7 +33,7 @@ export function openLog(options: { level: LogLevel; human?: boolean }): Log {
     serializers: { error: pino.stdSerializers.err },
   }
   if (options.human ?? process.stderr.isTTY) {
-    // Only here: each thread has a log of its own, and services write JSON.
+    // Loaded only here: each thread has a log of its own, and services write JSON.
     const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty')
     return pino(
       settings,

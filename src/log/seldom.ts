@@ -3,7 +3,7 @@ import { type Clock, isRecent } from '../clock/index.js'
 const everyMs = 60_000
 
 /**
- * Says at most once a minute what goes on failing: work that is tried again each second, or ten times a second, would
+ * Logs a continuing failure at most once a minute: work that is tried again each second, or ten times a second, would
  * fill the log, and the disk, while the database cannot be read.
  */
 export function makeSeldom(clock: Pick<Clock, 'now'>): (say: () => void) => void {

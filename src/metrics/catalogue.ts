@@ -8,7 +8,7 @@ export interface Definition {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[]
-  /** Bounds a gauge: only this many series, the largest, are shown one by one; the rest are summed up as `other`. */
+  /** Bounds a gauge: only this many of the largest series are shown singly; the rest are summed up as `other`. */
   readonly most?: number
 }
 
@@ -21,7 +21,7 @@ const seconds = [
 
 /**
  * `help` is what Prometheus shows. A label's values are a fixed set, or bounded by `most`: each new
- * value is a series that Prometheus keeps for as long as its data.
+ * value is a series that Prometheus keeps as long as its data.
  */
 export const catalogue = {
   posthorn_queue_deliveries: {
@@ -322,18 +322,15 @@ export const catalogue = {
   },
 } as const satisfies Record<string, Definition>
 
-/** What a `Meter` takes: a name that is not in the catalogue does not compile. */
+/** The names that a `Meter` takes: others do not compile. */
 export type MetricName = keyof typeof catalogue
 /** In the order in which `/metrics` shows them. */
 export const metricNames = Object.keys(catalogue) as MetricName[]
-/** The names of one type, so that a counter cannot be set and a gauge not be counted up. */
+/** The names of one type, so that a counter cannot be set and a gauge cannot be counted up. */
 export type NameOf<T extends Definition['type']> = {
   [N in MetricName]: (typeof catalogue)[N]['type'] extends T ? N : never
 }[MetricName]
-/**
- * The labels that a metric has, all of them: one that is missing is a mistake that the compiler
- * finds.
- */
+/** All labels of a metric, so that the compiler finds a missing one. */
 export type LabelsOf<N extends MetricName> = Readonly<
   Record<(typeof catalogue)[N]['labels'][number], string>
 >

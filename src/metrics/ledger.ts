@@ -3,16 +3,16 @@ import { type Distribution, definitionOf, largest, type Snapshot, separator } fr
 
 /** The counts of all threads together, since the start of the process. */
 export interface Ledger {
-  /** Adds what `source` (a thread's name) has counted; its gauges replace its earlier ones. */
+  /** Adds the counts of `source` (a thread's name); its gauges replace its earlier ones. */
   add(source: string, snapshot: Snapshot): void
-  /** The thread is gone: its gauges say nothing any more. */
+  /** Drops the gauges of a thread that is gone. */
   forget(source: string): void
-  /** How a metric stands now, one entry a line of Prometheus's text. */
+  /** A metric's present values, one entry a line of Prometheus's text. */
   series(name: string): Series[]
   definition(name: string): Definition
 }
 
-/** One line of a metric, or of a histogram one of its lines. */
+/** One line of a metric; a histogram has several. */
 export interface Series {
   metricName: string
   labels: Record<string, string>
@@ -21,15 +21,15 @@ export interface Series {
 
 /**
  * An empty ledger, which belongs to the main thread; the threads' snapshots are added as they come.
- * Counters and histograms only ever rise, as Prometheus wants of a process: a thread that starts
- * anew goes on from the sums.
+ * Counters and histograms only ever rise, as Prometheus wants of a process: a restarted thread goes
+ * on from the sums.
  */
 export function makeLedger(): Ledger {
   const counts = new Map<string, Map<string, number>>()
   const histograms = new Map<string, Map<string, Distribution>>()
   const gauges = new Map<string, Snapshot['gauges']>()
 
-  // A gauge that several threads set is the sum of what each of them said last.
+  // A gauge that several threads set is the sum of their latest values.
   const gaugesOf = (name: string) => {
     const sums = new Map<string, number>()
     for (const snapshot of gauges.values()) {
@@ -66,7 +66,7 @@ export function makeLedger(): Ledger {
         )
       }
       const entries = definition.type === 'gauge' ? gaugesOf(name) : [...(counts.get(name) ?? [])]
-      // What has no labels exists from the start, at 0.
+      // A metric without labels exists from the start, at 0.
       if (entries.length === 0 && definition.labels.length === 0) entries.push(['', 0])
       return entries.map(([key, value]) => ({
         metricName: name,
@@ -77,7 +77,7 @@ export function makeLedger(): Ledger {
   }
 }
 
-/** Prometheus counts into every bucket whose bound is not passed, `+Inf` being all. */
+/** Prometheus counts a value into every bucket whose bound it does not exceed; `+Inf` has all. */
 function linesOf(
   name: string,
   labels: Record<string, string>,
@@ -110,7 +110,7 @@ function* flat<T>(all: Record<string, Record<string, T>>): Generator<[string, st
   }
 }
 
-/** The series of a metric, begun if there are none. */
+/** The series of a metric; starts an empty map if there is none. */
 function within<T>(all: Map<string, Map<string, T>>, name: string): Map<string, T> {
   const series = all.get(name) ?? new Map<string, T>()
   all.set(name, series)

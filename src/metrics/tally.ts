@@ -6,11 +6,11 @@ import {
   type NameOf,
 } from './catalogue.js'
 
-/** The way in for everything that counts. Names, labels and units are in `catalogue.ts`. */
+/** The interface for everything that counts. Names, labels and units are in `catalogue.ts`. */
 export interface Meter {
   count<N extends NameOf<'counter'>>(name: N, labels: LabelsOf<N>, by?: number): void
   observe<N extends NameOf<'histogram'>>(name: N, labels: LabelsOf<N>, value: number): void
-  /** What is so now; a site without connections is 0. */
+  /** Sets a present value; a site without connections is 0. */
   gauge<N extends NameOf<'gauge'>>(name: N, labels: LabelsOf<N>, value: number): void
 }
 
@@ -19,7 +19,7 @@ export const silentMeter: Meter = { count() {}, observe() {}, gauge() {} }
 
 /** One thread's counts. */
 export interface Tally extends Meter {
-  /** What was counted since the last call, and how the gauges stand. Plain data. */
+  /** The counts since the last call, and the gauges' present values. Plain data. */
   take(): Snapshot
 }
 
@@ -31,7 +31,7 @@ export interface Snapshot {
 }
 
 export interface Distribution {
-  /** How many fell into each bucket alone, the last one being all above. */
+  /** How many values fell into each bucket alone; the last bucket has all above. */
   counts: number[]
   sum: number
 }
@@ -40,15 +40,15 @@ export interface Distribution {
 export const separator = '\u0000'
 const other = 'other'
 // More series of one metric would mean that some label takes what strangers write. Such a mistake
-// must not cost the memory: what comes beyond is counted as `other`.
+// must not cost memory, so further series are counted as `other`.
 const maxSeries = 2_000
 
-/** The catalogue's entry of a name that is known to be in it. */
+/** The catalogue's entry of a name. */
 export const definitionOf = (name: string): Definition => catalogue[name as MetricName]
 
 /**
- * A thread's counts, empty. Counts go out with `take` and begin again at 0; gauges stay, as they
- * say what is so.
+ * A thread's counts, empty. `take` hands out the counts, which begin again at 0; gauges stay, as
+ * they are present values.
  */
 export function makeTally(): Tally {
   let counts = new Map<string, Map<string, number>>()
@@ -69,7 +69,7 @@ export function makeTally(): Tally {
         known = { counts: new Array(bounds.length + 1).fill(0), sum: 0 }
         series.set(key, known)
       }
-      // One of 13 bounds is found quicker by walking than by a binary search.
+      // Among 13 bounds walking is quicker than a binary search.
       let bucket = 0
       while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
       known.counts[bucket] = (known.counts[bucket] ?? 0) + 1
@@ -78,8 +78,8 @@ export function makeTally(): Tally {
     gauge(name, labels, value) {
       const { most } = definitionOf(name)
       const series = seriesOf(gauges, name)
-      // Sites come and go: one without connections is forgotten, so that the map holds the busy
-      // ones alone. `largest` bounds what is shown.
+      // Sites come and go. A site without connections is forgotten, so that the map holds only busy
+      // ones. `largest` bounds what is shown.
       const key = most === undefined ? keyOf(series, name, labels) : joined(name, labels)
       if (value === 0 && most !== undefined) series.delete(key)
       else series.set(key, value)
@@ -102,7 +102,7 @@ export function largest(
   const { most } = definitionOf(name)
   const entries = [...series]
   if (most === undefined) return Object.fromEntries(entries)
-  // A thread's snapshot has an `other` of its own already: it joins the rest and does not compete.
+  // A thread's snapshot already has an `other`, which joins the rest and does not compete.
   const named = entries.filter(([key]) => key !== other).sort(([, a], [, b]) => b - a)
   const rest = [...entries.filter(([key]) => key === other), ...named.splice(most)]
   if (rest.length > 0) named.push([other, rest.reduce((sum, [, value]) => sum + value, 0)])
@@ -117,9 +117,7 @@ function seriesOf<T>(all: Map<string, Map<string, T>>, name: string): Map<string
   return series
 }
 
-/**
- * The key of a series; once there are `maxSeries`, all new ones share one whose labels are `other`.
- */
+/** The key of a series; beyond `maxSeries` all new ones share a series whose labels are `other`. */
 function keyOf(series: Map<string, unknown>, name: string, labels: object): string {
   const key = joined(name, labels)
   if (series.size < maxSeries || series.has(key)) return key
@@ -128,7 +126,7 @@ function keyOf(series: Map<string, unknown>, name: string, labels: object): stri
     .join(separator)
 }
 
-/** Called for every request and attempt, and so makes no array. */
+/** Makes no array, as it is called for every request and attempt. */
 function joined(name: string, labels: object): string {
   let key: string | undefined
   for (const label of definitionOf(name).labels) {

@@ -1,11 +1,11 @@
 /** How plain a character is in the text of an alphabet other than Latin, from 0 to 1, beside its neighbours. */
 export type CharPlainness = (char: string, before: string, after: string) => number
 
-/** Letters of an alphabet, the most frequent ones first; what an entry has stands for a weight of `weights`. */
+/** Letters of an alphabet, the most frequent ones first; each entry has its weight in `weights`. */
 type ByFrequency = readonly [string, string, string, string]
 
-// What a letter counts in text: in KOI8-R, Windows-1251, CP 866 and ISO 8859-5 the same bytes are other letters, and only in one of
-// them those that words have.
+// The weights of letters: in KOI8-R, Windows-1251, CP 866 and ISO 8859-5 the same bytes are different letters, which
+// form words in only one of them.
 const weights = [1, 0.75, 0.4, 0.15] as const
 
 const isLetter = (char: string) => /^[\p{L}\p{M}]$/u.test(char)
@@ -23,9 +23,9 @@ function lettersOf(
   return (char, before, after) => {
     // No word has both alphabets.
     if (isAsciiLetter(before) || isAsciiLetter(after)) return 0
-    // Alone it may be any accented letter of a Western text: `è`.
+    // A single such letter may be any accented letter of a Western text: `è`.
     if (!isLetter(before) && !isLetter(after)) return 0
-    // A capital begins a word, or all of it is in capitals.
+    // A capital begins a word, or the whole word is in capitals.
     if (isUpper(char) && isLetter(before) && !isUpper(before)) return 0
     return misplaced(char, before, after) ? 0 : (known.get(char.toLowerCase()) ?? 0)
   }

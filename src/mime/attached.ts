@@ -3,15 +3,17 @@ import { createRequire } from 'node:module'
 import type MailComposer from 'nodemailer/lib/mail-composer'
 import { type BodyParts, rawPart } from './body.js'
 
-/** What a part says of itself; its bytes are put in by whoever sends it. */
+/** A part's description; whoever sends the part puts in its bytes. */
 export interface AttachedPart {
   filename: string
-  /** With its parameters. `text/calendar` with a `method` is an invitation (RFC 6047 §2.4). */
+  /**
+   * The type with its parameters. `text/calendar` with a `method` is an invitation (RFC 6047 §2.4).
+   */
   contentType: string
   disposition: 'attachment' | 'inline'
   /** The id by which the HTML names it, without angle brackets (RFC 2392). */
   contentId?: string | undefined
-  /** A number that is the same for equal bytes alone. */
+  /** A number that is equal only for equal bytes. */
   content: number
 }
 
@@ -19,16 +21,20 @@ export interface AttachedPart {
 export interface AttachedBody {
   /** The Content-* fields that describe it. */
   fields: string
-  /** What is sent in order; a number: the bytes of that attachment, in lines of base64. */
+  /**
+   * The pieces in the order of sending; a number stands for that attachment's bytes, in lines of
+   * base64.
+   */
   pieces: readonly (Buffer | number)[]
-  /** A text that is the same for equal bodies alone. */
+  /** A text that is equal only for equal bodies. */
   digest: string
 }
 
 /**
- * A mail with attachments, as MailComposer puts it together: mixed, in it alternative, in it HTML related
- * to its pictures. It is given marks in place of the attachments' bytes, and so sees nothing that is large.
- * The boundaries are made of the content: the same content gives the same bytes, for whomever it is.
+ * A mail with attachments, in MailComposer's form: mixed contains alternative, which contains the HTML
+ * related to its pictures. MailComposer gets marks in place of the attachments' bytes, and so handles
+ * nothing large. The boundaries are made from the content: the same content gives the same bytes, whoever
+ * gets the mail.
  */
 export async function assembleAttached(
   parts: BodyParts,
@@ -38,7 +44,7 @@ export async function assembleAttached(
   for (const { type, encoding, data } of parts) hash.update(`\n${type} ${encoding} `).update(data)
   const digest = hash.digest('base64url')
   const marks: { text: string; attachment: number }[] = []
-  // Nobody can write a text that contains a digest of itself, so a mark stands where it was put alone.
+  // Nobody can write a text that contains a digest of itself, so a mark occurs only where it was put.
   const markOf = (attachment: number) => {
     const mark = createHash('sha256').update(`${digest} ${marks.length}`).digest()
     marks.push({ text: mark.toString('base64'), attachment })
@@ -58,7 +64,7 @@ export async function assembleAttached(
     }),
     attachments: attachments.map(({ contentType, contentId, disposition, filename }, i) => ({
       filename,
-      // As a file it is what calendars open; only the alternative asks for an answer.
+      // Calendars open the file; only the alternative asks for an answer.
       contentType: invitationMethod(contentType) ? 'application/ics' : contentType,
       cid: contentId,
       contentDisposition: disposition,
@@ -76,10 +82,10 @@ export function invitationMethod(contentType: string): string | undefined {
   return /;\s*method\s*=\s*"?([a-z][a-z-]{0,30})"?\s*(?:;|$)/i.exec(contentType)?.[1]?.toUpperCase()
 }
 
-/** The media type of a file by its name; `application/octet-stream` where it tells none. */
+/** The media type of a file by its name; `application/octet-stream` if the name tells none. */
 export const mediaTypeOf = (filename: string): string => mimeFuncs().detectMimeType(filename)
 
-// Loaded when first needed: each thread has this module, and few ever see an attachment.
+// Loaded on first use: each thread has this module, and few ever see an attachment.
 const mimeFuncs = (): typeof import('nodemailer/lib/mime-funcs') =>
   createRequire(import.meta.url)('nodemailer/lib/mime-funcs')
 const mailComposer = (): typeof MailComposer =>

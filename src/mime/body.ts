@@ -14,11 +14,12 @@ export function composeParts(text: string | undefined, html?: string): BodyParts
   return text === undefined ? [htmlPart] : [encodedPart('text/plain', text), htmlPart]
 }
 
-// What a mail to several has in common, or mails made alike, whose deliveries come close together.
+// Parts that recent mails share: copies to several recipients, or similar mails, whose deliveries
+// come close together.
 const latest: { text: string; ending: string; part: EncodedPart }[] = []
 const maxLatest = 8
 const maxLatestChars = 64 * 1024
-// Mails made alike differ late: the pixel and the footer, each recipient's own, stand at the end.
+// Similar mails differ late: each recipient's own pixel and footer are at the end.
 const endingChars = 500
 
 function encodedPart(type: EncodedPart['type'], text: string): EncodedPart {
@@ -38,13 +39,13 @@ function encodedPart(type: EncodedPart['type'], text: string): EncodedPart {
 export interface AssembledBody {
   fields: string
   pieces: readonly Buffer[]
-  /** In DKIM's relaxed form as it is, but for empty lines at its end. */
+  /** Already in DKIM's relaxed form, except for empty lines at its end. */
   isRelaxed: boolean
   /** A line of it begins with a dot. */
   isDotted: boolean
 }
 
-/** Puts the parts together; one alone stands without boundaries. */
+/** Joins the parts; a single part needs no boundaries. */
 export function assembleBody(
   parts: BodyParts,
   boundaryFor: (attempt: number) => string,
@@ -67,7 +68,7 @@ export function assembleBody(
   return { fields, pieces, ...known }
 }
 
-/** A part as it stands between boundaries, without the line end before the next. */
+/** A part in the form between boundaries, without the line end before the next. */
 export const rawPart = (part: EncodedPart): Buffer =>
   Buffer.concat([Buffer.from(`${partFields(part)}\r\n`, 'latin1'), part.data])
 

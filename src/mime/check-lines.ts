@@ -4,17 +4,17 @@ const LF = 10
 /** RFC 5322 §2.1.1: octets of a line without its CRLF. */
 export const longestLine = 998
 
-/** Looks at a message as it arrives, in chunks of any size. */
+/** Checks a message while it arrives, in chunks of any size. */
 export interface LineCheck {
-  /** What is wrong with it so far, e.g. `a bare LF in line 3`; undefined: nothing. */
+  /** The fault so far, e.g. `a bare LF in line 3`; undefined without one. */
   feed(chunk: Buffer): string | undefined
-  /** What is wrong with it once it is whole. */
+  /** The fault of the whole message. */
   end(): string | undefined
 }
 
 /**
- * Finds what no relay carries unchanged: a CR or LF alone (what smuggling is made of, CVE-2023-51764), a
- * NUL, a line that is too long. Native searches, a few a line.
+ * Finds what no relay carries unchanged: a bare CR or LF (the means of smuggling, CVE-2023-51764), a
+ * NUL, an overlong line. It uses a few native searches a line.
  */
 export function makeLineCheck(): LineCheck {
   let line = 1
@@ -31,7 +31,7 @@ export function makeLineCheck(): LineCheck {
       if (endsWithCr && at !== 0 && from === 0 && chunk.length > 0)
         return `a bare CR in line ${line}`
       const cr = chunk.indexOf(CR, from)
-      // One at the end of the chunk may be half of a CRLF.
+      // A CR at the end of the chunk may be half of a CRLF.
       if (cr !== -1 && cr < end - 1) return `a bare CR in line ${line}`
       openBytes += end - from
       if (at === -1) {

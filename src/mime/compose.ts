@@ -23,36 +23,40 @@ export interface MessageInput {
   /** With or without its angle brackets. */
   messageId: string
   dateMs: number
-  /** Further fields in printable ASCII, e.g. List-Unsubscribe; none that the composer writes. */
+  /**
+   * Further fields in printable ASCII, e.g. List-Unsubscribe; not those that the composer writes.
+   */
   extraHeaders?: readonly { name: string; value: string }[] | undefined
-  /** Fields that the sender has named, by name; none that the composer writes. Encoded where needed. */
+  /**
+   * The sender's own fields, by name; not those that the composer writes. They are encoded if needed.
+   */
   customHeaders?: Readonly<Record<string, string>> | undefined
 }
 
 export interface ComposedHeader {
-  /** The header fields, each ended by CRLF; not the blank line after them. */
+  /** The header fields, each ended by CRLF, without the blank line after them. */
   header: Buffer
   /** A mailbox in the header is not ASCII: only MXs that offer SMTPUTF8 can take the message. */
   smtpUtf8: boolean
-  /** Fields of the sender's own, which the signature has to cover too. */
+  /** The sender's own fields, which the signature has to cover too. */
   customNames: readonly string[]
 }
 
 export interface ComposedMessage extends ComposedHeader {
   /** Ends with CRLF; no line is over 998 octets. */
   body: Buffer
-  /** The body is known to be in DKIM's relaxed form as it is, but for empty lines at its end. */
+  /** The body is known to be already in DKIM's relaxed form, except for empty lines at its end. */
   isRelaxed: boolean
   /** A line of the message begins with a dot, which SMTP has to double. */
   isDotted: boolean
-  /** Where header, blank line and body stand one behind the other, with room on both sides (`encloseMessage`). */
+  /** Memory with header, blank line and body in sequence, and room on both sides (`encloseMessage`). */
   memory: Buffer
 }
 
 /**
- * Writes a message. The same input gives the same bytes. `parts` is for content that many
- * messages share, encoded once by `composeParts`; `text` and `html` are then not looked at.
- * Throws TypeError on CR, LF or NUL in anything that goes into the header.
+ * Writes a message. The same input gives the same bytes. `parts` is for content that many messages
+ * share, encoded once by `composeParts`; `text` and `html` are then ignored. Throws TypeError on
+ * CR, LF or NUL in anything that goes into the header.
  */
 export function composeMessage(
   input: MessageInput,
@@ -71,7 +75,7 @@ export function composeMessage(
 const frontRoom = 2_048
 const backRoom = 8
 
-/** Header and body in memory of one piece, as they follow each other on the wire. */
+/** Header and body in one piece of memory, as they follow each other on the wire. */
 function layOut(header: string, pieces: readonly Buffer[]) {
   const headerEnd = frontRoom + Buffer.byteLength(header)
   const bodyStart = headerEnd + 2
@@ -89,8 +93,8 @@ function layOut(header: string, pieces: readonly Buffer[]) {
 }
 
 /**
- * A composed message with `front`, such as its signatures, before its header and `back` behind its body, in one piece:
- * written into the room around it, so that nothing of it is copied, unless they are longer than that room.
+ * A composed message in one piece, with `front` (such as its signatures) before its header and `back` after its body.
+ * They are written into the room around the message, which is copied only if they do not fit.
  */
 export function encloseMessage(
   { memory }: Pick<ComposedMessage, 'memory'>,
@@ -107,7 +111,7 @@ export function encloseMessage(
   return memory.subarray(start, end + back.length)
 }
 
-/** Writes one with attachments, but for their bytes; otherwise as `composeMessage`. */
+/** Writes a message with attachments, without their bytes; otherwise like `composeMessage`. */
 export async function composeAttached(
   input: MessageInput,
   attachments: readonly AttachedPart[],
@@ -137,7 +141,7 @@ function composeHeader(input: MessageInput, fields: string) {
   return { text, smtpUtf8, customNames }
 }
 
-// RFC 5322 §3.6: at most one each, and the composer has written it.
+// RFC 5322 §3.6: each may occur once, and the composer has written it.
 const ownFields =
   /^(?:date|from|sender|reply-to|to|cc|bcc|subject|message-id|mime-version|content-.*)$/i
 

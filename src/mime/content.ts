@@ -1,19 +1,22 @@
 import { decodeText, postalMime } from './postal-mime.js'
 import { readableValue, readValue } from './read-header.js'
 
-/** A mail taken apart for reading. Everything in it is the sender's: escape it. */
+/** A mail parsed for reading. Everything in it is the sender's: escape it. */
 export interface MessageContent {
   /** In the order of the message, unfolded, encoded words decoded. */
   headers: { name: string; value: string }[]
   text: string | undefined
   html: string | undefined
   attachments: { filename: string; mimeType: string; sizeBytes: number }[]
-  /** Only the beginning was read, or the MIME structure is too broken or too deep to read. */
+  /**
+   * `cut`: only the beginning was read; `broken`: the MIME structure is too broken or too deep to
+   * read.
+   */
   incomplete: 'cut' | 'broken' | undefined
 }
 
-// Measured 2026-11: 20,000 lines of hostile MIME take postal-mime up to half a second, which here
-// is the main thread's; 10 MB of boundaries took it a minute.
+// Measured 2026-11: 20,000 lines of hostile MIME take postal-mime up to half a second, here of the
+// main thread; 10 MB of boundaries took it a minute.
 const maxBytes = 1024 * 1024
 const maxLines = 20_000
 const maxGlimpseBytes = 64 * 1024
@@ -22,8 +25,8 @@ const maxHeaderChars = 4_000
 const limits = { maxNestingDepth: 30, maxRfc822NestingDepth: 2, maxHeadersSize: 256 * 1024 }
 
 /**
- * Takes a mail apart, as far as it can be read in a moment; `whole`: all of it, however long that takes,
- * for mail that nobody hostile has written. Never rejects.
+ * Parses a mail as far as it can be read quickly; `whole` parses all of it, however long that takes, for
+ * mail from trusted writers. Never rejects.
  */
 export async function readMessageContent(
   raw: Buffer,
@@ -57,7 +60,10 @@ export async function readMessageContent(
   }
 }
 
-/** What the HTML of a mail can show by `cid:` (RFC 2392), as far as it is within the part that is read. */
+/**
+ * The pictures that a mail's HTML can show by `cid:` (RFC 2392), as far as they lie within the part that
+ * is read.
+ */
 export async function readPictures(
   raw: Buffer,
 ): Promise<{ contentId: string; mimeType: string; bytes: Uint8Array }[]> {
@@ -79,7 +85,10 @@ export async function readPictures(
   }
 }
 
-/** An attachment by its place among `attachments`; of the whole mail, which nobody hostile has written. */
+/**
+ * An attachment by its place among `attachments`. Reads the whole mail, which must come from a trusted
+ * writer.
+ */
 export async function readAttachment(
   raw: Buffer,
   index: number,
@@ -93,8 +102,8 @@ export async function readAttachment(
 }
 
 /**
- * What the list shows of a mail. Looks once at the beginning of its header and decodes two fields of it: whoever
- * listens to strangers calls this, and postal-mime's time grows with the square of the lines.
+ * What the list shows of a mail. Reads the beginning of its header once and decodes two fields: listeners for
+ * strangers call this, and postal-mime's time grows with the square of the lines.
  */
 export function glimpseHeader(raw: Buffer): { subject: string; from: string } {
   const beginning = raw.toString('latin1', 0, maxGlimpseBytes)

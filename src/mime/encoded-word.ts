@@ -1,7 +1,7 @@
 /**
- * RFC 2047 encoded-words for text that a header cannot hold as it is, each of at most 64
- * characters, so that the first fits on a line behind its field name (RFC 2047 §2: 76 a line).
- * A code point is never split. Decoders join neighbouring words without a space between.
+ * RFC 2047 encoded-words for text that a header cannot hold unencoded, each of at most 64
+ * characters, so that the first fits on the line of its field name (RFC 2047 §2: 76 a line). A code
+ * point is never split. Decoders join neighbouring words without a space between.
  */
 export function encodedWords(text: string): string[] {
   const bytes = Buffer.from(text)
@@ -20,7 +20,7 @@ export function encodedWords(text: string): string[] {
   return words
 }
 
-/** Text that would be taken for an encoded-word must itself be encoded. */
+/** Text that looks like an encoded-word must itself be encoded. */
 export function looksEncoded(text: string): boolean {
   return text.includes('=?')
 }
@@ -64,7 +64,7 @@ function encodeQ(bytes: Buffer): string {
   return word
 }
 
-/** RFC 2047 §5 (3): what may stand for itself even in a display name. */
+/** RFC 2047 §5 (3): what may stay unencoded even in a display name. */
 function isWordByte(byte: number): boolean {
   return (
     (byte >= 0x30 && byte <= 0x39) ||

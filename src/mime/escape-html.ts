@@ -7,6 +7,6 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 }
 
-/** A text as it stands in HTML, in an attribute too. */
+/** A text in the form for HTML, in attributes too. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => entities[char] ?? char)

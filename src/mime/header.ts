@@ -5,7 +5,7 @@ import { type Mailbox, quote } from './mailbox.js'
 const preferredLine = 76
 const longestLine = 998
 
-/** What fits on a line behind any name of a field. */
+/** The longest word that fits on a line after any field name. */
 export const longestWord = 900
 
 /** A field of free text (Subject): folded at its spaces, or in encoded-words. */
@@ -17,7 +17,7 @@ export function textField(name: string, text: string): string {
     : foldedField(name, encodedWords(text))
 }
 
-/** A field whose grammar knows no encoded-words (a URI, an id): folded at its spaces only. */
+/** A field whose grammar has no encoded-words (a URI, an id): folded only at its spaces. */
 export function structuredField(name: string, value: string): string {
   refuseLineBreaks(name, value)
   if (!isPlainText(value)) throw new TypeError(`${name} must be printable ASCII`)
@@ -25,8 +25,9 @@ export function structuredField(name: string, value: string): string {
 }
 
 /**
- * A field that a client has named: printable ASCII as it is, folded at its spaces, so that ids and
- * what is encoded already stay whole; anything else in encoded-words. No word may be over `longestWord`.
+ * A field that a client named: printable ASCII stays as it is, folded at its spaces, so that ids and
+ * already encoded words stay whole; anything else becomes encoded-words. No word may be over
+ * `longestWord`.
  */
 export function customField(name: string, value: string): string {
   if (!isHeaderName(name)) throw new TypeError('Not a header field name')
@@ -34,10 +35,10 @@ export function customField(name: string, value: string): string {
   return /^[ -~]*$/.test(text) ? plainField(name, text) : textField(name, text)
 }
 
-/** RFC 5322 §3.6.8: printable ASCII but the colon; shorter than a line by RFC 2047's measure. */
+/** RFC 5322 §3.6.8: printable ASCII except the colon; shorter than a line of RFC 2047's length. */
 export const isHeaderName = (name: string) => /^[!-9;-~]{1,76}$/.test(name)
 
-/** From, To, Cc, Reply-To (RFC 5322 §3.4); a UTF-8 local part goes in as it is (RFC 6532 §3.2). */
+/** From, To, Cc, Reply-To (RFC 5322 §3.4); a UTF-8 local part stays unencoded (RFC 6532 §3.2). */
 export function mailboxField(name: string, mailboxes: Mailbox[]): string {
   if (mailboxes.length === 0) throw new TypeError(`${name} without a mailbox`)
   const words: string[] = []
@@ -59,7 +60,7 @@ export function dateField(name: string, timeMs: number): string {
   return `${name}: ${date.toUTCString().replace('GMT', '+0000')}\r\n`
 }
 
-/** A display name: as it is, quoted, or encoded (RFC 5322 §3.2.5, RFC 2047 §5 (3)). */
+/** A display name: plain, quoted, or encoded (RFC 5322 §3.2.5, RFC 2047 §5 (3)). */
 function phrase(field: string, name: string): string[] {
   refuseLineBreaks(field, name)
   if (isPlainText(name) && name.length <= 60) {
@@ -75,25 +76,25 @@ function isPlainText(text: string): boolean {
   return /^[!-~](?:[ -~]*[!-~])?$/.test(text) && !looksEncoded(text)
 }
 
-/** A field as it is, folded at its spaces where it is too long for a line. */
+/** A plain field, folded at its spaces if it is too long for a line. */
 const plainField = (name: string, text: string): string =>
   name.length + 2 + text.length <= preferredLine && text !== ''
     ? `${name}: ${text}\r\n`
     : foldedField(name, spacedWords(text))
 
-/** Words for folding; spaces beyond one stay with the word behind them. */
+/** Words for folding; further spaces stay with the word after them. */
 function spacedWords(text: string): string[] {
   return (
     text.match(/(?:^| ) *[^ ]+/g)?.map((word) => (word[0] === ' ' ? word.slice(1) : word)) ?? []
   )
 }
 
-/** Joins words by a space, or by a fold where the line would grow too long. */
+/** Joins words with a space, or with a fold if the line would become too long. */
 function foldedField(name: string, words: string[]): string {
   let field = `${name}:`
   let length = field.length
   for (const [i, word] of words.entries()) {
-    // No fold before the first word: readers know a bare `Subject:` line as an empty one.
+    // No fold before the first word: readers take a bare `Subject:` line for an empty field.
     const fold = i > 0 && length + 1 + word.length > preferredLine
     field += fold ? `\r\n ${word}` : ` ${word}`
     length = (fold ? 0 : length) + 1 + word.length

@@ -1,9 +1,8 @@
 /**
- * Addresses and the composer: what goes into a message, byte for byte; and the way back, for people
- * to read.
- * Pure: no clock, no randomness; the same input gives the same bytes. Every message has CRLF
- * line ends, no line over 998 octets and, but for SMTPUTF8 local parts, only ASCII, so that
- * no relay has a reason to touch what DKIM has signed. No CR, LF or NUL reaches a header.
+ * Addresses and the composer: what goes into a message, byte for byte; and the parsers, for people
+ * to read mail. Pure: no clock, no randomness; the same input gives the same bytes. Every message
+ * has CRLF line ends, no line over 998 octets and, except for SMTPUTF8 local parts, only ASCII, so
+ * that no relay has a reason to change what DKIM signed. No CR, LF or NUL reaches a header.
  */
 
 export { type AttachedBody, type AttachedPart, invitationMethod, mediaTypeOf } from './attached.js'

@@ -1,7 +1,7 @@
-/** Charsets of Latin letters, but the Western one, by the names that `TextDecoder` knows. */
+/** Charsets of Latin letters, except the Western one, by the names that `TextDecoder` knows. */
 export const latinCharsets = ['iso-8859-2', 'windows-1250', 'windows-1254', 'windows-1257'] as const
 
-/** A language: the letters that it has beside ASCII, and what its replies have that no other language has. */
+/** A language: its letters beyond ASCII, and what only its replies have. */
 interface Language {
   letters: ReadonlySet<string>
   words: RegExp
@@ -29,7 +29,7 @@ const languages: readonly Language[] = [
   language('áéíóöőúüű', /felhaszn|c.mzett|postafi|ismeretlen|l.tezik/),
   language('ăâîşţ', /utilizator|destinatar|\bnu\b|este|c.su/),
   language('čćđšž', /korisni|postoj|nepoznat|sandu|uporabnik|obstaja|primatelj/),
-  // A dotted capital is two characters when it is made small.
+  // The dotted capital I becomes two characters in lower case.
   language(
     'çğıöşüâî\u0307',
     /kullan|bulunamad|hesap|posta kutusu|al.c.|ge.ersiz|mevcut|bilinmeyen/,
@@ -39,7 +39,10 @@ const languages: readonly Language[] = [
   language('äõöüšž', /kasutaja|saaja|aadress/),
 ]
 
-/** How plain a text is in Latin letters, from 0 to 1: words with few accents, all of one language. */
+/**
+ * How plain a text is in Latin letters, from 0 to 1: plain words have few accents, all of one
+ * language.
+ */
 export function latinPlainness(text: string): number {
   const small = text.toLowerCase()
   const accented = [...small].filter((char) => char > '\u007f')
@@ -51,7 +54,7 @@ export function latinPlainness(text: string): number {
   return asWords(text) * Math.max(0.5, ...shares)
 }
 
-/** The share of the characters that are not ASCII which stand where such letters, or quotes and dashes, can stand. */
+/** The share of the non-ASCII characters that are where such letters, or quotes and dashes, can be. */
 function asWords(text: string): number {
   let count = 0
   let good = 0
@@ -61,12 +64,12 @@ function asWords(text: string): number {
     const chars = [...accents].length
     count += chars
     if (!/^[\p{L}\p{M}]/u.test(run)) {
-      // A control of ISO 8859-1 is nobody's.
+      // Nobody writes the control characters of ISO 8859-1.
       if (run > '\u009f') good += 0.5
     } else if ((run.length - accents.length) * 3 < chars && run.length > 1) {
       // More accents than other letters: another alphabet.
     } else if (!/\p{Ll}(?![A-Z])\p{Lu}/u.test(run)) {
-      // No accented capital stands behind a small letter.
+      // No accented capital follows a small letter.
       good += run.length === 1 ? 0.75 : chars
     }
   }

@@ -9,9 +9,9 @@ export interface Mailbox {
   /** As written in the address: UTF-8 kept, quoted where RFC 5321 §4.1.2 needs quotes. */
   local: string
   domain: string
-  /** The local part is not ASCII: it can only go to an MX that offers SMTPUTF8 (RFC 6531). */
+  /** The local part is not ASCII: only an MX that offers SMTPUTF8 can take it (RFC 6531). */
   utf8Local: boolean
-  /** What RFC 5321 does not allow in it, though its servers take it; absent for all others. */
+  /** What RFC 5321 forbids in it, although its servers accept it; absent for all others. */
   warning?: string
 }
 
@@ -32,10 +32,10 @@ const atom =
   /^[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^`{|}~\u0080-\u{10ffff}]+)*$/u
 // Invisible or blank characters come from pasting, never from a postmaster; joiners are letters.
 const invisible = /\p{Z}|(?![\u200c\u200d])\p{Cf}/u
-// An underscore is no part of a host name (RFC 952), but DNS has such names and mail goes there.
+// A host name has no underscores (RFC 952), but DNS has such names and mail goes there.
 const hostName = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-// An atom and a host name in ASCII and lower case: there is one way of writing them.
+// An atom and a host name in ASCII and lower case, which have only one spelling.
 const usual =
   /^([\w!#$%&'*+\-/=?^`{|}~]+(?:\.[\w!#$%&'*+\-/=?^`{|}~]+)*)@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/
 
@@ -56,7 +56,7 @@ export function parseMailbox(input: string): Mailbox | undefined {
 
 const isLongName = (name: string) => name.length > maxNameLength && [...name].length > maxNameLength
 
-/** The words before the `<`, and where that is. */
+/** The words before the `<`, and its place. */
 function readPhrase(text: string): { name: string; end: number } | undefined {
   let name = ''
   for (let i = 0; i < text.length; ) {
@@ -84,7 +84,7 @@ function parseAddress(text: string): Mailbox | undefined {
   return parseUsual(text) ?? parseUnusual(text)
 }
 
-/** What nearly all addresses are; undefined for others, good or not. */
+/** The form of nearly all addresses; undefined for others, valid or not. */
 function parseUsual(text: string): Mailbox | undefined {
   if (text.length > maxPathOctets) return undefined
   const [, local = '', domain = ''] = usual.exec(text) ?? []
@@ -142,8 +142,8 @@ function canonicalDomain(text: string): string | undefined {
 }
 
 /**
- * Whether every A-label of a name in ASCII and lower case stands for something (RFC 5890 §2.3.2.1). Node 20's
- * `domainToASCII` sees to it; that of Node 24 looks only at names that are not ASCII.
+ * Whether every A-label of a name in ASCII and lower case is valid (RFC 5890 §2.3.2.1). Node 20's
+ * `domainToASCII` checks it; Node 24's checks only names that are not ASCII.
  */
 export function hasSoundALabels(name: string): boolean {
   return name.split('.').every((label) => {
@@ -161,5 +161,8 @@ function unquote(text: string): string {
   return text.replace(/\\(.)/gu, '$1')
 }
 
-/** As addresses are compared: nearly no server tells `Ann@` from `ann@`, and nobody who looks for her does. */
+/**
+ * The form in which addresses are compared: hardly any server distinguishes `Ann@` from `ann@`, nor does
+ * anybody who searches.
+ */
 export const addressKey = (address: string) => address.toLowerCase()

@@ -1,16 +1,16 @@
-/** The text of an answer, apart from what it quotes. */
+/** The text of an answer, separated from what it quotes. */
 export interface OwnWords {
   own: string
-  /** Null: it quotes nothing. */
+  /** Null: the answer quotes nothing. */
   quoted: string | null
 }
 
-// What a person writes and quotes in one mail; what is beyond is taken as it is.
+// More lines than a person writes and quotes in one mail; a longer text stays unchanged.
 const mostLines = 20_000
 
 /**
- * Takes a text apart: what its writer says, and what stands below as the mail that it answers. It knows what mail programs
- * write in English, German, French, Spanish and Portuguese; a text of none of these forms is all its writer's.
+ * Separates the writer's own text from the quoted mail below it. It knows the forms that mail programs write in
+ * English, German, French, Spanish and Portuguese; any other text counts wholly as the writer's.
  */
 export function ownWords(text: string): OwnWords {
   const lines = text.replace(/\r\n?/g, '\n').split('\n')
@@ -19,7 +19,7 @@ export function ownWords(text: string): OwnWords {
   if (at !== undefined && isTail(lines, at)) return parted(lines, at)
   const isQuoted = lines.map((line) => line.startsWith('>'))
   if (!isQuoted.includes(true)) return { own: text, quoted: null }
-  // Answers between the lines that they answer: those are left out, with what introduces them.
+  // For answers between quoted lines, the quoted lines and their introduction are left out.
   const kept = lines.filter((_, index) => !isQuoted[index] && index !== at)
   const quoted = lines.filter((_, index) => isQuoted[index])
   return { own: tidy(kept), quoted: tidy(quoted) }
@@ -35,13 +35,13 @@ const tidy = (lines: readonly string[]): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 
-/** The first line of what introduces a quote; undefined where nothing does. */
+/** The first line of a quote's introduction; undefined without one. */
 function quoteBegins(lines: readonly string[]): number | undefined {
   for (const [at, line] of lines.entries()) {
     const said = line.trim()
     if (separator.test(said) || isHeaderBlock(lines, at)) return at
     if (introduction.test(said)) return at
-    // Programs break the line of who wrote when in two or three.
+    // Programs break the line 'who wrote when' into two or three.
     for (const more of [1, 2]) {
       const words = lines.slice(at, at + 1 + more).map((one) => one.trim())
       if (!words.includes('') && opened.test(words.join(' ').slice(0, 400))) return at
@@ -51,7 +51,7 @@ function quoteBegins(lines: readonly string[]): number | undefined {
   return quoted === -1 ? undefined : quoted
 }
 
-/** Whether all from there on is the quote: nobody writes below `>` lines without meaning to be read. */
+/** Whether everything from there on is the quote: text below `>` lines is meant to be read. */
 function isTail(lines: readonly string[], at: number): boolean {
   const first = lines.findIndex((line, index) => index >= at && line.startsWith('>'))
   if (first === -1) return true
@@ -72,11 +72,11 @@ const about = /^\*?(?:to|subject|an|betreff|à|objet|para|asunto|assunto)\s?:\*?
 const separator =
   /^(?:-{2,}\s*(?:original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d['’]origine|message original|message transféré|mensaje original|mensaje reenviado|mensagem original|mensagem encaminhada)\s*-{2,}|_{20,})$/i
 
-/** Who wrote when, of a form that begins with a word of its own. */
+/** Forms of 'who wrote when' that begin with a word of their own. */
 const opened =
   /^(?:on\b.{4,300}\bwrote\s?:|am\b.{4,300}\bschrieb\b.{0,200}:|le\b.{4,300}\ba écrit\s?:|el\b.{4,300}\bescribió\s?:|(?:em|a)\b.{4,300}\bescreveu\s?:)$/i
 
-/** Any form of it, in one line. */
+/** Any form of 'who wrote when', on one line. */
 const introduction = new RegExp(
   `${opened.source}|^.{4,200}\\bschrieb am\\b.{4,200}:$|^.{0,200}<[^<>\\s]{3,100}@[^<>\\s]{3,100}>\\s?(?:wrote|schrieb|a écrit|escribió|escreveu)\\s?:$`,
   'i',

@@ -2,7 +2,7 @@ import type { MessagePart } from './parts.js'
 import { readHeader } from './read-header.js'
 import { encodePart } from './transfer-encoding.js'
 
-/** The text of a part from its octets; undefined where its encoding or charset is unknown or broken. */
+/** The text of a part from its octets; undefined if its encoding or charset is unknown or broken. */
 export function textOfPart(
   { encoding, charset }: Pick<MessagePart, 'encoding' | 'charset'>,
   octets: Buffer,
@@ -10,7 +10,7 @@ export function textOfPart(
   const decoded = decodeOctets(encoding, octets)
   if (decoded === undefined) return undefined
   try {
-    // RFC 2046 §4.1.2: us-ascii where none is named; much mail is UTF-8 and does not say so.
+    // RFC 2046 §4.1.2: us-ascii if none is named; much mail is UTF-8 without saying so.
     const label = charset === '' || charset === 'us-ascii' ? 'utf-8' : charset
     const decoder = new TextDecoder(label, { fatal: true })
     if (decoder.encoding === 'windows-1252') return fromWindows1252(decoded)
@@ -20,7 +20,7 @@ export function textOfPart(
   }
 }
 
-// Node 20 takes it for Latin-1, which has control characters where these are.
+// Node 20 decodes it as Latin-1, which has control characters in place of these.
 const windows1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
 const fromWindows1252 = (octets: Buffer): string =>
@@ -34,7 +34,8 @@ function decodeOctets(encoding: string, octets: Buffer): Buffer | undefined {
   if (encoding !== 'quoted-printable') return undefined
   const text = octets
     .toString('latin1')
-    // RFC 2045 §6.7 (3). Looked at from the first blank of a run alone, or a line of blanks costs their square.
+    // RFC 2045 §6.7 (3). Matched only from the first blank of a run, as a line of blanks would otherwise cost
+    // their square.
     .replace(/(?<![ \t])[ \t]+(?=\r?\n|$)/g, '')
     .replace(/=\r?\n/g, '')
     .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) =>
@@ -44,8 +45,8 @@ function decodeOctets(encoding: string, octets: Buffer): Buffer | undefined {
 }
 
 /**
- * A part with other text: its header, in which all but the encoding and, where it was not UTF-8, the
- * charset stays as it is, and its octets. `header` is the part's as it was.
+ * A part with other text: its header, in which only the encoding and a charset other than UTF-8
+ * change, and its octets. `header` is the part's former header.
  */
 export function partWithText(
   { type, charset }: Pick<MessagePart, 'type' | 'charset'>,

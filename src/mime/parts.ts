@@ -1,15 +1,15 @@
 import { readHeader } from './read-header.js'
 
-/** A part of a message that holds no other, and where it stands in the message's body. */
+/** A part of a message without inner parts, and its place in the message's body. */
 export interface MessagePart {
   /** e.g. `text/html`. */
   type: string
-  /** Lower case; empty: none is named. */
+  /** In lower case; empty if none is named. */
   charset: string
-  /** Lower case, e.g. `quoted-printable`; `7bit` where none is named. */
+  /** In lower case, e.g. `quoted-printable`; `7bit` if none is named. */
   encoding: string
   isAttachment: boolean
-  /** Where its own header begins; undefined: the message is this part, and its header the message's. */
+  /** Where its own header begins; undefined if the message is this part and has its header. */
   headerStart: number | undefined
   start: number
   /** Without the line end before the boundary. */
@@ -18,9 +18,9 @@ export interface MessagePart {
 
 export interface MessageParts {
   leaves: MessagePart[]
-  /** Some of it is signed or encrypted: nothing in it may be changed. */
+  /** Something in it is signed or encrypted: nothing in it may be changed. */
   isSealed: boolean
-  /** Why it could not be read to the end, in words; what was found holds all the same. */
+  /** Why it could not be read to the end, in words; the parts found so far are still valid. */
   broken: string | undefined
 }
 
@@ -31,7 +31,7 @@ const sealed =
   /^(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-(?:mime|signature)|application\/pgp-(?:encrypted|signature))$/
 const inlinePgp = Buffer.from('-----BEGIN PGP ')
 
-/** What Content-* say of a part. */
+/** What a part's Content-* fields say. */
 interface Described {
   type: string
   charset: string
@@ -41,13 +41,13 @@ interface Described {
 }
 
 /**
- * The parts of a message whose lines are known to be good (`makeLineCheck`), read a chunk at a time:
- * what is held is the line that a chunk leaves open, and the header of one part. A message inside the
- * message is a part like a picture: it is not opened.
+ * The parts of a message whose lines were checked (`makeLineCheck`), read a chunk at a time. Only a
+ * chunk's last open line and one part's header are held. A message inside the message is a part like
+ * a picture, and is not opened.
  */
 export function readParts(header: Buffer, body: Iterable<Buffer>): MessageParts {
   const found: MessageParts = { leaves: [], isSealed: false, broken: undefined }
-  /** The delimiters of the parts that are open, as their lines begin. */
+  /** The delimiters of the open parts, in the form of their lines' beginning. */
   const outer: string[] = []
   let at = 0
   let partHeader: { start: number; lines: Buffer[]; bytes: number } | undefined
@@ -103,7 +103,8 @@ export function readParts(header: Buffer, body: Iterable<Buffer>): MessageParts 
   begin(describe(header), undefined, 0)
   let open = Buffer.alloc(0)
   for (const chunk of body) {
-    // What is broken may not be changed anyway, and ten MiB of empty parts take seconds to describe.
+    // A broken message may not be changed anyway, and describing ten MiB of empty parts takes
+    // seconds.
     if (found.broken !== undefined) break
     const bytes = open.length === 0 ? chunk : Buffer.concat([open, chunk])
     const last = bytes.lastIndexOf(lf) + 1
@@ -125,14 +126,17 @@ const dash = 0x2d
 const lf = 0x0a
 const dashedLine = Buffer.from('\n-')
 
-/** Where the next line that may be a boundary begins; `last` if there is none. In a body no other counts. */
+/**
+ * Where the next line that may be a boundary begins; `last` if there is none. Other lines of a body do not
+ * matter.
+ */
 function nextDashed(bytes: Buffer, from: number, last: number): number {
   if (bytes[from] === dash) return from
   const found = bytes.indexOf(dashedLine, from)
   return found === -1 || found + 1 >= last ? last : found + 1
 }
 
-/** Which of the boundaries, from the outermost, the line is; inner ones that were not closed end too. */
+/** Which boundary the line is, counted from the outermost; unclosed inner ones end too. */
 function delimiterOf(line: Buffer, outer: readonly string[]) {
   const text = line.toString('latin1').trimEnd()
   for (let level = outer.length - 1; level >= 0; level--) {
@@ -144,7 +148,7 @@ function delimiterOf(line: Buffer, outer: readonly string[]) {
   return undefined
 }
 
-/** What the fields of a part say; undefined where they cannot be read. */
+/** What the fields of a part say; undefined if they cannot be read. */
 function describe(header: Buffer): Described | undefined {
   const fields = readHeader(header)
   if (typeof fields === 'string') return undefined

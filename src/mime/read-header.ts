@@ -1,6 +1,6 @@
 import { decodeText } from './postal-mime.js'
 
-/** A field as it was written. */
+/** A field of a header. */
 export interface HeaderField {
   /** Lower case. */
   name: string
@@ -10,12 +10,12 @@ export interface HeaderField {
   value: string
 }
 
-// Real headers have 5 to 60; a signature's worth of look-ups goes with each of some.
+// Real headers have 5 to 60 fields; some fields each cost the look-ups of a signature.
 const maxFields = 500
 
 /**
- * The fields of a header in order, or what is wrong with it, e.g. `line 3 is no header field`. The
- * header ends with CRLF and has no bare CR or LF.
+ * The fields of a header in order, or its fault, e.g. `line 3 is no header field`. The header ends
+ * with CRLF and has no bare CR or LF.
  */
 export function readHeader(header: Buffer): HeaderField[] | string {
   const text = header.toString('latin1')
@@ -48,13 +48,13 @@ export function readValue(raw: Buffer): string {
   return text.replace(/\r?\n(?=[ \t])/g, '').trim()
 }
 
-/** The value with its encoded-words read (RFC 2047), on one line. */
+/** The value with its encoded-words decoded (RFC 2047), on one line. */
 export const readableValue = (value: string): string =>
   decodeText(value)
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
 
-/** RFC 5322 §3.6, RFC 2045: fields that occur once at most; readers differ in which of two they show. */
+/** RFC 5322 §3.6, RFC 2045: fields that occur at most once; readers differ in which of two they show. */
 export const onlyOnce: ReadonlySet<string> = new Set([
   'date',
   'from',

@@ -8,7 +8,7 @@ const longestLine = 998
 export interface EncodedText {
   encoding: TransferEncoding
   data: Buffer
-  /** Known to be in DKIM's relaxed form as it is, in front of a line end (RFC 6376 §3.4.4). */
+  /** Known to be already in DKIM's relaxed form, before a line end (RFC 6376 §3.4.4). */
   isRelaxed: boolean
   /** A line of it begins with a dot, which SMTP has to double (RFC 5321 §4.5.2). */
   isDotted: boolean
@@ -31,7 +31,7 @@ export function encodePart(text: string): EncodedText {
     : { encoding: 'base64', data: encodeBase64(bytes), isRelaxed: true, isDotted: false }
 }
 
-/** How many octets take three in quoted-printable; those that do so only at the end of a line are not counted. */
+/** How many octets become three in quoted-printable; not counting those that do so only at the end of a line. */
 function escapesIn(bytes: Buffer): number {
   let escapes = 0
   for (let i = 0; i < bytes.length; i++) escapes += isEscaped[bytes[i] as number] as number
@@ -39,11 +39,11 @@ function escapesIn(bytes: Buffer): number {
 }
 
 interface CanonicalLines {
-  /** In memory that the next call overwrites, unless they are many. */
+  /** Lies in memory that the next call overwrites, unless it is long. */
   bytes: Buffer
   /**
-   * 7bit cannot carry them, because of an octet that is not printable ASCII, a line over 998 octets, or a
-   * line that starts with `From ` (mbox writers put a `>` before it, which breaks the signature).
+   * 7bit cannot carry the bytes, because of an octet that is not printable ASCII, a line over 998 octets,
+   * or a line that starts with `From ` (mbox writers put a `>` before it, which breaks the signature).
    */
   unsafe: boolean
   /** No tab, no two spaces in a row, no space at the end of a line. */
@@ -51,13 +51,13 @@ interface CanonicalLines {
   isDotted: boolean
 }
 
-// Most texts fit: to allocate twice for each of them costs more than the pass over it.
+// Most texts fit: two allocations for each would cost more than the pass over it.
 const usualBytes = 128 * 1024
 const usualSource = Buffer.allocUnsafeSlow(usualBytes)
 const usualLines = Buffer.allocUnsafeSlow(2 * usualBytes)
 
 /**
- * The text in UTF-8, and what there is to know of it. Every CR, LF and CRLF becomes CRLF: a signature over
+ * The text in UTF-8, and what the encoder has to know of it. Every CR, LF and CRLF becomes CRLF: a signature over
  * anything else breaks on the way. One pass over the octets for all of it, as each costs as much as the hash; four at
  * a time where they are printable, which takes a third of the time (26 Nov 2026).
  */
@@ -72,7 +72,7 @@ function canonicalLines(text: string): CanonicalLines {
   let isDotted = false
   let length = 0
   let lineStart = 0
-  // Gathered without a branch, which the processor would guess wrong at every second word.
+  // Collected without a branch, which the processor would mispredict at every second word.
   let pairs = 0
   let isBehindSpace = 0
   for (let i = 0; i < size; ) {
@@ -119,12 +119,12 @@ const equals = 0x3d
 const dot = 0x2e
 
 /**
- * 1 for what may stand for itself anywhere on a line (RFC 2045 §6.7 (2)): a table costs one well-guessed
- * branch.
+ * 1 for octets that may stay unencoded anywhere on a line (RFC 2045 §6.7 (2)): a table costs one
+ * well-predicted branch.
  */
 const graphic = new Uint8Array(256).fill(1, 0x21, 0x7f)
 graphic[equals] = 0
-/** 1 for what has to be escaped wherever it stands. */
+/** 1 for octets that must be escaped everywhere. */
 const isEscaped = graphic.map((stands, byte) =>
   stands === 1 || [space, tab, cr, lf].includes(byte) ? 0 : 1,
 )
@@ -138,7 +138,7 @@ function isSafeLine(bytes: Buffer, start: number, end: number): boolean {
   )
 }
 
-// RFC 2045 §6.8: lines of 76, which 57 bytes fill.
+// RFC 2045 §6.8: lines of 76 characters, which 57 bytes fill.
 const lineChars = 76
 
 /** Base64 in lines, without a line end after the last. */
@@ -152,7 +152,7 @@ export function encodeBase64(bytes: Buffer): Buffer {
   return encoded
 }
 
-/** How long so many bytes get. */
+/** The length of this many bytes in base64. */
 export function base64Size(bytes: number): number {
   const chars = Math.ceil(bytes / 3) * 4
   return chars + 2 * Math.max(0, Math.ceil(chars / lineChars) - 1)
@@ -171,7 +171,7 @@ function encodeQuotedPrintable(bytes: Buffer): Buffer {
   let column = 0
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
-    // Most octets: neither the first nor perhaps the last of a line.
+    // Most octets are neither the first nor possibly the last of a line.
     if (graphic[byte] === 1 && column > 0 && column < maxLine) {
       out[length++] = byte
       column++
@@ -188,7 +188,7 @@ function encodeQuotedPrintable(bytes: Buffer): Buffer {
     const blank = byte === space || byte === tab
     let escaped = blank ? lineEnds : graphic[byte] === 0
     const width = escaped ? 3 : 1
-    // The last octet of a line may take the place that a soft break would.
+    // The last octet of a line may take the soft break's place.
     if (column + width > (lineEnds ? maxLine + 1 : maxLine)) {
       out[length++] = equals
       out[length++] = cr

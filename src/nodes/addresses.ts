@@ -1,16 +1,19 @@
 import type { Read, Store, Tx } from '../store/index.js'
 import { areAlive } from './lease.js'
 
-/** An address that this node names and does not send from, as it is another one's. */
+/**
+ * An address that this node's settings name, but that belongs to another node, so this one does not
+ * send from it.
+ */
 export interface TakenAddress {
   address: string
-  /** The name of the node whose it is. */
+  /** The name of the node that has it. */
   node: string
 }
 
 /**
- * Says which addresses this node sends from. One that another living node has stays that one's, whoever names it first:
- * limits and warm-up hold by address, and are counted at one node. Of a node that is gone it is taken over, as it moved.
+ * Claims the addresses that this node sends from. An address of another living node stays with that node: limits and
+ * warm-up go by address, and are counted at one node. An address of a node that is gone has moved, and is taken over.
  */
 export async function claimAddresses(
   { write }: Pick<Store, 'write'>,
@@ -58,7 +61,7 @@ export interface AddressOwner {
   isAlive: boolean
 }
 
-/** Whose each of these addresses is; none of one that no node has. */
+/** The owner of each of these addresses, if a node has it. */
 export async function ownersOf(
   read: Read,
   addresses: readonly string[],
@@ -81,7 +84,7 @@ export async function ownersOf(
   )
 }
 
-/** Addresses that living nodes name and do not send from, each with whose it is. */
+/** Addresses that living nodes name but do not send from, each with its owner. */
 export async function disputedAddresses(
   read: Read,
 ): Promise<{ address: string; claimant: string; owner: string }[]> {
@@ -106,7 +109,7 @@ export interface NodeRecords {
   mx: string | null
 }
 
-/** Says what this node wants there. */
+/** Stores what this node wants in the DNS. */
 export async function tellRecords(
   { byRow }: Pick<Store, 'byRow'>,
   { name, epoch }: { name: string; epoch: number },
@@ -122,7 +125,7 @@ export async function tellRecords(
   )
 }
 
-/** What all nodes but this one want there, those that are gone too: they come back, or are forgotten. */
+/** What all other nodes want there, including dead ones, which come back or are forgotten. */
 export async function recordsOfOthers(read: Read, own: string): Promise<NodeRecords[]> {
   const rows = await read
     .selectFrom('nodes')

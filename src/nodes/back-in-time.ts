@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { type DatabasePlace, databaseCalled, writeDurably } from '../store/index.js'
 import { isTable } from '../toml/index.js'
 
-/** The last sign of life that a database has acknowledged to the appliance of this data directory. */
+/** The last sign of life that the database acknowledged to this data directory's appliance. */
 export interface LastBeat {
   beat: number
   /** By the appliance's clock. */
   at: number
 }
 
-// Lost with a crash of the machine it is older by some seconds, and notices less.
+// After a crash of the machine it may be some seconds older, and then notices less.
 const file = (dataDir: string) => join(dataDir, 'store.beat')
 
-/** Undefined where there is none yet, or it is damaged. */
+/** Undefined if there is none yet, or it is damaged. */
 export function readLastBeat(dataDir: string): LastBeat | undefined {
   try {
     const found: unknown = JSON.parse(readFileSync(file(dataDir), 'utf8'))
@@ -31,15 +31,15 @@ export const writeLastBeat = (dataDir: string, last: LastBeat) =>
 export const beatEveryMs = 2_000
 
 /**
- * By how many milliseconds a database went back that has `beat` now; undefined: it did not. It did where it knows less
- * signs of life than it has acknowledged: a backup was put back, or a standby that lacked the last commits was promoted.
+ * By how many milliseconds a database with this `beat` went back; undefined if it did not. It did if it knows fewer
+ * signs of life than it acknowledged: a backup was restored, or a standby without the last commits was promoted.
  */
 export function wentBack(last: LastBeat | undefined, beat: number): number | undefined {
   if (last === undefined || beat >= last.beat) return undefined
   return (last.beat - beat) * beatEveryMs
 }
 
-/** What is said of it, as after its name, and what to do. */
+/** The sentence about it, to follow its name, and what to do. */
 export const backInWords = (ms: number) => ({
   went: `went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, or a standby without the last commits was made the primary. Nothing is taken or sent`,
   fix: "'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone",

@@ -3,13 +3,13 @@ import { ApiError } from '../errors/index.js'
 import { databaseClock, type NodeRow, type Tx } from '../store/index.js'
 import { threadsOf } from './threads.js'
 
-/** What an operator does to a node: `posthorn node` and the operator's page. */
+/** What an operator can do to a node, by `posthorn node` or the operator's page. */
 export interface NodeChange {
-  /** What becomes of it, after its name. */
+  /** What happens to the node, in words that follow its name. */
   says: string
   /** What the button says. */
   label: string
-  /** For which states it is offered, as `NodeStanding.state` has them. */
+  /** The states (`NodeStanding.state`) for which it is offered. */
   of: readonly string[]
   apply: (tx: Tx, node: Found) => Promise<void>
 }
@@ -83,7 +83,10 @@ export const nodeChanges: Readonly<Record<NodeChangeName, NodeChange>> = {
   },
 }
 
-/** Throws a 404 for a name that no node has, and a 409 where it is in no state for that. */
+/**
+ * Throws a 404 for a name that no node has, and a 409 if the node's state does not allow the
+ * change.
+ */
 export async function changeNode(tx: Tx, change: NodeChangeName, name: string): Promise<void> {
   const node = await tx
     .selectFrom('nodes')

@@ -2,14 +2,14 @@ import { databaseClock, type OwnNode, type Store, type Tx } from '../store/index
 import { areAlive, mostClockOffMs } from './lease.js'
 
 /**
- * What is shared in parts, so that several nodes do it beside each other: campaigns each by itself, automations by account,
+ * Duties that are shared in parts, so that several nodes work in parallel: campaigns singly, automations by account,
  * webhooks by endpoint.
  */
 const parted = { courier: 16, expand: 8, automate: 8 } as const
 type PartedDuty = keyof typeof parted
 
 const whole = [
-  /** Sweeps, notices, tasks with contacts, erasures, what is left half done. */
+  /** Sweeps, notices, tasks with contacts, erasures, unfinished work. */
   'chores',
   'calendar',
   'segments',
@@ -18,7 +18,7 @@ const whole = [
 ] as const
 type WholeDuty = (typeof whole)[number]
 
-/** A kind of duty, of which there may be several parts. */
+/** A kind of duty, which may have several parts. */
 export type DutyKind = WholeDuty | PartedDuty
 export type DutyName = WholeDuty | `${PartedDuty}:${number}`
 
@@ -26,8 +26,9 @@ const partsOf = (kind: PartedDuty): DutyName[] =>
   Array.from({ length: parted[kind] }, (_, part) => `${kind}:${part}` as const)
 
 /**
- * What one of the nodes does for all. Whose a duty is stands in the database; two who have one for a moment do nothing
- * twice, as each effect has a condition of its own. The last ones are given to who comes: of each kind some.
+ * The duties that one node does for all. The database has each duty's owner. If two nodes have one for a moment,
+ * nothing happens twice, as each effect has a condition of its own. A new node gets the last ones of the list, some of
+ * each kind.
  */
 export const dutyNames: readonly DutyName[] = [
   ...whole,
@@ -49,7 +50,7 @@ const namesOf = (kind: DutyKind): DutyName[] =>
 const isOurs = (node: Pick<OwnNode, 'isOthers'>, name: DutyName): boolean =>
   !node.isOthers(dutyNames.indexOf(name))
 
-/** Whether this appliance has the duty, or a part of it; one that is alone has all of them. */
+/** Whether this appliance has the duty, or a part of it; a single appliance has all. */
 export const holds = (node: Pick<OwnNode, 'isOthers'>, kind: DutyKind): boolean =>
   namesOf(kind).some((name) => isOurs(node, name))
 
@@ -57,24 +58,24 @@ export const holds = (node: Pick<OwnNode, 'isOthers'>, kind: DutyKind): boolean 
 export const holdsAll = (node: Pick<OwnNode, 'isOthers'>, kind: DutyKind): boolean =>
   namesOf(kind).every((name) => isOurs(node, name))
 
-/** Whether what has this id is this appliance's part of the duty. */
+/** Whether this id belongs to this appliance's part of the duty. */
 export const holdsPart = (node: Pick<OwnNode, 'isOthers'>, kind: PartedDuty, id: string): boolean =>
   isOurs(node, `${kind}:${hashOf(id) % parted[kind]}`)
 
-/** Which parts of it are this appliance's, as a text that is another one when they have moved. */
+/** This appliance's parts of the duty, as a text that changes when they move. */
 export const partsHeld = (node: Pick<OwnNode, 'isOthers'>, kind: PartedDuty): string =>
   partsOf(kind)
     .filter((name) => isOurs(node, name))
     .join()
 
-/** FNV-1a: ids that were made one after another differ in it. */
+/** FNV-1a: ids that were made in succession have different hashes. */
 function hashOf(id: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/** For who looks: kinds with all of their parts by the name alone, else those that are there, as `expand (3 of 8)`. */
+/** For people: a kind with all its parts by its name alone, else with the number of parts, as `expand (3 of 8)`. */
 export const dutiesInWords = (names: readonly DutyName[]): string[] =>
   dutyKinds.flatMap((kind) => {
     const of = namesOf(kind)
@@ -82,25 +83,25 @@ export const dutiesInWords = (names: readonly DutyName[]): string[] =>
     return own === 0 ? [] : own === of.length ? [kind] : [`${kind} (${own} of ${of.length})`]
   })
 
-/** For `noteOthers`: the numbers of all duties that are not among those. */
+/** For `noteOthers`: the numbers of all other duties. */
 export const othersThan = (own: readonly DutyName[]): number[] =>
   dutyNames.flatMap((name, at) => (own.includes(name) ? [] : at))
 
-/** How the duties stand for a node: those that it has, and how many of them are more than its share. */
+/** A node's duties, and how many of them exceed its share. */
 export interface DutyShare {
   own: DutyName[]
   tooMany: number
-  /** How far its clock is ahead of the database's, where that is so far that it has no duties. */
+  /** How far its clock is ahead of the database's, if that is too far to have duties. */
   clockOffMs?: number
 }
 
-/** Whether a clock is so far from the database's that what is due by it would come too early or too late for all. */
+/** Whether a clock is so far from the database's that its due work would come too early or too late for all. */
 export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > mostClockOffMs
 
 /**
- * Takes, up to a fair share among the nodes of its own release (by their weight), what no living node has. A taking counts where nobody else has taken it since it was looked
- * at. A node that drains takes nothing, and has all of its own too many; and so does one whose clock is off, unless
- * those of all are: then it is the database's that is.
+ * Takes duties that no living node has, up to a fair share among the nodes of its own release (by their weight). Taking
+ * succeeds only if nobody else took the duty since it was read. A draining node takes nothing, and all its duties
+ * exceed its share. The same holds for a node whose clock is off, unless all clocks are: then the database's is wrong.
  */
 export async function shareDuties(
   { read, byRow }: Pick<Store, 'read' | 'byRow'>,
@@ -121,14 +122,15 @@ export async function shareDuties(
     const clockOffMs = living.find((row) => row.epoch === epoch)?.clock_ahead_ms
     return { own, tooMany: own.length, ...(clockOffMs !== undefined && { clockOffMs }) }
   }
-  // Another release may not know a duty of this one: a share left to it would be nobody's.
+  // Another release may not know a duty of this one, and a share left to it would be done by
+  // nobody.
   const alike = able.filter(
     ({ version, schema }) => version === self.version && schema === self.schema,
   )
   const weights = alike.reduce((sum, { weight }) => sum + weight, 0)
   const fair = Math.ceil((dutyNames.length * self.weight) / weights)
   const free = dutyNames.filter((name) => !epochs.has(ownerOf.get(name) ?? 0))
-  // A transaction for nothing would have the others look for what it has changed.
+  // A needless transaction would make the others look for changes.
   if (free.length > 0 && own.length < fair) {
     const taken = await byRow(async (tx) => {
       const got: DutyName[] = []
@@ -161,7 +163,7 @@ async function take(
   return taken !== undefined
 }
 
-/** Another node may take it from now on. */
+/** Gives the duty up: another node may take it from now on. */
 export async function giveBackDuty(
   { byRow }: Pick<Store, 'byRow'>,
   { epoch }: { epoch: number },

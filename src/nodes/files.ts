@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs'
 import { isJsonObject } from '../json/index.js'
 import type { Store } from '../store/index.js'
 
-/** Of rule files by their names: what nodes compare that are to go by the same ones. */
+/** Hashes of rule files by name, which nodes compare to check that all use the same files. */
 export type FileHashes = Readonly<Record<string, string>>
 
-/** Those that there are, each by all the files it is read from: `shaping.toml` may be one for the machine and one beside the data. */
+/**
+ * Hashes of the existing files, each over all files that it is read from: `shaping.toml` may exist for the machine and
+ * beside the data.
+ */
 export function fileHashes(files: Readonly<Record<string, readonly string[]>>): FileHashes {
   const hashes: Record<string, string> = {}
   for (const [name, paths] of Object.entries(files)) {
@@ -18,7 +21,7 @@ export function fileHashes(files: Readonly<Record<string, readonly string[]>>): 
   return hashes
 }
 
-/** What a row of `nodes` says; nothing of what is damaged. */
+/** The hashes in a row of `nodes`; empty if they are damaged. */
 export function readHashes(json: string): FileHashes {
   try {
     const found: unknown = JSON.parse(json)
@@ -29,7 +32,7 @@ export function readHashes(json: string): FileHashes {
   }
 }
 
-/** The operator has changed some of them. */
+/** Stores the hashes after the operator changed some files. */
 export async function setFileHashes(
   { byRow }: Pick<Store, 'byRow'>,
   { name, epoch }: { name: string; epoch: number },

@@ -2,12 +2,12 @@ import type { ExpressionBuilder } from 'kysely'
 import { databaseClock, type Store, type Tables } from '../store/index.js'
 import { areAlive } from './lease.js'
 
-/** A node whose epoch is over, and that has left something. */
+/** A node that leaves: its epoch is over or it drains, and it has left something. */
 export interface LeavingNode {
   name: string
   number: number
   epoch: number
-  /** It is alive, and gives up what it has. */
+  /** The node is alive, and gives up what it has. */
   isDraining: boolean
   hasQueue: boolean
   hasSpool: boolean
@@ -15,12 +15,12 @@ export interface LeavingNode {
   hasImports: boolean
 }
 
-// Longer than the lease by so much: a sign of life may be on its way.
+// This much longer than the lease, as a sign of life may be on its way.
 const graceMs = 500
 
 /**
- * Ends the epochs of nodes that gave no sign of life for longer than their lease; from then on nothing counts that they
- * write. Resolves with those that it has ended.
+ * Ends the epochs of nodes that gave no sign of life for longer than their lease; from then on their writes do not
+ * count. Resolves with the ended nodes.
  */
 export async function endSilent(
   { read, byRow }: Pick<Store, 'read' | 'byRow'>,
@@ -33,7 +33,7 @@ export async function endSilent(
       eb('held_until', '<', eb(databaseClock, '-', graceMs)),
     ])
   const silent = await read.selectFrom('nodes').select('name').where(isSilent).executeTakeFirst()
-  // A transaction for nothing would have the others look for what it has changed.
+  // A needless transaction would make the others look for changes.
   if (silent === undefined) return []
   const rows = await byRow((tx) =>
     tx
@@ -46,10 +46,10 @@ export async function endSilent(
   return rows.map(({ name }) => name)
 }
 
-/** Those of which something is to be taken over, and how many may do so. */
+/** The nodes whose work is to be taken over, and how many nodes may do so. */
 export async function nodesThatLeave({ read, node }: Pick<Store, 'read' | 'node'>): Promise<{
   leaving: LeavingNode[]
-  /** The place of this one among those who are alive, and how many they are. */
+  /** This node's place among the living nodes, and their number. */
   rank: number
   of: number
 }> {
@@ -108,7 +108,7 @@ export async function nodesThatLeave({ read, node }: Pick<Store, 'read' | 'node'
   }
 }
 
-/** Counts what was taken over of a node, for who looks at it. */
+/** Counts what was taken over from a node, for people. */
 export async function countTakenOver(
   { byRow }: Pick<Store, 'byRow'>,
   { name, epoch }: Pick<LeavingNode, 'name' | 'epoch'>,

@@ -1,8 +1,8 @@
 /**
- * The appliances over one database: one, unless it is on a server and all of them say that they join. What must hold: what
- * an appliance begins after its epoch is over counts nothing; what one that is gone has left others take over; what is to
- * be done once has one owner. One that was held up for longer than its lease finds that out, and ends; a database that went
- * back in time is not gone on with before the operator has said how. README.md says how.
+ * The appliances over one database: one, unless it is on a server and all of them say that they join. What must hold:
+ * work that an appliance begins after its epoch does not count; others take over what a dead appliance left; work to be
+ * done once has one owner. An appliance that was held up for longer than its lease notices it, and ends. A database
+ * that went back in time is used again only after the operator has decided how. README.md explains it.
  */
 
 export {

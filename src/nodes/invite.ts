@@ -3,23 +3,23 @@ import { makeApplianceKey } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { databaseClock, type Tx } from '../store/index.js'
 
-/** Where a machine asks that was invited. */
+/** The path at which an invited machine asks. */
 export const joinPath = '/node/join'
 
-/** How long a code is good for. */
+/** How long a code is valid. */
 export const inviteMs = 3_600_000
 
 /**
- * A code by which one machine joins. It says where to ask, and is the key to what is answered; neither the database nor
- * who listens has that key. What it is asked by is derived from it one way.
+ * A code by which one machine joins. It tells where to ask, and is the key of the answer; neither the database nor an
+ * eavesdropper has that key. The look-up value in the request is derived from it by a one-way function.
  */
 export interface InviteCode {
   code: string
-  /** Address of an appliance, without a path. */
+  /** The address of an appliance, without a path. */
   at: string
   lookup: string
   seal(text: string): Buffer
-  /** Throws where the bytes were altered, or are another code's. */
+  /** Throws if the bytes were altered, or belong to another code. */
   unseal(sealed: Buffer): string
 }
 
@@ -49,7 +49,7 @@ function codeOf(secret: Buffer, at: string): InviteCode {
   }
 }
 
-/** Keeps what the machine is given that has the code. */
+/** Keeps what the machine with the code will get. */
 export async function keepInvite(
   tx: Tx,
   { lookup, seal }: Pick<InviteCode, 'lookup' | 'seal'>,
@@ -62,7 +62,7 @@ export async function keepInvite(
     .execute()
 }
 
-/** What was kept, which is gone with that; undefined: nothing, for whatever reason. */
+/** Returns what was kept, and deletes it; undefined if there is nothing, for whatever reason. */
 export async function takeInvite(tx: Tx, lookup: string): Promise<Buffer | undefined> {
   await forgetPast(tx)
   const row = await tx
@@ -73,6 +73,6 @@ export async function takeInvite(tx: Tx, lookup: string): Promise<Buffer | undef
   return row?.sealed
 }
 
-/** Codes that nobody has used in time. Few rows, as each was asked for by an operator. */
+/** Deletes codes that nobody used in time. They are few rows, as an operator asked for each. */
 export const forgetPast = (tx: Tx) =>
   tx.deleteFrom('node_invites').where('until', '<', databaseClock).execute()

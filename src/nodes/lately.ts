@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { type Clock, isRecent } from '../clock/index.js'
 
 /*
- * What a thread has seen committed in the last minute or two, as lines of JSON in the data directory: a database that
- * went back in time has forgotten it. Two files a thread, of which the older one is replaced when the newer one has its
- * minute. They are not synced: a kill of the process loses nothing, and where a power cut and the loss of commits come
- * together, what the lines say is done a second time.
+ * What a thread saw committed in the last minute or two, as lines of JSON in the data directory: a database that went
+ * back in time has forgotten it. Each thread has two files; the older one is replaced when the newer one covers a
+ * minute. They are not synced: a kill of the process loses nothing, and if a power cut and the loss of commits come
+ * together, the work in these lines is done a second time.
  */
 
-/** A thread's. */
+/** A thread's notes. */
 export interface LatelyNotes {
   note(lines: readonly object[]): void
 }
 
 const keptMs = 60_000
-// Of a thread: some 20,000 lines. More of them in a minute would shorten it.
+// For one thread: some 20,000 lines. More lines in a minute would shorten that minute.
 const mostBytes = 8 * 1024 * 1024
 const pattern = /^lately-\d+\.(?:jsonl|old)$/
 
@@ -43,7 +43,7 @@ export function openLatelyNotes(
   }
 }
 
-/** What all threads have noted, the older ones first. A line that a crash has cut off is left out. */
+/** The notes of all threads, older ones first. A line that a crash cut off is left out. */
 export function readLatelyNotes(dataDir: string): unknown[] {
   return filesIn(dataDir).flatMap((file) =>
     readFileSync(file, 'utf8')
@@ -58,12 +58,12 @@ export function readLatelyNotes(dataDir: string): unknown[] {
   )
 }
 
-/** The database knows it all. */
+/** Called once the database knows everything in the notes. */
 export function removeLatelyNotes(dataDir: string): void {
   for (const file of filesIn(dataDir)) rmSync(file, { force: true })
 }
 
-/** `.old` comes after `.jsonl` by its name, and goes first. */
+/** `.old` sorts after `.jsonl` by name, but has to come first. */
 const filesIn = (dataDir: string) =>
   readdirSync(dataDir)
     .filter((name) => pattern.test(name))

@@ -11,7 +11,7 @@ import {
 } from '../store/index.js'
 import type { FileHashes } from './files.js'
 
-/** How long an appliance that gives no sign of life is still taken for alive. */
+/** How long an appliance without a sign of life still counts as alive. */
 export const leaseMs = 10_000
 
 /** What an appliance knows of its hold. */
@@ -21,26 +21,29 @@ export interface Holding {
   epoch: number
   /** The last sign of life that the database has acknowledged. */
   beat: number
-  /** No other one was alive when it came. */
+  /** No other appliance was alive when it came. */
   isFirst: boolean
-  /** It is to take nothing new, and to give up what it has. */
+  /** It shall take nothing new, and give up what it has. */
   isDraining: boolean
-  /** Another number than the one before: it is to look for what there is to do. */
+  /** When this number changes, it shall look for work. */
   wakes: number
   others: OthersSeen
 }
 
-/** What a sign of life has seen of the others. */
+/** What a sign of life saw of the others. */
 export interface OthersSeen {
   /**
-   * Another number when anybody but this appliance has committed more than signs of life: smaller by up to `unsure`, as
-   * some of its own transactions may have ended in time to be counted, and may not.
+   * Changes when anybody else has committed more than signs of life. It may be smaller by up to `unsure`, as some of
+   * this appliance's own transactions may or may not have ended in time to be counted.
    */
   commits: number
   unsure: number
-  /** Another number when one has come or gone, drains, or has another clock than the database. */
+  /** Changes when a node has come or gone, drains, or has a different clock from the database's. */
   standing: number
-  /** For how long the lease of the first one lasts whose epoch is not over; infinite where this one is alone. */
+  /**
+   * How long the lease lasts that ends first among those whose epoch is not over; infinite if this appliance is
+   * alone.
+   */
   leaseLeftMs: number
 }
 
@@ -51,24 +54,24 @@ const nobody: OthersSeen = {
   leaseLeftMs: Number.POSITIVE_INFINITY,
 }
 
-/** Who holds it, and since how long it gave no sign of life. */
+/** The node that holds the database, and how long it has given no sign of life. */
 export interface OtherNode {
   name: string
   version: string
   silentMs: number
 }
 
-/** Who comes, and whether others may be there that come in the same way. */
+/** An appliance that starts, and whether others that join may be alive. */
 export interface Comer {
   name: string
   joins: boolean
-  /** A hash of its plans, which have to be those of the others. */
+  /** A hash of its plans, which must equal the others'. */
   plans?: string
-  /** Hashes of the other files that all are to go by. */
+  /** Hashes of the other files that all nodes must share. */
   files?: FileHashes
   /** The last migration that its release knows. */
   schema?: string
-  /** How much of what is shared it takes, beside those of the others. */
+  /** Its weight among the others, for its share of the duties. */
   weight?: number
 }
 
@@ -76,7 +79,9 @@ export interface Comer {
 export const areAlive = (read: Read | Tx) =>
   read.selectFrom('nodes').where('gone_at', 'is', null).where('held_until', '>', databaseClock)
 
-/** The appliance that keeps `comer` from coming at this moment: of its name, or one of them is to be alone. */
+/**
+ * The appliance that keeps `comer` from starting now: it has the same name, or one of the two must be alone.
+ */
 export async function holderOf(read: Read | Tx, comer: Comer): Promise<OtherNode | undefined> {
   const rows = await areAlive(read)
     .select(['name', 'version', 'joins'])
@@ -87,13 +92,13 @@ export async function holderOf(read: Read | Tx, comer: Comer): Promise<OtherNode
   return { name: row.name, version: row.version, silentMs: Math.max(0, leaseMs - row.left_ms) }
 }
 
-// As `writersOfNode` has numbers for.
+// As many as `writersOfNode` has numbers for.
 const mostNodes = 31
 
 /**
- * Takes the database for `leaseMs`, to be prolonged by `beat`; undefined while another appliance keeps it from that. One
- * that ended without giving it back holds it until its lease is over, whoever asks: nobody can know that it is dead. With
- * `isFile` nobody else can be there, as the data directory is locked.
+ * Takes the database for `leaseMs`, which `beat` prolongs; undefined while another appliance prevents it. An appliance
+ * that ended without giving it back holds it until its lease is over, as nobody can know that it is dead. With `isFile`
+ * nobody else can be there, as the data directory is locked.
  */
 export async function takeDatabase(
   { write }: Pick<Store, 'write'>,
@@ -114,11 +119,11 @@ export async function takeDatabase(
     refuseOther(living, plans)
     const isFirst = living.length === 0
     const rows = await tx.selectFrom('nodes').select(['name', 'number', 'epoch', 'beat']).execute()
-    // Its numbers are those of the rows, so whoever is alone goes on with those of the one before.
+    // The numbers belong to the rows, so a single appliance continues with its predecessor's.
     const own = rows.find((row) => row.name === name) ?? (isFirst && !joins ? rows[0] : undefined)
     const number = own?.number ?? freeNumber(rows.map((row) => row.number))
     const epoch = await drawEpoch(tx, Math.max(0, ...rows.map((row) => row.epoch)))
-    // The beats of all go on in one row of numbers, by which one sees that the database went back.
+    // The beats of all nodes form one series of numbers, which shows if the database went back.
     const beat = Math.max(0, ...rows.map((row) => row.beat)) + 1
     if (own !== undefined && own.name !== name)
       await tx.deleteFrom('nodes').where('name', '=', own.name).execute()
@@ -150,7 +155,7 @@ export async function takeDatabase(
       .updateTable('nodes')
       .set((eb) => ({
         started_at: databaseClock,
-        // Of a file it says who had it last, and ends with the process.
+        // For a file the row only says who had it last; the hold ends with the process.
         held_until: isFile ? 0 : eb(databaseClock, '+', leaseMs),
       }))
       .where('name', '=', name)
@@ -159,7 +164,10 @@ export async function takeDatabase(
   })
 }
 
-/** Nodes with other plans would not do the same with one mail. Of two releases they may be, as far as the schema lets them. */
+/**
+ * Nodes with other plans would treat the same mail differently. They may have different releases, as far as the schema
+ * allows.
+ */
 function refuseOther(living: readonly { name: string; plans: string }[], plans: string): void {
   const other = living.find((one) => one.plans !== plans)
   if (other === undefined) return
@@ -168,7 +176,7 @@ function refuseOther(living: readonly { name: string; plans: string }[], plans: 
   )
 }
 
-/** Never given twice, also where the row of a node was forgotten. */
+/** Never given twice, even if a node's row was forgotten. */
 async function drawEpoch(tx: Tx, ofRows: number): Promise<number> {
   const row = await tx.selectFrom('appliance').select('last_epoch').executeTakeFirst()
   const epoch = Math.max(row?.last_epoch ?? 0, ofRows) + 1
@@ -183,25 +191,27 @@ function freeNumber(taken: readonly number[]): number {
   )
 }
 
-/** The number of the last sign of life that the database knows of an appliance; of one that it does not know, of whomever. */
+/** The number of an appliance's last sign of life in the database; for an unknown appliance, the last of any. */
 export async function lastBeatOf(read: Read | Tx, name: string): Promise<number> {
   const rows = await read.selectFrom('nodes').select(['name', 'beat']).execute()
   const own = rows.find((row) => row.name === name)
   return own?.beat ?? Math.max(0, ...rows.map(({ beat }) => beat))
 }
 
-/** By how much a clock may be off the database's before its node has no duties. */
+/** How far a clock may differ from the database's before its node loses its duties. */
 export const mostClockOffMs = 5_000
 
-/** How those stand whose epochs are not over, as a number: what each may be counts by itself. */
+/**
+ * The state of all nodes whose epochs are not over, as one number: each possible state adds a value
+ * of its own.
+ */
 const standing = sql<number | null>`(select sum(epoch * 4 + draining * 2
   + case when abs(clock_ahead_ms) > ${sql.lit(mostClockOffMs)} then 1 else 0 end)
   from nodes where gone_at is null)`
 
 /**
- * A sign of life, which sees in the same statement what others have done. Undefined: others have ended its epoch
- * meanwhile, and this appliance has to end. `transactions`: those of its own, this one among them; `alongside` is written
- * with it.
+ * A sign of life, whose statement also reads what others did. Undefined: others have ended this appliance's epoch, and
+ * it has to end. `transactions` counts its own, this one included; `alongside` is written with it.
  */
 export async function beat(
   { byRow }: Pick<Store, 'byRow'>,
@@ -215,7 +225,7 @@ export async function beat(
   let own = transactions()
   const row = await byRow(async (tx) => {
     await alongside?.(tx)
-    // Here, as one that lost against another runs again.
+    // Counted here, as a transaction that lost against another runs again.
     own = transactions()
     return await tx
       .updateTable('nodes')
@@ -233,7 +243,7 @@ export async function beat(
         'wakes',
         'held_until',
         endedTransactions.as('ended'),
-        // Each is a transaction that has done nothing else.
+        // Each beat is a transaction that did nothing else.
         eb
           .selectFrom('nodes as other')
           .select(({ fn }) => fn.sum<number>('other.beat').as('beats'))
@@ -257,7 +267,7 @@ export async function beat(
     isDraining: row.draining === 1,
     wakes: row.wakes,
     others: {
-      // The one that asks has not ended.
+      // The asking transaction has not ended yet.
       commits: row.ended - (own.begun - own.underWay) - (row.other_beats ?? 0),
       unsure: Math.max(0, own.underWay - 1),
       standing: row.standing ?? 0,
@@ -266,7 +276,7 @@ export async function beat(
   }
 }
 
-/** At an orderly end: the next appliance need not wait. */
+/** Called at an orderly end, so that the next appliance need not wait. */
 export async function releaseDatabase(
   { byRow }: Pick<Store, 'byRow'>,
   held: Holding,

@@ -3,12 +3,12 @@ import { type DutyName, dutyNames } from './duties.js'
 import { type FileHashes, readHashes } from './files.js'
 import { leaseMs } from './lease.js'
 
-/** How a node stands, for who looks at all of them. */
+/** A node's state, for overviews of all nodes. */
 export interface NodeStanding {
   name: string
   number: number
   epoch: number
-  /** How many signs of life it has given; with each it hears whether it is to drain. */
+  /** How many signs of life it has given; with each it learns whether it shall drain. */
   beat: number
   version: string
   /**
@@ -16,29 +16,29 @@ export interface NodeStanding {
    * `lost`: others took it for dead; `stopped`: it ended by itself; `file`: its database is a file, which it alone has.
    */
   state: 'up' | 'draining' | 'silent' | 'lost' | 'stopped' | 'file'
-  /** It works beside others. */
+  /** Whether it works beside others. */
   joins: boolean
-  /** For how long it has given no sign of life, in milliseconds; null where its database is a file. */
+  /** How long it has given no sign of life, in milliseconds; null if its database is a file. */
   silentMs: number | null
   startedAt: number
   goneAt: number | null
-  /** Deliveries that wait at it, counted up to `mostCounted` and one more. */
+  /** Deliveries that wait at it, counted up to one above `mostCounted`. */
   queued: number
   duties: DutyName[]
-  /** How much of the duties it takes, beside those of the others. */
+  /** Its weight among the others, for its share of the duties. */
   weight: number
   clockAheadMs: number
   takenOver: number
-  /** Rule files that the operator has for it, by their hashes. */
+  /** The hashes of the operator's rule files on it. */
   files: FileHashes
 }
 
-/** For commands and pages: so many deliveries a node are counted. */
+/** For commands and pages: how many deliveries of a node are counted. */
 export const mostCounted = 100_000
 
 /**
- * All nodes that the database knows, by their numbers. `isFile`: it has one, whose row says who started last; without
- * `counts` nobody asks how much waits at them.
+ * All nodes that the database knows, by their numbers. `isFile`: there is one, whose row says who started last;
+ * without `counts` their waiting deliveries are not counted.
  */
 export async function listNodes(
   read: Read,
@@ -66,7 +66,7 @@ export async function listNodes(
         startedAt: row.started_at,
         goneAt: row.gone_at,
         queued: counts ? await countQueued(read, row.number) : 0,
-        // Who is alone has all of them, and no row says so.
+        // A single appliance has all duties, without rows about them.
         duties: row.joins === 1 ? dutyNames.filter((name) => own.includes(name)) : [...dutyNames],
         weight: row.weight,
         clockAheadMs: row.clock_ahead_ms,
@@ -77,7 +77,7 @@ export async function listNodes(
   )
 }
 
-/** The files that not all nodes have alike that are there. */
+/** The files that differ between the nodes that are there. */
 export function differingFiles(nodes: readonly NodeStanding[]): string[] {
   const there = nodes.filter(
     ({ state, joins }) => joins && (state === 'up' || state === 'draining'),

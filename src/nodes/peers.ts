@@ -7,14 +7,14 @@ export interface Peer {
   name: string
   number: number
   epoch: number
-  /** Where it hears rings, as `10.0.0.2:8027`; empty: nowhere. */
+  /** Where it listens for rings, as `10.0.0.2:8027`; empty: nowhere. */
   address: string
 }
 
-/** A node by its name, by its number, or by what it does for all. */
+/** A node by its name, its number, or its duty. */
 export type NodeWanted = string | number | { duty: DutyName }
 
-/** All that are alive but this one. */
+/** All living nodes except this one. */
 export const listPeers = (read: Read, { epoch }: { epoch: number }): Promise<Peer[]> =>
   areAlive(read)
     .where('epoch', '<>', epoch)
@@ -22,7 +22,7 @@ export const listPeers = (read: Read, { epoch }: { epoch: number }): Promise<Pee
     .select(['name', 'number', 'epoch', 'address'])
     .execute()
 
-/** The node that is meant, as the database knows it; undefined where it knows none. */
+/** The wanted node, as the database knows it; undefined if it knows none. */
 export async function findNode(
   read: Read,
   wanted: NodeWanted,
@@ -44,13 +44,13 @@ export async function findNode(
   return node && { ...node, isAlive: await isLivingEpoch(read, node.epoch) }
 }
 
-/** Whether what a node of this epoch says counts. */
+/** Whether a node of this epoch is alive, so that its word counts. */
 export async function isLivingEpoch(read: Read, epoch: number): Promise<boolean> {
   const found = await areAlive(read).where('epoch', '=', epoch).select('name').executeTakeFirst()
   return found !== undefined
 }
 
-/** Says where this node hears rings. */
+/** Stores where this node listens for rings. */
 export async function tellAddress(
   { byRow }: Pick<Store, 'byRow'>,
   { name, epoch }: { name: string; epoch: number },
@@ -66,7 +66,7 @@ export async function tellAddress(
   )
 }
 
-/** Has nodes that no ring reaches look for what there is to do: with their next signs of life, 2 seconds later at most. */
+/** Makes nodes that no ring reaches look for work at their next signs of life, at most 2 seconds later. */
 export async function wakeNodes(
   { byRow }: Pick<Store, 'byRow'>,
   epochs: readonly number[] | 'all',

@@ -2,26 +2,27 @@ import type { SharedCounts } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { cell, rowsOf, type Store } from '../store/index.js'
 
-// As many keys are told and heard of at once: more take their turn, and what is not heard of is not held back by others' counts.
+// How many keys are told and received at once: others take their turn, and a key that is not received is not limited by
+// other nodes' counts.
 const mostTold = 2_000
 const mostHeard = 20_000
 const sweepEveryMs = 60_000
 const busyMs = 5 * sweepEveryMs
 const soonMs = 900_000
 
-/** Tells other nodes what this one has counted, and hears what they have. */
+/** Tells other nodes this node's counts, and receives theirs. */
 export interface RateExchange {
-  /** Whether there was anything to tell or to hear. */
+  /** Resolves with whether there was anything to tell or to receive. */
   run(): Promise<boolean>
 }
 
-/** By rows of `rates`, one upsert and one look at a time. */
+/** Uses rows of `rates`, with one upsert and one read at a time. */
 export function makeRateExchange(
   { store, clock }: { store: Pick<Store, 'read' | 'byRow' | 'node'>; clock: Clock },
   counts: SharedCounts,
 ): RateExchange {
   let sweptAt = clock.now()
-  // Where nobody has told anything for long there is nothing that could be past.
+  // If nobody has told anything for long, no row can be out of date.
   let busyAt = Number.NEGATIVE_INFINITY
   return {
     async run() {
@@ -45,7 +46,7 @@ export function makeRateExchange(
                   cell(2, 'integer').as('node'),
                   cell(3, 'integer').as('count'),
                 ])
-                // SQLite would take `on conflict` for the condition of a join.
+                // SQLite would parse `on conflict` as the condition of a join.
                 .where((w) => w.lit(true)),
             )
             .onConflict((conflict) =>
@@ -77,7 +78,7 @@ export function makeRateExchange(
             .execute(),
         )
       }
-      // What is counted for hours may be a second late.
+      // Counts over hours may be a second late.
       return untold.length > 0 || rows.some(({ endsAt }) => endsAt - now <= soonMs)
     },
   }

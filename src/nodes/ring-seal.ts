@@ -3,7 +3,7 @@ import { keepNewest } from '../bounded/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { isJsonObject } from '../json/index.js'
 
-/** Whom a ring is from and whom it is for, by their epochs, and when it was made, by the clock of who made it. */
+/** A ring's sender and receiver, by their epochs, and its time by the sender's clock. */
 export interface RingHead {
   at: number
   nonce: string
@@ -11,16 +11,17 @@ export interface RingHead {
   to: number
 }
 
-// Clocks of nodes that work together are seconds apart at most; further ones cost a look at the database.
+// Clocks of cooperating nodes are at most seconds apart; a larger difference costs a read of the
+// database.
 const goodForMs = 60_000
-// More than all nodes together may send while one is good.
+// More rings than all nodes together may send while one is valid.
 const mostKnown = 32_768
 const purpose = 'ring of a node'
 const answerPurpose = 'answer to a ring'
 
 /**
- * Sealed by a key that is derived of the appliance's (AES-256-GCM): nobody else makes one, reads one or changes one. Good
- * once, for a minute, and for the one start of the one node that it is for.
+ * Sealed with a key derived from the appliance's (AES-256-GCM): nobody else can make, read or change a ring. It is
+ * valid once, for a minute, for one start of its one receiver.
  */
 export function sealRing(
   key: Pick<ApplianceKey, 'seal'>,
@@ -31,11 +32,13 @@ export function sealRing(
   return { sealed: key.seal(JSON.stringify({ head: { ...head, nonce }, body }), purpose), nonce }
 }
 
-/** Only whoever could read the ring knows its nonce, so that no answer is good for another one. */
+/** Only the receiver of the ring knows its nonce, so that no answer fits another ring. */
 export const sealAnswer = (key: Pick<ApplianceKey, 'seal'>, nonce: string, answer: unknown) =>
   key.seal(JSON.stringify({ nonce, answer }), answerPurpose)
 
-/** What was answered to the ring with this nonce; undefined where it is of another one, or not sealed by our key. */
+/**
+ * The answer to the ring with this nonce; undefined if it belongs to another ring, or is not sealed with our key.
+ */
 export function openAnswer(
   key: Pick<ApplianceKey, 'unseal'>,
   nonce: string,
@@ -45,7 +48,7 @@ export function openAnswer(
   return found?.nonce === nonce ? found.answer : undefined
 }
 
-/** Opens rings; `refused` says why one is not heard. */
+/** Opens rings; `refused` says why one is rejected. */
 export function makeRingGate(key: Pick<ApplianceKey, 'unseal'>) {
   const known = new Map<string, true>()
   return {

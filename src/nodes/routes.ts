@@ -7,8 +7,9 @@ import type { Store } from '../store/index.js'
 import { joinPath, takeInvite } from './invite.js'
 
 /**
- * Hands out what `posthorn node invite` has kept, once, to who has its code. All else gets the same answer, so that
- * nobody learns which codes there are or were. What is answered is sealed with the code: TLS adds nothing to it.
+ * Hands out what `posthorn node invite` kept, once, to the client with its code. Every other request gets the same
+ * answer, so that nobody learns which codes exist or existed. The answer is sealed with the code, so TLS would add
+ * nothing.
  */
 export function invitePages(pages: Pages, { store, clock }: { store: Store; clock: Clock }): void {
   const shape = { raw: true, crossSite: true, maxBodyBytes: 4_096, asJson: {} } as const

@@ -2,8 +2,8 @@
 const mostThreads = 64
 
 /**
- * By which numbers a node's outbound threads keep what they learn: those of the first node are those of an appliance that
- * is alone.
+ * The numbers under which a node's outbound threads keep what they learn; the first node has those of a single
+ * appliance.
  */
 export const threadsOf = ({ number }: { number: number }) => ({
   first: (number - 1) * mostThreads,

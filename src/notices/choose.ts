@@ -4,11 +4,11 @@ import type { NoticeMailRead, NoticeRowRead } from './read.js'
 
 /** The settings of `[operator]` that say what is mailed, and how often. */
 export interface TellSettings {
-  /** Kinds of which nothing is mailed. */
+  /** Kinds that are never mailed. */
   silence: readonly string[]
-  /** One thing is told at once at most so often. */
+  /** How soon the same thing may be told at once again. */
   againAfterMs: number
-  /** Mails at once in any 24 hours. */
+  /** The most urgent mails in any 24 hours. */
   burningPerDay: number
   /** The zone in which days begin and end. */
   zone: string
@@ -17,17 +17,20 @@ export interface TellSettings {
 /** A mail that has left, as far as limits count it. */
 type MailSent = Pick<NoticeMailRead, 'kind' | 'at'>
 
-// What customers bring about, by their mail or their zones, as often as they like.
+// Notices that customers can cause as often as they like, by their mail or their zones.
 const ofCustomers: readonly string[] = [
   ...(['account-paused', 'account-warned', 'domain-record', 'webhook'] as const),
 ] satisfies NoticeKind[]
 
-// Mail at once waits for so long, so that what burns together is one mail.
+// How long an urgent mail waits, so that notices that come together share a mail.
 const groupMs = 60_000
-/** What stays as it was is named again so often, where nothing else makes a mail. */
+/** How often an unchanged notice is named again if nothing else causes a mail. */
 const remindMs = 7 * dayMs
 
-/** What is to be mailed at once, now; empty while others may follow within a minute, or too many have left. */
+/**
+ * The notices to mail at once now; empty while others may follow within a minute, or if too many mails have
+ * left.
+ */
 export function chooseBurning(
   open: readonly NoticeRowRead[],
   mails: readonly MailSent[],
@@ -40,15 +43,16 @@ export function chooseBurning(
       !isSilent(row, settings, now) &&
       (row.urgent_at === null || !isRecent(row.urgent_at, now, settings.againAfterMs)),
   )
-  // None that waits for others any longer, or nothing at all.
+  // No notice has waited long enough for others, or there is none.
   if (due.every(({ staged_at: at }) => isRecent(at, now, groupMs))) return []
   const isOwn = due.some(({ kind }) => !ofCustomers.includes(kind))
-  // Half of the mails is for what is the appliance's own: no customer uses them up and hides a full disk.
+  // Half of the mails is reserved for the appliance's own troubles: no customer can use them up and hide
+  // a full disk.
   const kept = isOwn ? 0 : Math.ceil(settings.burningPerDay / 2)
   return leftToday(mails, settings, now) > kept ? due : []
 }
 
-/** How many more may leave at once. */
+/** How many more urgent mails may leave. */
 export const leftToday = (
   mails: readonly MailSent[],
   { burningPerDay }: TellSettings,
@@ -65,7 +69,7 @@ export interface Daily {
   settled: NoticeRowRead[]
 }
 
-/** Undefined where there is nothing to say today. */
+/** Undefined if there is nothing to tell today. */
 export function chooseDaily(
   rows: readonly NoticeRowRead[],
   settings: TellSettings,
@@ -78,7 +82,7 @@ export function chooseDaily(
     burning: open.filter(({ severity }) => severity === 'burning'),
     fresh: daily.filter(({ fresh }) => fresh === 1),
     still: daily.filter(({ fresh }) => fresh === 0),
-    // What came and went without being told is in the history; what burned is told in any case.
+    // Notices that came and went untold are only in the history; urgent ones are told in any case.
     settled: heard.filter(
       ({ state, severity, told_at: told }) =>
         state === 'settled' && (told !== null || severity === 'burning'),
@@ -96,7 +100,7 @@ const isSilent = (
   now: number,
 ): boolean => silence.includes(kind) || (until !== null && now < until)
 
-/** The day of a time where the operator is: `2026-11-21`. */
+/** The day of a time in the operator's zone: `2026-11-21`. */
 export const dayIn = (zone: string, at: number): string =>
   new Intl.DateTimeFormat('en-CA', {
     timeZone: zone,

@@ -12,11 +12,11 @@ export interface NoticePart {
   /** Empty: none. */
   heading: string
   notices: readonly Notice[]
-  /** `short`: the first line alone. */
+  /** `short`: only the first line. */
   shape: 'full' | 'short' | 'settled'
 }
 
-/** What another folder has written for the end of the mail, such as the weekly report. */
+/** Another folder's text for the end of the mail, such as the weekly report. */
 export interface Annex {
   text: string
   /** Markup, with everything in it escaped. */
@@ -25,9 +25,9 @@ export interface Annex {
 
 /** What a mail to the operator is made of. */
 export interface Composition {
-  /** The host that speaks. */
+  /** The host that sends the mail. */
   host: string
-  /** What the subject says; without it the worst of the notices. */
+  /** The subject; by default it tells the worst notice. */
   about?: string
   parts: readonly NoticePart[]
   annex?: Annex | undefined
@@ -35,7 +35,7 @@ export interface Composition {
   zone: string
 }
 
-// RFC 5322 §2.1.1 wants 78 of a line; a phone shows about half of it.
+// RFC 5322 §2.1.1 recommends lines of 78 characters; a phone shows about half of that.
 const maxSubject = 120
 
 /** Writes a mail of notices: each with what is wrong and how to fix it. */
@@ -124,7 +124,7 @@ function htmlOf({ heading, notices, shape }: NoticePart, zone: string): string {
   return head + cards.join('')
 }
 
-// Styles stand at each element: many mail programs drop a style sheet.
+// Styles are on each element, as many mail programs drop a style sheet.
 const font = 'font-family:system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif;'
 const small = 'color:#6b7280;font-size:13px;'
 const h2 = 'font-size:17px;margin:22px 0 4px;'
@@ -148,18 +148,18 @@ const page = (title: string, parts: readonly string[]): string =>
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 
-/** Since when it is so, and how often it was said. */
+/** Since when the notice is open, and how often it was raised. */
 function sinceOf({ firstAt, count }: Notice, zone: string): string {
   const times = count > 1 ? `, ${count} times` : ''
   return `since ${shownAt(firstAt, zone)}${times}`
 }
 
-/** From when to when it was so. */
+/** From when to when the notice was open. */
 function lastedOf({ firstAt, settledAt }: Notice, zone: string): string {
   return `${shownAt(firstAt, zone)} until ${shownAt(settledAt ?? firstAt, zone)}`
 }
 
-/** `Sat 21 Nov 13:05`, where the operator is. */
+/** `Sat 21 Nov 13:05`, in the operator's zone. */
 export const shownAt = (at: number, zone: string): string =>
   new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
@@ -173,6 +173,6 @@ export const shownAt = (at: number, zone: string): string =>
     .format(at)
     .replaceAll(',', '')
 
-/** A text of at most so many characters. */
+/** A text cut to at most `most` characters. */
 const cut = (text: string, most: number) =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text

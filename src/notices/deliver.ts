@@ -9,11 +9,13 @@ import type { NoticeMailRead } from './read.js'
 export interface Way {
   /** `relay smtp.example.net:587`, `command /usr/local/bin/page`. */
   name: string
-  /** Rejects with what went wrong; resolves with the reply. `id`: of the mail, the same at each try. */
+  /**
+   * Rejects with what went wrong; resolves with the reply. `id` is the mail's, the same at each try.
+   */
   send(mail: OperatorMessage, id: string): Promise<string>
 }
 
-/** What looking after mails to the operator needs. */
+/** What watching over mails to the operator needs. */
 export interface NoticeDeliveryDeps {
   store: Store
   clock: Clock
@@ -22,19 +24,19 @@ export interface NoticeDeliveryDeps {
   ways: readonly Way[]
   /** How long the queue may take before the other ways are tried. */
   afterMs: number
-  /** Whether the queue stands still, so that nothing is waited for. */
+  /** Whether the queue stands still, so that waiting for it is useless. */
   isStuck(): Promise<boolean>
-  /** Takes a mail that has left another way out of the queue. */
+  /** Removes a mail from the queue that left by another way. */
   withdraw(tx: Tx, emailId: string): Promise<void>
 }
 
-// How soon a mail is tried again by the other ways: a relay that refuses is not asked with each
-// look.
+// How soon a mail is tried again by the other ways, so that a refusing relay is not asked at each
+// check.
 const againMs = 300_000
 
 /**
- * Looks after mails to the operator that are on their way: what the queue does not bring within its time
- * leaves by another way. A kill between that and its note may bring it twice, with the same Message-ID.
+ * Watches over mails to the operator: a mail that the queue does not deliver within its time leaves by
+ * another way. A kill before this is noted may deliver it twice, with the same Message-ID.
  */
 export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
   const { store, clock, log, ways, withdraw } = deps
@@ -72,7 +74,7 @@ export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
       })
       return
     }
-    // The queue still tries; and where there is neither queue nor way, the log is all there is.
+    // The queue still tries. With neither queue nor other way, only the log is left.
     if (waits) return
     const why = [queued?.reply ?? '', ...left.failures].filter((one) => one !== '').join('; ')
     const result = why === '' ? 'operator.notify is not set, and there is no command' : why
@@ -99,7 +101,7 @@ export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
   }
 }
 
-// The latest mails that are looked after, and how long each is tried.
+// How many of the latest mails are watched, and how long each is tried.
 const mostLooked = 50
 const giveUpMs = 2 * dayMs
 
@@ -120,10 +122,10 @@ export async function sendBy(
   return { failures }
 }
 
-/** What became of a mail in the queue. */
+/** The fate of a mail in the queue. */
 type Fate = { kind: 'waiting' | 'delivered' | 'ended'; reply: string }
 
-/** Where a mail is: in the queue, delivered, or ended without. */
+/** Whether a mail waits in the queue, was delivered, or ended undelivered. */
 async function fateOf(store: Store, emailId: string): Promise<Fate> {
   const { read } = store
   const waiting = await read

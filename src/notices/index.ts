@@ -1,8 +1,8 @@
 /**
- * Owns what the operator is told: one row a thing that is wrong, from when it is raised until it is settled,
- * and the mails that tell it. What must hold: at most one mail a day, and a bounded number at once of what
- * burns; each thing is told once, whoever dies when; what the queue cannot bring goes another way; nothing
- * that others named can become a line, a command or markup. See README.md.
+ * Owns what the operator is told: one row for each fault, from when it is raised until it is settled, and
+ * the mails about it. What must hold: at most one mail a day, and a bounded number of urgent ones; each
+ * fault is told once, even if a process dies meanwhile; a mail that the queue cannot deliver goes another
+ * way; no name that others chose can become a line, a command or markup. See README.md.
  */
 
 export { chooseBurning, chooseDaily, dayIn, type TellSettings } from './choose.js'

@@ -17,24 +17,26 @@ interface Remembered {
   toldAt: number | undefined
 }
 
-/** What burns while the database cannot be written: told from memory, and handed over when it can. */
+/**
+ * Urgent notices while the database cannot be written: told from memory, and handed over once it can.
+ */
 export interface EmergencyMemory {
-  /** Takes what burns now; what is not in it any more is settled. */
+  /** Takes the urgent notices of now; earlier ones that are missing are settled. */
   hold(burning: readonly Raised[]): void
-  /** Sends what is due by the ways that need no database. */
+  /** Sends due mails by the ways that need no database. */
   tell(): Promise<void>
-  /** The database works: writes down what was told meanwhile, so that it is not told again. */
+  /** The database works again: stores what was told meanwhile, so that it is not told again. */
   handOver(tx: Tx): Promise<void>
   forget(): void
   readonly size: number
 }
 
-// As `choose.ts` has it: what burns together is one mail.
+// As in `choose.ts`: urgent notices that come together share a mail.
 const groupMs = 60_000
 
 /**
- * Notices that could not be written down because the database is not writable: they are told from
- * memory, each once.
+ * Notices that could not be stored because the database is not writable: each is told once, from
+ * memory.
  */
 export function makeEmergencyMemory(deps: {
   clock: Clock
@@ -48,7 +50,7 @@ export function makeEmergencyMemory(deps: {
   /** The keys are kind and key of each notice, settled ones too. */
   const told = new Map<string, number>()
   const left: number[] = []
-  /** Mails that have left since writing works no more. */
+  /** Mails that left since writing stopped working. */
   const mails: Insertable<Tables['notice_mails']>[] = []
   const nameOf = ({ kind, key }: Raised) => `${kind} ${key}`
 
@@ -133,7 +135,7 @@ export function makeEmergencyMemory(deps: {
   }
 }
 
-/** What is raised as a notice that is in no table. */
+/** A raised notice in the form of a row, although it is in no table. */
 function asNotice({ kind, key, severity, text, fix }: Raised, now: number): Notice {
   const joined = (lines: string | readonly string[]) =>
     [lines]

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { NoticeRow, Read, Tx } from '../store/index.js'
 
-/** What an operator can be told of, and silence: `[operator] silence` names these. */
+/** The kinds of notices that an operator can get, and silence by name in `[operator] silence`. */
 export const noticeKinds = {
   'account-paused': 'an account is paused',
   'account-warned': 'an account nears a pause',
@@ -36,34 +36,35 @@ export const isNoticeKind = (text: string): text is NoticeKind => Object.hasOwn(
 /** How soon the operator has to know. */
 export type Severity = NoticeRow['severity']
 
-/** What it is about: one thing of a kind, such as a domain's id. */
+/** The subject of a notice: one thing of a kind, such as a domain's id. */
 export interface About {
   kind: NoticeKind
   key: string
 }
 
 /**
- * Something the operator is to know. A text is one line; an array is lines, of which the first says all.
- * No line becomes two, whatever name of others stands in it.
+ * Something that the operator shall know. A text is one line; an array has several lines, of which the
+ * first says all. No line becomes two, whatever names of others it contains.
  */
 export interface Raised extends About {
   /** `burning` is mailed at once, `daily` with the mail of the day. */
   severity: Severity
   text: string | readonly string[]
-  /** The command, record or page that mends it. Ids, never names: an operator pastes it. */
+  /** The command, record or page that mends it. It has ids, never names, as operators paste it. */
   fix: string | readonly string[]
-  /** How far it has come; when this changes it is told anew. */
+  /** How far the fault has come; a change tells it again. */
   stage?: string
 }
 
-/** The most open notices of one kind; any further ones share a single notice, which counts them. */
+/** The most open notices of one kind; further ones share a single notice, which counts them. */
 const mostOpenOfKind = 200
 // The key of the notice that stands for any further ones; no id and no name has brackets around it.
 export const moreKey = '(more)'
 
 /**
- * Says something to the operator. Raised again while it is open it counts, and has the newest words; it is
- * mailed again only when its severity rises or its stage changes. To be settled when the cause is gone.
+ * Tells the operator something. An open notice that is raised again counts up and gets the newest words;
+ * it is mailed again only when its severity rises or its stage changes. The caller settles it when the
+ * cause is gone.
  */
 export async function notice(tx: Tx, raised: Raised & { now: number }): Promise<void> {
   const { kind, severity, stage = '', now } = raised
@@ -77,7 +78,7 @@ export async function notice(tx: Tx, raised: Raised & { now: number }): Promise<
       .updateTable('notices')
       .set({ ...words, severity, stage, last_at: now, count: open.count + 1 })
       .$if(isNew, (query) => query.set({ staged_at: now, fresh: 1 }))
-      // A lesser one that was to be told at once is not any more.
+      // A notice that is no longer urgent is no longer to be told at once.
       .$if(isNew || severity === 'daily', (query) =>
         query.set({ urgent: severity === 'burning' ? 1 : 0 }),
       )
@@ -115,14 +116,14 @@ export async function notice(tx: Tx, raised: Raised & { now: number }): Promise<
       fresh: 1,
       told_at: null,
       urgent: severity === 'burning' ? 1 : 0,
-      // What comes and goes is not mailed each time that it comes.
+      // A fault that comes and goes is not mailed each time.
       urgent_at: last?.urgent_at ?? null,
       silenced_until: last?.silenced_until ?? null,
     })
     .execute()
 }
 
-/** Notes that a notice's cause is gone. Nothing happens where there was no such notice. */
+/** Notes that a notice's cause is gone. Does nothing if there was no such notice. */
 export async function settled(tx: Tx, { kind, key, now }: About & { now: number }) {
   await tx
     .updateTable('notices')
@@ -133,7 +134,10 @@ export async function settled(tx: Tx, { kind, key, now }: About & { now: number 
     .execute()
 }
 
-/** After a look at all there is of a kind, or of those that `isLookedAt` names: what was not raised in it is settled. */
+/**
+ * Called after a check of all things of a kind, or of those that `isLookedAt` names: settles the notices that were not
+ * raised in it.
+ */
 export async function settleOthers(
   tx: Tx,
   {
@@ -149,7 +153,7 @@ export async function settleOthers(
   },
 ): Promise<void> {
   const keys = new Set(still.map((key) => oneLine(key, 200)))
-  // The one for many stays as long as there are so many.
+  // The shared notice stays while there are that many.
   if (keys.size > mostOpenOfKind) keys.add(moreKey)
   for (const { key } of await openOfKind(tx, kind)) {
     if (!keys.has(key) && isLookedAt(key)) await settled(tx, { kind, key, now })
@@ -162,7 +166,7 @@ export const openOfKind = (tx: Read, kind: NoticeKind) =>
     .selectFrom('notices')
     .select(['id', 'key', 'severity', 'stage', 'last_at'])
     .where('kind', '=', kind)
-    // A literal, or SQLite does not see that the index has all of them.
+    // A literal, or SQLite would not see that the partial index has all of them.
     .where('state', '=', sql.lit('open'))
     .execute()
 
@@ -180,7 +184,7 @@ const openOne = (tx: Tx, { kind, key }: About) =>
 const isFull = async (tx: Tx, kind: NoticeKind) =>
   (await openOfKind(tx, kind)).length >= mostOpenOfKind
 
-// How much of a notice is kept: others' words may stand in it.
+// How much of a notice is kept, as it may contain others' words.
 const maxLines = 60
 const maxLine = 1_000
 
@@ -192,7 +196,7 @@ const lines = (text: string | readonly string[]) =>
     .join('\n')
     .trimEnd()
 
-/** Without line ends, control characters, and signs that turn a line around or hide in it. */
+/** Without line ends, control characters, and characters that reverse a line or are invisible. */
 export function oneLine(text: string, atMost: number): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+/gu, ' ').trimEnd()
   return plain.length > atMost ? `${plain.slice(0, atMost - 1)}…` : plain

@@ -1,18 +1,20 @@
 import type { Read, Tx } from '../store/index.js'
 import { moreKey, type NoticeKind, openOfKind, settled } from './notice.js'
 
-/** Notices of one machine: where several nodes look each has its own, under its name, which no other one settles. */
+/** Notices of one machine: each of several nodes has its own, under its name, which no other node settles. */
 export interface NodeNotices {
   key(key: string): string
-  /** Whether a notice with this key is one that this machine sees to. */
+  /** Whether a notice with this key belongs to this machine. */
   isOwn(key: string): boolean
-  /** The key as it would be of an appliance that is alone. */
+  /** The key in the form of a single appliance. */
   plain(key: string): string
-  /** The first line says where. */
+  /** The lines; the first one says where. */
   text(text: string | readonly string[]): string[]
 }
 
-/** Kinds whose notices are all of one machine; of certificates those are that its listeners present. */
+/**
+ * Kinds whose notices all belong to one machine; of certificates only those that its listeners present.
+ */
 export const kindsOfNode: readonly NoticeKind[] = [
   'disk',
   'thread',
@@ -21,7 +23,7 @@ export const kindsOfNode: readonly NoticeKind[] = [
   'blocklist',
 ]
 
-/** `name`: of the node; undefined of an appliance that is alone. */
+/** `name` is the node's; undefined for a single appliance. */
 export const noticesOf = (name: string | undefined): NodeNotices => {
   const suffix = name === undefined ? '' : `@${name}`
   return {
@@ -35,14 +37,14 @@ export const noticesOf = (name: string | undefined): NodeNotices => {
   }
 }
 
-/** Whether a key names a node at all: none of what there is one of for all does. */
+/** Whether a key names a node at all: keys of things that all nodes share do not. */
 export const isOfNode = (key: string): boolean => key.includes('@')
 
 type Orphan = { kind: NoticeKind; key: string }
 
 /**
- * Notices of machines that nobody looks at any more: of a node that was forgotten, or of the appliance as it was before it
- * had a name beside others. `names`: of all nodes.
+ * Notices of machines that nobody checks any more: of a forgotten node, or of the appliance before it had a name beside
+ * others. `names` are those of all nodes.
  */
 export async function findOrphans(read: Read, names: readonly string[]): Promise<Orphan[]> {
   const hasNode = (key: string) => names.some((name) => noticesOf(name).isOwn(key))
@@ -54,7 +56,7 @@ export async function findOrphans(read: Read, names: readonly string[]): Promise
   return found
 }
 
-/** Settles what nobody else would. */
+/** Settles notices that nobody else would settle. */
 export async function settleOrphans(
   tx: Tx,
   { names, now }: { names: readonly string[]; now: number },

@@ -6,7 +6,7 @@ export interface Notice {
   kind: string
   key: string
   severity: NoticeRow['severity']
-  /** How far it has come, where that matters. */
+  /** How far the fault has come, if that matters. */
   stage: string
   /** The first line says all. */
   text: string
@@ -18,7 +18,7 @@ export interface Notice {
   silencedUntil: number | null
 }
 
-/** What is open: burning first, then the newest first. */
+/** Open notices: urgent ones first, then the newest first. */
 export async function openNotices(read: Read): Promise<Notice[]> {
   const rows = await read
     .selectFrom('notices')
@@ -29,7 +29,7 @@ export async function openNotices(read: Read): Promise<Notice[]> {
   return rows.map(fromRow).sort(worstFirst)
 }
 
-/** What is settled, the newest first. */
+/** Settled notices, the newest first. */
 export async function pastNotices(read: Read, limit: number): Promise<Notice[]> {
   const of = (state: NoticeRow['state']) =>
     read
@@ -53,7 +53,7 @@ export async function findNotice(read: Read, id: number): Promise<Notice | undef
   return row && fromRow(row)
 }
 
-/** Nothing is mailed about it until then, also when it comes again; null ends that. */
+/** Nothing is mailed about it until then, even if it comes again; null ends the silence. */
 export async function silenceNotice(tx: Tx, id: number, until: number | null): Promise<void> {
   await tx.updateTable('notices').set({ silenced_until: until }).where('id', '=', id).execute()
 }
@@ -68,7 +68,7 @@ export async function operatorMails(read: Read, limit: number) {
     .execute()
 }
 
-/** A notice's row as it is read: ids are numbers then. */
+/** A notice's row as it is read, with ids as numbers. */
 export type NoticeRowRead = { [K in keyof NoticeRow]: K extends 'id' ? number : NoticeRow[K] }
 /** A mail's row as it is read. */
 export type NoticeMailRead = {
@@ -94,7 +94,7 @@ export const fromRow = (row: NoticeRowRead): Notice => ({
 /** The first line, which says all. */
 export const titleOf = ({ text }: Pick<Notice, 'text'>): string => text.split('\n')[0] ?? ''
 
-/** For `sort`: what is burning first, and of one severity the newest first. */
+/** For `sort`: urgent notices first, and the newest first within a severity. */
 export function worstFirst(a: Notice, b: Notice): number {
   const rank = ({ severity }: Notice) => (severity === 'burning' ? 0 : 1)
   return rank(a) - rank(b) || b.firstAt - a.firstAt

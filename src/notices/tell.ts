@@ -18,13 +18,13 @@ export interface TellDeps {
   settings: TellSettings
   /** The appliance's own name, which the mails carry. */
   host: string
-  /** Writes it into the queue: the mail's id, or undefined when nobody can sign or get it. */
+  /** Queues the mail; resolves with its id, or undefined if nobody can sign or get it. */
   post(tx: Tx, mail: OperatorMessage): Promise<string | undefined>
 }
 
-/** More than can leave in a day. */
+/** More mails than can leave in a day. */
 const mailsRead = 200
-// How much of the past is kept, for those who look.
+// How many past mails are kept, for pages and commands.
 const mailsKept = 400
 const pastKept = 1_000
 // Notices that one part of a mail names.
@@ -32,7 +32,7 @@ const shownOfPart = 40
 
 type ToldSoFar = Awaited<ReturnType<typeof toldSoFar>>
 
-/** What `tellBurning` goes by beside the time, for who asks again and again. */
+/** What `tellBurning` depends on beside the time, for callers that ask repeatedly. */
 const toldSoFar = async (read: Read) => ({
   rows: await rowsOf(read, 'open'),
   mails: await mailsOf(read),
@@ -43,8 +43,8 @@ export const watchTold = (store: Pick<Store, 'read' | 'commits'>): (() => Promis
   sinceCommit(store, () => toldSoFar(store.read))
 
 /**
- * Mails what burns, where it is time. The mail is written in the transaction that remembers it as told, so
- * it leaves once, whoever dies when. Returns whether there was one.
+ * Mails urgent notices when it is time. The mail is written in the transaction that notes it as told, so
+ * it leaves once, even if a process dies. Returns whether there was one.
  */
 export async function tellBurning(
   deps: TellDeps,
@@ -52,7 +52,7 @@ export async function tellBurning(
 ): Promise<boolean> {
   const { store, clock, log, settings } = deps
   const choose = ({ rows, mails }: ToldSoFar) => chooseBurning(rows, mails, settings, clock.now())
-  // Most of the time there is nothing, and nobody's turn is taken for that.
+  // Most of the time there is nothing, and then no write has to take its turn.
   if (choose(await known()).length === 0) return false
   const told = await store.write(async (tx) => {
     const now = clock.now()
@@ -86,8 +86,8 @@ export async function tellBurning(
 }
 
 /**
- * Writes the mail of the day, if there is something to say and today's has not left: what is wrong, what is
- * not any more, and the report that waits. Returns its subject.
+ * Writes the mail of the day, if there is something to tell and today's has not left: what is wrong, what
+ * is settled, and the waiting report. Returns its subject.
  */
 export async function tellDaily(deps: TellDeps, report?: () => Promise<Annex>) {
   const { store, clock, log, settings } = deps
@@ -138,11 +138,11 @@ export async function tellDaily(deps: TellDeps, report?: () => Promise<Annex>) {
   return subject
 }
 
-// The subject of a mail that has nothing but the weekly report.
+// The subject of a mail with only the weekly report.
 const aboutReport = { about: 'The week in mail' }
 const noDaily = { burning: [], fresh: [], still: [], settled: [] }
 
-/** The next mail of the day is to have the weekly report; asked for twice, it has it once. */
+/** The next mail of the day shall have the weekly report; asking twice adds it once. */
 export async function askForReport({ store, clock, settings }: TellDeps): Promise<void> {
   await store.write(async (tx) => {
     const now = clock.now()
@@ -158,17 +158,17 @@ export async function askForReport({ store, clock, settings }: TellDeps): Promis
   })
 }
 
-/** A test mail that went one way, and how it ended. */
+/** A test mail by one way, and how it ended. */
 export interface TestMail {
   subject: string
-  /** Its id, where the way was the queue. */
+  /** Its id, if the way was the queue. */
   emailId: string | undefined
   way: string
   ok: boolean
   answer: string
 }
 
-/** Notes test mails whose end is known, beside the mails of notices. */
+/** Notes finished test mails beside the mails of notices. */
 export async function noteTests(
   { store, clock, zone }: Pick<TellDeps, 'store' | 'clock'> & { zone: string },
   tests: readonly TestMail[],
@@ -190,7 +190,7 @@ export async function noteTests(
   await store.write((tx) => tx.insertInto('notice_mails').values(rows).execute())
 }
 
-// A mail that is only asked for.
+// A mail that was only requested.
 const unsent = { email_id: null, path: '', result: '', text: '', html: '' }
 
 /** Puts a mail into the queue, and notes it. */
@@ -215,7 +215,7 @@ async function enter(
     .execute()
 }
 
-/** What was settled is past now, told or not worth it; and the oldest of all goes. */
+/** Settled notices become past, told or not worth telling; the oldest past ones are deleted. */
 async function forget(tx: Tx): Promise<void> {
   await tx.updateTable('notices').set({ state: 'past' }).where('state', '=', 'settled').execute()
   const oldest = await tx

@@ -10,16 +10,16 @@ import {
 } from './documented.js'
 
 /**
- * Whether a type is of what a client sends (`in`) or of what it gets (`out`). What is sent is typed exactly, so that a
- * typo is an error; what is answered is typed so that fields and values of a newer server break no program.
+ * Whether a type describes what a client sends (`in`) or gets (`out`). Sent values are typed exactly, so that a typo
+ * is an error; answers are typed so that fields and values of a newer server break no program.
  */
 type Side = 'in' | 'out'
 
 interface Printer {
   side: Side
   /**
-   * What a schema is called on this side: one that is both sent and answered has two types, `Contact` and
-   * `ContactInput`.
+   * The name of a schema on this side: a schema that is both sent and answered has two types, `Contact`
+   * and `ContactInput`.
    */
   nameOf(name: string): string
 }
@@ -70,7 +70,7 @@ export function makeClientTypes(document: Document): string {
 const bodyOf = ({ requestBody }: DocumentedOperation): Schema[] =>
   Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
 
-/** The names of all schemas to which these lead. */
+/** The names of all schemas that these refer to. */
 function reached(from: readonly unknown[], schemas: Record<string, Schema>): Set<string> {
   const names = new Set<string>()
   const walk = (value: unknown): void => {
@@ -91,8 +91,7 @@ function reached(from: readonly unknown[], schemas: Record<string, Schema>): Set
 }
 
 /**
- * An interface where it is possible: editors show its name in errors, while they spell out an alias
- * in full.
+ * An interface if possible: editors show its name in errors, while they spell out an alias in full.
  */
 function declaration(printer: Printer, name: string, schema: Schema): string {
   const type = print(printer, schema, '')
@@ -101,7 +100,7 @@ function declaration(printer: Printer, name: string, schema: Schema): string {
   return form === 'interface' ? `${start} ${type}` : `${start} = ${type}`
 }
 
-/** Only these can be an interface; unions and types that may be null can not. */
+/** Only these can be an interface; unions and types that may be null cannot. */
 const isPlain = (schema: Schema) =>
   schema.properties !== undefined &&
   !Array.isArray(schema.type) &&
@@ -111,7 +110,8 @@ function print(printer: Printer, schema: Schema, indent: string): string {
   if (typeof schema.$ref === 'string') return printer.nameOf(nameIn(schema.$ref))
   if ('const' in schema) return literal(schema.const)
   if (Array.isArray(schema.enum)) {
-    // A newer server may answer with another value. `string & {}` allows any text, and editors still offer those known.
+    // A newer server may answer with another value. `string & {}` allows any text, and editors still offer the known
+    // ones.
     const open = printer.side === 'out' ? ['(string & {})'] : []
     return [...schema.enum.map(literal), ...open].join(' | ')
   }
@@ -147,16 +147,16 @@ function printType(printer: Printer, schema: Schema, type: string, indent: strin
   }
 }
 
-/** A type without its objects: what still stands there holds it together, or does not. */
+/** A type without its objects: the rest shows whether it needs parentheses. */
 function withoutBraces(type: string): string {
   const less = type.replace(/\{[^{}]*\}/g, '')
   return less === type ? type : withoutBraces(less)
 }
 
 /**
- * An object without alternatives is its fields. With alternatives (`html` or `template`) it is the fields that all of
- * them share, and one of some blocks: the fields that an alternative needs, what else may be given with them, and as
- * `never` those by which the other alternatives are known.
+ * An object without alternatives is its fields. With alternatives (`html` or `template`) it is the fields that all
+ * share, and one of some blocks: an alternative's required fields, its optional ones, and as `never` the fields that
+ * mark the other alternatives.
  */
 function printObject(printer: Printer, schema: Schema, indent: string): string {
   const { properties, additionalProperties } = schema
@@ -196,8 +196,8 @@ function printObject(printer: Printer, schema: Schema, indent: string): string {
 }
 
 /**
- * An object of which one of several sets of fields is needed. What each asks for first excludes the
- * others: `html` or `template`, never both.
+ * An object that needs one of several sets of fields. The first field of each set excludes the
+ * other sets: `html` or `template`, never both.
  */
 function alternatives(schema: Schema): { names: string[]; key: string }[] {
   const choices = ((schema.oneOf ?? schema.anyOf) as Schema[] | undefined) ?? []
@@ -207,7 +207,7 @@ function alternatives(schema: Schema): { names: string[]; key: string }[] {
   })
 }
 
-/** Null means absent in what is sent. A field that chooses an alternative has to be there, so it cannot be null. */
+/** In a request null means absent. A field that chooses an alternative must be there, so it cannot be null. */
 function withoutNull(schema: Schema): Schema {
   const { type, anyOf, ...rest } = schema
   if (Array.isArray(anyOf)) {
@@ -218,11 +218,11 @@ function withoutNull(schema: Schema): Schema {
 }
 
 function field(printer: Printer, name: string, schema: Schema, needed: boolean, indent: string) {
-  // A client may give a Date for every field that is named as a time, also where the schema allows more than RFC 3339.
+  // A client may give a Date for every field that is named as a time, even if the schema allows more than RFC 3339.
   const isTime = printer.side === 'in' && /At$/.test(name)
   const type = print(printer, isTime ? { ...schema, format: 'date-time' } : schema, indent)
   const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : `'${name}'`
-  // With `exactOptionalPropertyTypes` too, a field may be given as undefined.
+  // A field may be given as undefined, even with `exactOptionalPropertyTypes`.
   const absent = !needed && printer.side === 'in' ? ' | undefined' : ''
   return `${comment(schema.description, indent)}${indent}${key}${needed ? '' : '?'}: ${type}${absent}`
 }
@@ -232,18 +232,15 @@ const literal = (value: unknown) =>
 
 const unique = (texts: string[]) => [...new Set(texts)]
 
-/**
- * The end mark of a comment within a description would end the comment there, so it is taken
- * apart.
- */
+/** A comment's end mark inside a description would end the comment, so it is split. */
 const comment = (text: unknown, indent: string) =>
   typeof text === 'string'
     ? `${indent}/** ${text.replaceAll('*/', '* /').replace(/\s*\n\s*/g, ' ')} */\n`
     : ''
 
 /**
- * One table for all operations, which the client's generic functions are typed by: a function for
- * each would be a thousand lines that are loaded in every program.
+ * One table of all operations types the client's generic functions: a function for each would be a
+ * thousand lines that every program loads.
  */
 function operationTable(
   operations: readonly NamedOperation[],
@@ -272,7 +269,8 @@ function operationTable(
 const inline = (fields: readonly string[]) =>
   fields.length === 0 ? 'Record<never, never>' : `{ ${fields.join('; ')} }`
 
-// By the code and not by the status: one status has many codes, and a program branches on the code.
+// Keyed by the code and not by the status: one status has many codes, and programs branch on the
+// code.
 function errorTable(
   operations: readonly NamedOperation[],
   schemas: Record<string, Schema>,

@@ -2,14 +2,14 @@ import { type Described, type RefusalExample, refusal } from '../contract/index.
 import { closed, count, text } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
 
-/** The errors that every endpoint has because of what its route is, whatever it does. */
+/** The errors that an endpoint has because of its route, whatever it does. */
 export function commonRefusals(
   route: ApiRoute,
   { may, query, refusesOthers }: Pick<Described, 'may' | 'query' | 'refusesOthers'>,
 ): RefusalExample[] {
   const looksAtQuery = query !== undefined || refusesOthers === true
   return [
-    // Bodies of JSON have it among theirs.
+    // JSON bodies already have it among their refusals.
     ...(looksAtQuery && route.body !== 'json' ? [shapeRefusal] : []),
     ...(may === 'operator' ? [otherHost] : []),
     ...(route.body === 'json' ? jsonRefusals : []),
@@ -78,7 +78,7 @@ const codingRefusal = refusal(
 )
 
 /**
- * What every operation with a JSON body can answer before its own code is asked; they are added to
+ * What every operation with a JSON body can answer before its own code runs; they are added to
  * each, so that no operation can forget one.
  */
 const jsonRefusals: RefusalExample[] = [
@@ -97,7 +97,7 @@ const jsonRefusals: RefusalExample[] = [
   codingRefusal,
 ]
 
-/** The same for the import, the only request that is no JSON (interface.md). */
+/** The same for the import, the only request that is not JSON (interface.md). */
 const formRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
@@ -134,8 +134,8 @@ const bodyRefusals = (maxBodyBytes: number): RefusalExample[] => [
 ]
 
 /**
- * Two codes but one message and no more fields: interface.md wants a missing key and a wrong one
- * told apart by nothing else, so that nobody learns which keys exist.
+ * Two codes but one message and no more fields: by interface.md nothing else may distinguish a
+ * missing key from a wrong one, so that nobody learns which keys exist.
  */
 const keyRefusals: RefusalExample[] = [
   refusal('missing_api_key', 'No Authorization header', 'Unauthorized'),
@@ -149,7 +149,9 @@ const keyRefusals: RefusalExample[] = [
   refusal('application_error', 'A fault of the service', 'Something went wrong on our side'),
 ]
 
-/** RFC 9110 §15.5.20: of the operator's API, which is served like the pages by its own names alone. */
+/**
+ * RFC 9110 §15.5.20: for the operator's API, which is served only by its own names, like the pages.
+ */
 const otherHost = refusal(
   'forbidden',
   'The Host of the request is none that the listener is known by',
@@ -157,7 +159,7 @@ const otherHost = refusal(
   { status: 421 },
 )
 
-/** Of every POST: `Idempotency-Key`. */
+/** For every POST: `Idempotency-Key`. */
 const repeatRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
@@ -186,7 +188,7 @@ const stopping = refusal(
   'The server is shutting down',
 )
 
-/** What answers where there is no endpoint: of every path, so of none in particular. */
+/** The answers where there is no endpoint, which belong to no particular path. */
 export const nowhere = {
   NoSuchPath: refusal('not_found', 'No such path', 'There is nothing at this path'),
   NoSuchMethod: refusal(

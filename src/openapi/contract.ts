@@ -57,8 +57,8 @@ const itself: Contract = {
 }
 
 /**
- * Every domain with operations, in the order in which people read of them; some with those of another folder that
- * people look for among its own.
+ * Every domain with operations, in the order for readers; some include another folder's operations, which readers
+ * look for there.
  */
 export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]])[] = [
   [emails],
@@ -83,5 +83,5 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [itself],
 ]
 
-/** What only the operator's keys may do, and only where it is switched on; no client library has it. */
+/** What only the operator's keys may do, and only if it is switched on; no client library has it. */
 export const operatorContracts: typeof contracts = [[operatorApi]]

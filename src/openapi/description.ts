@@ -11,8 +11,8 @@ export interface Description {
 }
 
 /**
- * What a contract says, and those of other folders whose operations people look for among its own. A shape that several
- * operations have is the same in all of them.
+ * The description of a contract, with other folders' operations that readers look for there. A shape that several
+ * operations share is the same in all.
  */
 export function describe(contract: Contract, ...others: Omit<Contract, 'tag'>[]): Description {
   const schemas: Record<string, Schema> = {}

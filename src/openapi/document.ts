@@ -11,15 +11,15 @@ import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 const descriptions: readonly Description[] = contracts.map((those) => describe(...those))
 
-/** The same with the operator's API. */
+/** All descriptions with the operator's API. */
 export const withOperatorApi = (): readonly Description[] => [
   ...descriptions,
   ...operatorContracts.map((those) => describe(...those)),
 ]
 
 /**
- * The routes as far as their descriptions tell of them: enough for the client's types, which the build makes before
- * anything is compiled.
+ * The routes as far as their descriptions tell them, which is enough for the client's types: the build makes these
+ * before anything is compiled.
  */
 export const describedRoutes = (): ApiRoute[] =>
   descriptions.flatMap(({ operations, schemas }) =>
@@ -46,7 +46,8 @@ export interface Document {
 }
 
 /**
- * The OpenAPI 3.1 document of these routes. Throws where a route has no description or a description no route.
+ * The OpenAPI 3.1 document of these routes. Throws if a route has no description, or a description has no
+ * route.
  */
 export function makeDocument(
   routes: readonly ApiRoute[],
@@ -82,14 +83,14 @@ export function makeDocument(
       headers: responseHeaders,
       schemas: { ...schemas, ...webhookSchemas },
     },
-    // Of no operation, so nothing could refer to them where components are.
+    // They belong to no operation, so nothing could refer to them among the components.
     'x-elsewhere': elsewhere,
   }
 }
 
 /**
- * Goes through the routes of the running server and wants a description for each, and a route for
- * each description: the document cannot miss an endpoint or promise one. A difference is an error, which every test finds.
+ * Requires a description for each route of the running server, and a route for each description: the document can
+ * neither miss an endpoint nor invent one. A difference is an error, which every test finds.
  */
 function describePaths(
   routes: readonly ApiRoute[],
@@ -100,7 +101,7 @@ function describePaths(
   // The routes that nobody has described yet.
   const left = new Set(routes.filter(({ path }) => path.startsWith('/v1/')))
   for (const { tag, operations, schemas: own } of described) {
-    // Shapes that requests have: there null stands for a field that is absent, in answers it does not.
+    // The shapes of requests: there null stands for an absent field, unlike in answers.
     const taken = new Set(Object.values(operations).map(({ body }) => body?.shape))
     for (const [name, schema] of Object.entries(own)) {
       addSchema(schemas, name, taken.has(name) ? withNulls(schema) : schema)
@@ -123,7 +124,7 @@ function describePaths(
   throw new Error(`${missing.method} ${missing.path} has no description in src/openapi`)
 }
 
-/** An operation: what its description says, and what follows from the route itself for every endpoint of its kind. */
+/** An operation: its description, and what follows from the kind of its route. */
 function describeRoute(
   route: ApiRoute,
   operation: Described,
@@ -147,7 +148,7 @@ function describeRoute(
   }
 }
 
-/** Which keys may ask, for people and, as `x-key-scopes`, for machines. */
+/** Which keys may call it, for people and, as `x-key-scopes`, for machines. */
 function describedWithScopes({ auth }: ApiRoute, { description, may }: Described): Schema {
   const scopes = may === 'operator' ? ['operator'] : auth ? scopesWith(may) : keyScopes
   const limited = scopes.length < keyScopes.length
@@ -159,12 +160,12 @@ function describedWithScopes({ auth }: ApiRoute, { description, may }: Described
   }
 }
 
-// The rule of `http`: every POST takes the header where an API key tells whose request it is.
+// The rule of `http`: every POST takes the header if an API key tells whose request it is.
 const isIdempotent = ({ method, auth }: ApiRoute) => method === 'POST' && auth
 
 /**
  * Path parameters are UUIDs unless they say otherwise. A value that is not one answers 404 like an
- * id that does not exist, so none of them is described as a 400.
+ * id that does not exist, so no 400 is described for them.
  */
 function parameters(route: ApiRoute, { params = {}, query = {} }: Described): Schema {
   const all = [
@@ -211,7 +212,7 @@ function requestBody(
   return { required: !bodyOptional, content: { [type]: content } }
 }
 
-/** What a client may send: null in an optional field means absent, at every depth. */
+/** The schema for clients' input: null in an optional field means absent, at every depth. */
 function withNulls(schema: Schema): Schema {
   const { properties, items, required } = schema
   const needed = new Set(required as string[] | undefined)
@@ -229,7 +230,7 @@ function withNulls(schema: Schema): Schema {
   }
 }
 
-/** One status: each shape that its body can have, an example of each case, and its headers. */
+/** One status: each possible shape of its body, an example of each case, and its headers. */
 function response(
   those: readonly (AnswerExample | RefusalExample)[],
   schemas: Record<string, Schema>,
@@ -257,7 +258,7 @@ function response(
   }
 }
 
-// `Retry-After` has two descriptions, as it comes with each 429, but with a 503 only where the trouble is brief.
+// `Retry-After` has two descriptions, as it comes with each 429, but with a 503 only if the trouble is brief.
 function headersOf(status: number, idempotent: boolean): Schema {
   const names = [
     'X-Request-Id',
@@ -276,7 +277,7 @@ function headersOf(status: number, idempotent: boolean): Schema {
   return { ...Object.fromEntries(described), ...(status === 405 ? { Allow: allow } : {}) }
 }
 
-/** Examples as OpenAPI has them, an object: each by a name that is made of the case that it shows. */
+/** Examples in OpenAPI's form, an object: each is named after the case that it shows. */
 function named(examples: readonly Example[]): Schema {
   return Object.fromEntries(
     examples.map(({ when, value }) => [
@@ -294,7 +295,7 @@ function named(examples: readonly Example[]): Schema {
 const mapped = <T>(values: Record<string, T>, to: (value: T) => Schema): Record<string, Schema> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, to(value)]))
 
-/** Endpoints may share a shape by its name, as many errors do; then it has to be the same everywhere. */
+/** Endpoints may share a shape by name, as many errors do; then it must be the same everywhere. */
 function addSchema(schemas: Record<string, Schema>, name: string, schema: Schema): void {
   const known = schemas[name]
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {

@@ -1,7 +1,7 @@
 import type { Schema } from '../fields/index.js'
 import type { Document } from './document.js'
 
-/** A parameter of an operation, as the document has it. */
+/** An operation's parameter in the document. */
 export interface DocumentedParameter {
   name: string
   in: 'path' | 'query' | 'header'
@@ -9,7 +9,7 @@ export interface DocumentedParameter {
   description?: string
 }
 
-/** An operation as the document has it, as far as clients are made of it. */
+/** An operation in the document, as far as clients need it. */
 export interface DocumentedOperation {
   operationId: string
   summary: string
@@ -18,7 +18,7 @@ export interface DocumentedOperation {
   responses: Record<string, { content: { 'application/json': { schema: Schema } } }>
 }
 
-/** An operation by method and path, which is what clients call by. */
+/** An operation by method and path, as clients call it. */
 export interface NamedOperation {
   method: string
   path: string
@@ -37,7 +37,7 @@ export const operationsOf = ({ paths }: Document): NamedOperation[] =>
     }),
   )
 
-/** An answer can have several shapes (`oneOf`); each is told by itself. */
+/** An answer can have several shapes (`oneOf`); each is returned separately. */
 export function shapesOf(
   { responses }: DocumentedOperation,
   wanted: (status: string) => boolean,

@@ -31,7 +31,7 @@ An error is \`{ "code", "error" }\`, with more fields where they help. \`code\` 
 branch on, \`error\` is for people. Only a request whose fields are wrong is answered with the validator's
 own structure (\`InvalidFields\`), without \`code\`. Which codes an endpoint can answer is listed with it.`
 
-/** The catalogue of errors as a table in Markdown, folded as it is long. */
+/** The catalogue of errors as a table in Markdown, folded because it is long. */
 export function errorTable(): string {
   const rows = Object.entries(errorCatalogue).map(
     ([code, { statuses, meaning }]) => `| \`${code}\` | ${statuses.join(', ')} | ${meaning} |`,
@@ -49,7 +49,7 @@ const header = (description: string, schema: Schema, required = true): Schema =>
 const wholeNumber = { type: 'integer', minimum: 0 }
 const seconds = { type: 'integer', minimum: 1 }
 
-/** Of a 405 alone, which no operation has. */
+/** Only for a 405, which no operation has. */
 export const allow = header('The methods that the path knows', { type: 'string' })
 
 /**

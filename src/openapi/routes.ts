@@ -5,14 +5,14 @@ import type { Api, Pages } from '../http/index.js'
 import { getOpenApi } from './contract.js'
 import type { Document } from './document.js'
 
-// Browsers run a module only under this type.
+// Browsers run a module only with this type.
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * `GET /v1/openapi.json` and the clients. `operator`: its API, where it is switched on, which is in what is served and not
- * in what accounts' pages show. Returns a function that gives the document of what accounts' keys may do, which
- * describes the routes that are there by then. Like its text, of a quarter of a megabyte, it is loaded when it is asked
- * for, as on most appliances it never is.
+ * `GET /v1/openapi.json` and the clients. `operator`: the operator's API if it is switched on; the served document has
+ * it, but not the one for accounts' pages. Returns a function that gives the document of what accounts' keys may do,
+ * for the routes that exist by then. The document and its text, of a quarter of a megabyte, are loaded on demand, as
+ * most appliances never need them.
  */
 export function openApiRoutes<P>(
   { api, pages }: { api: Api<P>; pages: Pages },
@@ -28,7 +28,7 @@ export function openApiRoutes<P>(
   return ofAccounts
 }
 
-/** Makes a document when it is asked for, and again where it was collected meanwhile. */
+/** Makes a document on demand, and again if it was garbage-collected meanwhile. */
 function remade(make: (tools: typeof import('./document.js')) => Document) {
   let known: WeakRef<Document> | undefined
   return async (): Promise<Document> => {
@@ -39,7 +39,7 @@ function remade(make: (tools: typeof import('./document.js')) => Document) {
   }
 }
 
-/** Serves the client library that fits this version, as `npm run build` has packed it, if it has. */
+/** Serves the client library that fits this version, if `npm run build` has packed it. */
 function clientLibrary(pages: Pages): void {
   for (const [name, contentType] of [
     ['posthorn-client.tgz', 'application/gzip'],
@@ -53,7 +53,7 @@ function clientLibrary(pages: Pages): void {
 const plain = 'text/plain; charset=utf-8'
 const zip = 'application/zip'
 
-/** Serves the clients in other languages, as files and as what pip, Composer and Go take. */
+/** Serves the clients in other languages, as files and as packages for pip, Composer and Go. */
 function otherClients(pages: Pages, version: string): void {
   // The paths of Go's protocol for modules (https://go.dev/ref/mod#goproxy-protocol).
   const go = 'go/posthorn.internal/client/@v'
@@ -72,12 +72,12 @@ function otherClients(pages: Pages, version: string): void {
   }
 }
 
-/** A file that the build makes, if it has. */
+/** Serves a file of the build, if it exists. */
 function serveBuilt(pages: Pages, path: string, contentType: string): void {
   const file = packageFile(`dist/${path}`)
   if (existsSync(file)) pages.file(`/${path}`, { read: () => readFileSync(file), contentType })
   else {
-    // Only tsc was run, as while Posthorn itself is being worked on.
+    // Only tsc was run, as during work on Posthorn itself.
     const text = 'The clients are not built here: run npm run build and start again\n'
     pages.get(`/${path}`, () => ({ status: 404, text }))
   }

@@ -6,8 +6,8 @@ import { receivedExample, receivedInWebhook } from '../receiving/contract.js'
 import { type Payload, type WebhookEvent, webhookEvents } from '../webhooks/index.js'
 
 /**
- * The files are run by a test against a signature of ours: an example that verifies wrongly would
- * teach people to switch verification off.
+ * A test runs the files against a signature of ours: an example that verifies wrongly would teach
+ * people to switch verification off.
  */
 const examples = [
   ['Node', 'verify.mjs', 'js'],
@@ -30,7 +30,7 @@ more than once.
 included, as key. While a rotated secret is still in force there are two \`v1\`: one that fits is enough. Verify the
 raw bytes before you parse them, and refuse a \`t\` that is more than 300 seconds away.`
 
-/** The tag of webhooks: how to receive them, with a program in each language that a test runs. */
+/** The tag of webhooks: how to receive them, with a tested program in each language. */
 export function webhookTag(): { name: string; description: string } {
   const programs = examples.map(([language, file, fence]) => {
     const code = readFileSync(packageFile(`src/openapi/static/${file}`), 'utf8')
@@ -82,8 +82,8 @@ export const webhookSchemas: Record<string, Schema> = {
 }
 
 /**
- * When each event is sent. `email.sent` comes once a mail, at its first attempt, also when a
- * recipient is put off.
+ * When each event is sent. `email.sent` comes once a mail, at its first attempt, even if a
+ * recipient is deferred.
  */
 const fires: Record<WebhookEvent, string> = {
   'email.sent': 'The first attempt to deliver a mail was made; once a mail',
@@ -104,8 +104,8 @@ export function describeWebhooks(): Record<string, Schema> {
 }
 
 /**
- * OpenAPI describes a webhook as a request that the reader has to answer; `security: []`, as it
- * carries a signature and no key.
+ * OpenAPI describes a webhook as a request that the reader has to answer; `security` is empty, as
+ * it carries a signature and no key.
  */
 const operation = (event: WebhookEvent): Schema => ({
   tags: ['Webhooks'],

@@ -21,19 +21,19 @@ export interface OutboundDeps {
   key: ApplianceKey
   meter: Meter
   backlog: Backlog
-  /** Writes what happens to mails, and lets follow what follows from it. */
+  /** Writes what happens to mails, and all that follows from it. */
   land: LandEvents
-  /** What is kept of sent mail where the database could go back in time; none beside a file. */
+  /** The journal of sent mail, for a database that could go back in time; none where the database is a file. */
   journal?: LatelyNotes | undefined
   config: Config['outbound']
   shaping: ShapingData
-  /** Asked for each refusal, as an operator may change them meanwhile. */
+  /** Called for each refusal, because an operator may change the rules at any time. */
   bounceRules: () => BounceRules
   /** Where recipients reach the public listener, for the links in their mail. */
   publicUrl: string
   /** What is tracked where neither account nor domain says otherwise. */
   tracking: Config['tracking'] | undefined
-  /** For campaigns whose content takes more than merge tags; opened by the first call. */
+  /** For campaigns whose content needs more than merge tags; opened by the first call. */
   renderer: () => Renderer
   /** Where the sandbox route leads; needed when `config.route` is `sandbox`. */
   sandbox?: { host: string; port: number }
@@ -45,7 +45,7 @@ export interface OutboundDeps {
   tls?: { ca?: string; fetchPolicy?: FetchPolicy }
   /** Sessions are counted for the reports that receivers ask for (RFC 8460). */
   countTls?: boolean
-  /** By which name mail counts that leaves from no address of its own; `default` without one. */
+  /** The name by which mail counts that leaves from no address of its own; by default it is `default`. */
   unnamedSource?: string
   /** This thread's number among `threads`: it works the recipient domains that hash to it. */
   thread: number

@@ -18,7 +18,7 @@ import {
   type WarmUp,
 } from './shaping/index.js'
 
-// What is learned is written this often: a crash loses no more than that.
+// What was learned is written this often, so a crash loses no more than that.
 const saveEveryMs = 30_000
 
 /**
@@ -31,7 +31,7 @@ export async function openShaping(
   onFailover: Egress['refused'],
 ): Promise<{
   shaping: Shaping
-  /** Looks at what sites do from now on, which may call `onBrake`. */
+  /** From now on watches how the sites do, and may call `onBrake`. */
   watch(): void
   close(): Promise<void>
 }> {
@@ -52,7 +52,7 @@ export async function openShaping(
     return warmUp
   }
 
-  // Each node's threads have numbers of their own there, and see to their own rows.
+  // The threads of each node have numbers of their own there, and keep their own rows.
   const of = threadsOf(store.node)
   const ownThread = of.first + thread
   const isOwn = (one: number) => one >= of.first && one < of.end
@@ -92,7 +92,7 @@ export async function openShaping(
   }
   // A stop waits for the save under way: a timer that it set afterwards would keep the thread alive for half a minute.
   const saving = repeat(clock, async () => {
-    // It is only what a restart would have to learn again.
+    // Only a restart would have to learn it again.
     await save().catch((error) =>
       log.warn({ cause: messageOf(error) }, 'Sites could not be written'),
     )

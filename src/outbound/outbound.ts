@@ -39,11 +39,11 @@ export interface Outbound {
   ring(due: readonly StreamDue[]): void
   /** Looks through the whole queue, as at the start. */
   scan(): Promise<void>
-  /** New shaping files: limits change at once, what is under way and what was learned stays. */
+  /** New shaping files: limits change at once; attempts under way and what was learned stay. */
   reshape(data: ShapingData): void
   /**
-   * The operator had mail of these lanes made due, to be tried at once: at a suspended site one of them.
-   * `all`: of too many to name.
+   * The operator had mail of these lanes made due, to be tried at once; at a suspended site one mail is tried. `all`:
+   * there are too many lanes to name.
    */
   retry(lanes: RetriedLanes): Promise<void>
   /** At which gate mail of this stream stands now; undefined when nothing of it is due here. */
@@ -54,14 +54,14 @@ export interface Outbound {
   close(graceMs: number): Promise<void>
 }
 
-/** What a thread tells of itself. */
+/** What a thread tells about itself. */
 export interface ThreadStanding extends OutboundStanding {
   contact: Reachability
 }
 
 /**
- * One thread's share of the queue, put together: the admission says what may start, the claim loop takes
- * it from the queue, the runs try it and write what came of it. See README.md for the invariants.
+ * One thread's share of the queue, put together: the admission says what may start, the claim loop takes it from the
+ * queue, the runs try it and write the result. See README.md for the invariants.
  */
 export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const { store, clock, config, log, thread, meter } = deps
@@ -129,7 +129,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const scan = makeQueueScan(deps, admission, claims.turn)
 
   await store.write((tx) => releaseLeases(tx, { thread, node: store.node, now: clock.now() }))
-  // Nobody waits for the first scan: of a long queue it takes seconds, and mail leaves meanwhile.
+  // Nobody waits for the first scan: with a long queue it takes seconds, and mail leaves meanwhile.
   scan.start()
   learned.watch()
 

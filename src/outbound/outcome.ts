@@ -3,25 +3,30 @@ import type { BounceClass } from '../reports/index.js'
 import type { ConnectFailure, Phase, Reply, SendResult } from '../smtp/index.js'
 import type { LastCause } from '../store/index.js'
 
-/** What an attempt came to; held: there was none, as its campaign is paused. `reply` is the server's answer verbatim, or our own sentence. */
+/**
+ * The outcome of an attempt; `held`: there was none, because the campaign is paused. `reply` is the server's answer
+ * verbatim, or our own sentence.
+ */
 export interface Outcome {
   kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'failed' | 'suppressed' | 'held'
   reply: string
-  /** The command that the server has refused, where it was not RCPT. */
+  /** The command that the server refused, where it was not RCPT. */
   command?: string | undefined
-  /** What it is, where no server has said it. */
+  /** The class, where no server has said anything. */
   class?: BounceClass
-  /** It was lost after the final dot: the server may have it, and another attempt may double it. */
+  /** The connection was lost after the final dot: the server may have it, and another attempt may double it. */
   doubt?: boolean
-  /** What the next attempt has to know of this one. */
+  /** What the next attempt has to know about this one. */
   cause?: LastCause | undefined
-  /** We refused it ourselves, for what the server has declined in its EHLO. */
+  /** We refused the mail ourselves, because of what the server declined in its EHLO. */
   local?: true | undefined
-  /** Another host of the domain put it off, or gave no session, in the same attempt: it may take it yet. */
+  /**
+   * Another host of the domain put the mail off, or gave no session, in the same attempt: that host may take it yet.
+   */
   elsewhere?: boolean
 }
 
-/** Ends what people read of an attempt that is in doubt. */
+/** The end of the sentence that people read about an attempt in doubt. */
 export const mayHaveTaken = '; it may have taken the message'
 
 /** RFC 5321 §4.2.1: 4yz is worth another try, 5yz is final. */
@@ -46,7 +51,7 @@ export function outcomeOfSend(result: SendResult): Outcome {
   }
 }
 
-// The commands whose refusal is told by name; that of RCPT is the usual one and is not.
+// The commands whose refusal is told by name; RCPT is the usual one and is not named.
 const commands: ReadonlyMap<Phase, string> = new Map([
   ['mail', 'MAIL FROM'],
   ['data', 'DATA'],
@@ -66,7 +71,7 @@ export interface TriedSoFar {
 // By the usual schedule (5, 10, 20, 45, 90 min, 3 h) some six hours.
 const attemptsWithoutAddress = 7
 
-/** What a route without hosts means. The last cause tells whether NXDOMAIN was seen before. */
+/** The outcome of a route without hosts. The last cause tells whether NXDOMAIN was seen before. */
 export function outcomeOfRoute(
   route: Exclude<MxRoute, { kind: 'hosts' }>,
   { attempts, lastCause }: TriedSoFar,
@@ -87,7 +92,7 @@ export function outcomeOfRoute(
         class: 'bad-domain',
       }
     case 'no-addresses':
-      // Whoever moves a server, or edits a zone, has it without an address for a while.
+      // Whoever moves a server, or edits a zone, leaves it without an address for a while.
       return {
         kind: attempts + 1 < attemptsWithoutAddress ? 'deferred' : 'bounced',
         reply: `No mail server has an address: ${route.cause}`,

@@ -3,20 +3,21 @@ import type { Clock } from '../clock/index.js'
 /** The parts of an outbound thread, as a stop needs them. */
 export interface RunningThread {
   clock: Clock
-  /** Each stops at once; what it returns resolves when nothing of it is under way. */
+  /** Each of these stops at once; the promise resolves when none of its work is under way. */
   scan: { stop(): Promise<void> }
   claims: { stop(): Promise<void> }
   runs: { stop(): Promise<void> }
   ahead: { close(): Promise<void> }
-  /** Idle sessions end at once by `close`, busy ones when their mail is done or by `destroy`. */
+  /** `close` ends idle sessions at once and busy ones when their mail is done; `destroy` ends all. */
   sessions: readonly { close(): void; destroy(): void }[]
-  /** What is closed last, one after the other, when no mail is under way any more. */
+  /** These are closed last, one after the other, when no mail is under way any more. */
   last: readonly { close(): Promise<void> }[]
 }
 
 /**
- * Ends an outbound thread's work: nothing more is claimed, attempts under way have `graceMs` to end, and then
- * are broken off. What was claimed and not begun is due again as it was. Everything that ended is written.
+ * Ends an outbound thread's work: nothing more is claimed, attempts under way have `graceMs` to end, and then are
+ * broken off. Mail that was claimed and not begun is due again as before. The results of all attempts that ended are
+ * written.
  */
 export async function shutDown(running: RunningThread, graceMs: number): Promise<void> {
   const { clock, scan, claims, runs, ahead, sessions, last } = running

@@ -1,4 +1,4 @@
-/** What a person is to an account. `operator`: looks into an account of which it is no member. */
+/** A person's role in an account. `operator`: looks into an account without being a member. */
 export type Role = (typeof roles)[number]
 
 export const roles = ['owner', 'member', 'viewer', 'operator'] as const
@@ -15,7 +15,7 @@ const owners = ['owner'] as const
 const management = ['owner', 'operator'] as const
 
 /**
- * Who may do what: the one table, which routes and views ask. An operator only looks into an account, and
+ * Who may do what: the one table that routes and views use. An operator only looks into an account, and
  * changes it by the operator's own pages and commands.
  */
 const allowed = {
@@ -35,7 +35,7 @@ const allowed = {
   'automations.write': workers,
   'domains.read': everybody,
   'domains.write': owners,
-  // A viewer sees nothing of what opens a door: no keys, no endpoints with their secrets.
+  // A viewer sees nothing that gives access: no keys, no endpoints with their secrets.
   'keys.read': members,
   'keys.write': owners,
   'webhooks.read': members,
@@ -57,7 +57,7 @@ export const actions = Object.keys(allowed) as Action[]
 export const may = (role: Role, action: Action): boolean =>
   (allowed[action] as readonly Role[]).includes(role)
 
-/** What each role can do, in a sentence, for who chooses one. */
+/** A sentence about what each role can do, for whoever chooses one. */
 export const roleWords: Readonly<Record<MemberRole, string>> = {
   owner: 'Everything, the team, the keys and the domains too',
   member: 'Sends mail, and changes templates and suppressed addresses',

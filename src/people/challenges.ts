@@ -3,28 +3,31 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Store } from '../store/index.js'
 
-/** What browsers are asked to sign: each is good once, for five minutes, at whichever node. */
+/** What browsers are asked to sign: each is valid once, for five minutes, at any node. */
 export interface Challenges {
-  /** `of`: for whom; null for who is not known yet. */
+  /** `of`: the person; null while the person is unknown. */
   make(of: string | null): Buffer
-  /** Whether it was made for that, and not used since; `challenge` as browsers send it, in base64url. */
+  /**
+   * Whether it was made for `of`, and not used since; `challenge` is in base64url, as browsers send it.
+   */
   take(challenge: string, of: string | null): Promise<boolean>
 }
 
 const lastsMs = 300_000
-// WebAuthn §13.4.3 wants 16 random bytes at least; the seal is cut to as many, which nobody can guess.
+// WebAuthn §13.4.3 wants 16 random bytes at least; the seal is cut to that length, which nobody can
+// guess.
 const nonceBytes = 16
 const timeBytes = 6
 const sealBytes = 16
-// So far another node's clock may be ahead of ours.
+// How far another node's clock may be ahead of ours.
 const aheadMs = 10_000
-// Those that are over go with each that comes; more than this in five minutes go with later ones.
+// Each new challenge deletes expired rows; beyond this number they are left to later ones.
 const mostSwept = 100
 
 /**
- * A challenge tells by itself when and for whom it was made, sealed by the appliance's key: nothing is kept of those that
- * nobody answers, which strangers could ask for until that of somebody else is pushed out. Of those that were answered a row
- * is kept until they are over, so that none is good twice, at another node or after a restart.
+ * A challenge itself contains when and for whom it was made, sealed with the appliance's key. Nothing is stored for
+ * unanswered ones, as strangers could request so many that another person's is pushed out. An answered one has a row
+ * until it expires, so that none is valid twice, at another node or after a restart.
  */
 export function makeChallenges({
   store,
@@ -42,7 +45,7 @@ export function makeChallenges({
     return createHmac('sha256', secret).update(head).update(text).digest().subarray(0, sealBytes)
   }
 
-  /** When it was made; undefined: not by us for that. */
+  /** When it was made; undefined if we did not make it for this person. */
   function madeAt(bytes: Buffer, of: string | null): number | undefined {
     if (bytes.length !== nonceBytes + timeBytes + sealBytes) return undefined
     const head = bytes.subarray(0, nonceBytes + timeBytes)
@@ -50,7 +53,9 @@ export function makeChallenges({
     return head.readUIntBE(nonceBytes, timeBytes)
   }
 
-  /** Notes that it is used. Only who has a passkey here comes so far, ten times a minute and address at most. */
+  /**
+   * Notes that it is used. Only people with a passkey here get this far, at most ten times a minute and address.
+   */
   async function use(challenge: string, until: number, now: number): Promise<boolean> {
     const noted = await store.write(async (tx) => {
       await tx

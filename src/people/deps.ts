@@ -13,7 +13,7 @@ import {
 import { makePasswords, type Passwords } from './password.js'
 import { countedTogether } from './shared-failures.js'
 
-/** What all that has to do with people's log-in needs; one a process. */
+/** What everything about people's log-in needs; one a process. */
 export interface PeopleDeps {
   store: Store
   clock: Clock
@@ -22,18 +22,18 @@ export interface PeopleDeps {
   limits: FailureLimits
   challenges: Challenges
   invitationMails: InvitationMails
-  /** Operators need a second factor, as the listener can be reached from elsewhere. */
+  /** Operators need a second factor, because the listener can be reached from other machines. */
   asksFactorOfOperators: boolean
 }
 
 /**
- * Adds the challenges, and what is kept in memory alone: how many invitations were mailed, and failed log-ins. Several nodes
- * count both together (`counts`).
+ * Adds the challenges, and the counts in memory of mailed invitations and failed log-ins. Several nodes share both
+ * counts (`counts`).
  */
 export function makePeople(
   given: Pick<PeopleDeps, 'store' | 'clock' | 'key' | 'asksFactorOfOperators'> & {
     passwords?: Passwords
-    /** What is counted together with other nodes; undefined where there are none. */
+    /** The counts that are shared with other nodes; undefined without other nodes. */
     counts?: Pick<SharedCounts, 'of'> | undefined
   },
 ): PeopleDeps {

@@ -25,13 +25,14 @@ import {
   type Visitor,
 } from './session.js'
 
-// Who installs a server may open the link the next morning; a link for a password is handed on and used at once.
+// Whoever installs a server may open the link the next morning; a link for a password is handed over and used at
+// once.
 const setupMs = dayMs
 const resetMs = 15 * 60_000
 
 /**
- * A link that makes the first operator, good once and for a day; it takes the place of the one before.
- * Throws an `OperatorError` where there is somebody already. Returns the path of its page.
+ * A link that makes the first operator, valid once and for a day; it replaces the previous one. Throws
+ * an `OperatorError` if there is a person already. Returns the path of its page.
  */
 export async function makeSetupLink(tx: Tx, now: number): Promise<string> {
   if (await isAnybodyThere(tx)) {
@@ -43,7 +44,9 @@ export async function makeSetupLink(tx: Tx, now: number): Promise<string> {
   return `/setup/${await insertLink(tx, 'setup', null, now, setupMs)}`
 }
 
-/** A link by which somebody chooses a new password, good once and for 15 minutes. Returns its page's path. */
+/**
+ * A link by which somebody chooses a new password, valid once and for 15 minutes. Returns its page's path.
+ */
 export async function makeResetLink(tx: Tx, userId: string, now: number): Promise<string> {
   await tx.deleteFrom('entry_links').where('user_id', '=', userId).execute()
   return `/reset/${await insertLink(tx, 'reset', userId, now, resetMs)}`
@@ -64,7 +67,7 @@ async function insertLink(
   return token
 }
 
-/** Whether a link is still good, and whose it is. Throws a 404 that says what to do. */
+/** The row of a valid link. Throws a 404 that says what to do. */
 export async function findLink(
   read: Read,
   kind: EntryLinkRow['kind'],
@@ -90,14 +93,14 @@ interface SetUp {
   email: string
   name: string
   password: string
-  /** The name of the first account, where there is none. */
+  /** The name of the first account, if there is none yet. */
   accountName?: string | undefined
   visitor: Visitor
 }
 
 /**
- * Makes the first operator, who also owns the only account there is, or the first one, which is made. Throws a
- * 404 for a link that is over and a 422 for what does not do.
+ * Makes the first operator, who also owns the only account, or a first one that is made. Throws a 404 for an
+ * expired link, and a 422 for bad values.
  */
 export async function setUp(deps: PeopleDeps, token: string, given: SetUp): Promise<Entered> {
   const { store, clock, passwords } = deps
@@ -111,7 +114,8 @@ export async function setUp(deps: PeopleDeps, token: string, given: SetUp): Prom
   const [sessionId, newAccountId] = [store.ids.uuid(), store.ids.uuid()]
   const { visitor } = given
   const made = await store.write(async (tx) => {
-    // Inside the write once more: of two who open the same link at once only one becomes the operator.
+    // Checked again inside the write: if two people open the same link at once, only one becomes the
+    // operator.
     await useLink(tx, 'setup', token, now)
     if (await isAnybodyThere(tx))
       throw new ApiError(
@@ -138,7 +142,10 @@ export async function setUp(deps: PeopleDeps, token: string, given: SetUp): Prom
   return { state: 'open', token: made }
 }
 
-/** The only account; with none, one of that name. Of several nobody can say whose they are. */
+/**
+ * The only account, or a new one of that name if there is none. With several nobody can know which
+ * one is meant.
+ */
 async function firstAccount(
   tx: Tx,
   account: Parameters<typeof insertAccount>[1],
@@ -151,8 +158,9 @@ async function firstAccount(
 }
 
 /**
- * Chooses a new password by a link, which ends all sessions. The authenticator stays, and passkeys where the person
- * knows them all; nothing stays where the address was not proved, which it is now: an operator handed over the link.
+ * Chooses a new password by a link, which ends all sessions. The authenticator stays, and so do passkeys if the
+ * person knows them all. Nothing stays if the address was not proved before; it now counts as proved, as an operator
+ * handed over the link.
  */
 export async function resetPassword(
   deps: PeopleDeps,
@@ -163,7 +171,8 @@ export async function resetPassword(
   const link = await findLink(store.read, 'reset', token, clock.now())
   const user = await findPerson(store.read, link.user_id ?? '')
   checkPassword(given.password, user)
-  // In a place of the link's own: who has the old password and keeps proving it does not hold up its end.
+  // In a queue place of the link's own, so that somebody who keeps trying the old password does not delay
+  // this.
   const password = await passwords.hash(given.password, `reset ${user.id}`)
   const now = clock.now()
   await store.write(async (tx) => {
@@ -175,7 +184,7 @@ export async function resetPassword(
       await tx.deleteFrom('passkeys').where('user_id', '=', user.id).execute()
     }
     await endSessions(tx, user.id)
-    // Where they are now they log in, whoever fails in their name elsewhere.
+    // They can log in from this place, whoever fails in their name elsewhere.
     await noteKnownPlace(tx, user.id, given.visitor.clientAddressKey, now)
     const actor = actorOf(user, given.visitor.clientAddressKey)
     const detail = { by: 'link', keepsPasskeys: given.keepsPasskeys }

@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto'
 import { keepNewest, type SharedCounts, sharedWindowEnd } from '../bounded/index.js'
 import { type Clock, dayMs, hourMs, isRecent } from '../clock/index.js'
 
-/** Holds back who guesses: by the address it comes from, and by whom it wants to be. */
+/** Slows down guessing, by the client's address and by the person whose log-in is tried. */
 export interface FailureLimits {
   /**
    * Counts an attempt before it is made, so that many at once are not all let through. Returns for how many
-   * milliseconds this one is refused; 0: it may be made.
+   * milliseconds it is refused; 0 allows it.
    */
   take(from: AttemptFrom): Promise<number>
-  /** It was not made after all, so it does not count. */
+  /** The attempt was not made after all, so it does not count. */
   takeBack(from: AttemptFrom): Promise<void>
-  /** It was no failure: it does not count, and who it was starts anew. */
+  /** The attempt succeeded: it does not count, and the person's failures are forgotten. */
   forgive(from: AttemptFrom): Promise<void>
-  /** For who has shown in another way who they are. */
+  /** For somebody who has proved in another way who they are. */
   forget(who: string): Promise<void>
 }
 
-/** The same in the memory of this process, where nothing has to be waited for. */
+/** The same in this process's memory, without waiting. */
 export type OwnFailureLimits = {
   [Name in keyof FailureLimits]: (
     ...given: Parameters<FailureLimits[Name]>
@@ -32,7 +32,10 @@ export const countedHere = (limits: OwnFailureLimits): FailureLimits => ({
 })
 
 export interface AttemptFrom {
-  /** Left out for who is logged in, or known there: others at the same address must not hold them back. */
+  /**
+   * Left out for a person who is logged in, or known at that address: others there must not hold them
+   * back.
+   */
   clientAddressKey?: string
   who: string
 }
@@ -43,10 +46,10 @@ export interface Failures {
   blockedUntil: number
 }
 
-// So long a failure counts where nobody was held back.
+// How long a failure counts if nobody was held back.
 export const windowMs = 900_000
-// An office shares an address; a person is guessed at from many addresses. Beyond these numbers each failure doubles
-// the wait.
+// An office shares an address, and guesses at one person may come from many addresses. Beyond these numbers each
+// failure doubles the wait.
 const ofAddress = 10
 const ofPerson = 20
 const firstWaitMs = 60_000
@@ -58,14 +61,14 @@ const attemptsAMinute = 30
 // guesses than those who wait.
 const rememberedMs = 6 * hourMs
 const mostKeys = 50_000
-// To make room, at most so many of the oldest entries are searched for one that may be forgotten.
+// To make room, at most this many of the oldest entries are searched for one that may be forgotten.
 const mostLookedAt = 100
 
 /** When failures are forgotten. */
 export const forgottenAt = ({ lastAt, blockedUntil }: Omit<Failures, 'count'>): number =>
   blockedUntil > 0 ? blockedUntil + rememberedMs : lastAt + windowMs
 
-/** With one more. */
+/** The failures with one more. */
 export function oneMore(failures: Failures | undefined, limit: number, now: number): Failures {
   const count = (failures?.count ?? 0) + 1
   const over = count - limit
@@ -76,7 +79,9 @@ export function oneMore(failures: Failures | undefined, limit: number, now: numb
   return { count, lastAt: now, blockedUntil }
 }
 
-/** For how many milliseconds whoever makes very many attempts, right ones too, has to wait. */
+/**
+ * How many milliseconds a client with very many attempts, successful ones included, has to wait.
+ */
 export function makePace(): (who: string, now: number) => number {
   const attempts = new Map<string, number[]>()
   return (who, now) => {
@@ -88,9 +93,9 @@ export function makePace(): (who: string, now: number) => number {
   }
 }
 
-/** In memory: a restart forgets, and nobody who guesses can restart the appliance. */
+/** In memory: a restart forgets, but guessers cannot restart the appliance. */
 export function makeFailureLimits(clock: Clock): OwnFailureLimits {
-  // By their last failure, the oldest first.
+  // Ordered by the last failure, the oldest first.
   const known = new Map<string, Failures>()
   const pace = makePace()
 
@@ -98,7 +103,7 @@ export function makeFailureLimits(clock: Clock): OwnFailureLimits {
     const failures = known.get(key)
     if (failures === undefined) return undefined
     const now = clock.now()
-    // One from the future is from before the clock was set back.
+    // A time in the future is from before the clock was set back.
     if (failures.lastAt <= now && forgottenAt(failures) > now) return failures
     known.delete(key)
     return undefined
@@ -112,7 +117,10 @@ export function makeFailureLimits(clock: Clock): OwnFailureLimits {
     known.set(key, failures)
   }
 
-  /** Who is held back now is forgotten last: nobody ends their own wait by failing under many names. */
+  /**
+   * Entries with a running wait are forgotten last, so that nobody ends their own wait by failing under
+   * many names.
+   */
   function makeRoom(now: number): void {
     let looked = 0
     let [oldest = ''] = known.keys()
@@ -129,7 +137,8 @@ export function makeFailureLimits(clock: Clock): OwnFailureLimits {
     const failures = lasting(key)
     if (failures === undefined) return
     failures.count--
-    // It was let through, so no wait was on before it. In the past, and still not forgotten before its time.
+    // The attempt was let through, so no earlier wait was running. The time is moved to the past, so that
+    // the entry is not forgotten too early.
     failures.blockedUntil = Math.min(failures.blockedUntil, clock.now())
     if (failures.count <= 0) known.delete(key)
   }
@@ -140,7 +149,7 @@ export function makeFailureLimits(clock: Clock): OwnFailureLimits {
       const keys = keysOf(from)
       const ends = keys.map(([key]) => lasting(key)?.blockedUntil ?? 0)
       const waitMs = Math.max(...ends) - now
-      // Who is refused leaves nothing behind, or they would push out what is known of others.
+      // A refused attempt stores nothing, as it would push out entries of others.
       if (waitMs > 0) return waitMs
       const tooSoonMs = pace(from.who, now)
       if (tooSoonMs > 0) return tooSoonMs
@@ -167,17 +176,17 @@ export function keysOf({ clientAddressKey, who }: AttemptFrom): [key: string, li
     : [[`address ${clientAddressKey}`, ofAddress], ofWho]
 }
 
-/** Holds back the mails by which people are invited: they leave in the appliance's own name, with an owner's words. */
+/** Limits the mails of invitations, which leave in the appliance's own name with an owner's words. */
 export interface InvitationMails {
   /** Whether one more may leave; it then counts. */
   take(accountId: string, address: string): boolean
 }
 
-// Past ones are looked for once so many are remembered.
+// Expired ones are removed once this many are remembered.
 const mostMailed = 10_000
 
 /**
- * In memory, and together with other nodes where there are some: a restart forgets, and no owner can restart the appliance.
+ * In memory, and shared with other nodes if there are any: a restart forgets, but no owner can restart the appliance.
  */
 export function makeInvitationMails(
   clock: Clock,
@@ -199,7 +208,8 @@ export function makeInvitationMails(
       const rules = [
         { key: `account ${accountId}`, most: 20, withinMs: hourMs },
         { key: `both ${accountId} ${to}`, most: 3, withinMs: dayMs },
-        // More than one account has, so that no other keeps it from mailing somebody.
+        // More than one account may send, so that no other account can keep it from mailing
+        // somebody.
         { key: `address ${to}`, most: 10, withinMs: dayMs },
       ].map(({ key, most, withinMs }) => {
         const times = (sentAt.get(key) ?? []).filter((at) => isRecent(at, now, withinMs))
@@ -220,5 +230,5 @@ export function makeInvitationMails(
   }
 }
 
-/** Other nodes need not read whom somebody invites. */
+/** Hashed, as other nodes need not know who is invited. */
 const hashed = (key: string) => createHash('sha256').update(key).digest('base64url')

@@ -13,15 +13,16 @@ import { beginSession, endSessions, liveSession, renewSession, type Visitor } fr
 /** A provider, and what it may do here. */
 export interface TrustedProvider {
   provider: LogInProvider
-  /** It asks for a second factor itself: none of ours is wanted. */
+  /** It asks for a second factor itself, so ours is not needed. */
   secondFactor: boolean
-  /** What values of its claim give; without any, roles are ours to give. */
+  /** The roles that values of its claim give; without any, roles are given only here. */
   roles: readonly GivenRole[]
 }
 
 /**
- * Whom the provider sends back: logs them in, or proves once more who is there. Throws a 403 for what the provider does not
- * confirm and for whom it names that is not known here, a 429 for who fails too often, a 503 where the provider is away.
+ * Handles a browser that the provider sends back: logs the person in, or proves again who is there. Throws a 403 if the
+ * provider does not confirm, or names somebody unknown here, a 429 after too many failures, and a 503 if the provider
+ * is away.
  */
 export async function comeBack(
   deps: PeopleDeps,
@@ -31,7 +32,8 @@ export async function comeBack(
   const { limits } = deps
   const { answer, kept, ...coming } = given
   const { clientAddressKey } = given.visitor
-  // A counter of its own: a page elsewhere that sends browsers here keeps nobody from their password.
+  // A counter of its own, so that a foreign page that sends browsers here keeps nobody from logging
+  // in by password.
   const from = { who: `provider ${clientAddressKey}` }
   const ask = async () => refuseOften(await limits.take(from))
   const { next, userId, claimed } = await provider.finish(answer, kept, ask)
@@ -47,15 +49,15 @@ export async function comeBack(
   }
 }
 
-/** Who comes, and what the browser's cookie of the session had. */
+/** The person who comes back, and the value of the browser's session cookie. */
 interface Coming {
   visitor: Visitor
   cookie: string | undefined
 }
 
 /**
- * The first time the provider's subject is bound to the person with that address, or to somebody new where a claim gives a
- * role; from then on the subject alone tells who it is (OpenID Connect Core 1.0 §5.7).
+ * At the first log-in the provider's subject is bound to the person with that address, or to a new person if a claim
+ * gives a role; from then on the subject alone tells who it is (OpenID Connect Core 1.0 §5.7).
  */
 async function enterByProvider(
   { store, clock }: PeopleDeps,
@@ -104,14 +106,14 @@ async function proveByProvider(
   })
 }
 
-/** By which providers somebody logs in. */
+/** The providers by which somebody logs in. */
 export async function identitiesOf(read: Read, userId: string): Promise<IdentityRow[]> {
   return await read.selectFrom('identities').selectAll().where('user_id', '=', userId).execute()
 }
 
 /**
- * The provider's name for somebody is known no more, and their sessions end: the next log-in by it is a first one. Returns
- * how many there were.
+ * Forgets the provider's subjects of a person, and ends the person's sessions: the next log-in by the provider is a
+ * first one. Returns the number of subjects.
  */
 export async function unbind(tx: Tx, userId: string): Promise<number> {
   await endSessions(tx, userId)
@@ -135,7 +137,7 @@ async function boundPerson(
   return row && (await findPerson(tx, row.user_id))
 }
 
-/** Binds a subject that is seen for the first time. */
+/** Binds a new subject. */
 async function bind(
   tx: Tx,
   { issuer, subject, email, name }: ProviderClaims,
@@ -169,7 +171,7 @@ async function bind(
     )
   }
   if (there?.disabled_at != null) throw isDisabled(there)
-  // Whoever was shown their link may have made the log-in in their place.
+  // Somebody who saw the person's link may have made the log-in.
   if (there?.proved_at === null) await takeOver(tx, there, { password: null, now })
   const made = { id: newId, email, name, password: null, isOperator: false, isProved: true, now }
   const userId = there?.id ?? (await insertPerson(tx, made)).id

@@ -1,8 +1,8 @@
 /**
- * Who logs in at the dashboard, what they may do there, and by what they show who they are. What must hold: a
- * password, a code and a link are of no use to who reads the database; no code and no link is good twice; every
- * failure costs and says the same; a rise of rights gives the session another value; log-in never needs mail.
- * See README.md.
+ * Who logs in to the dashboard, what they may do there, and how they prove who they are. What must hold: nobody
+ * who reads the database can use a password, a code or a link from it; no code and no link is valid twice;
+ * every failure costs the same and says the same; a rise of rights gives the session another value; log-in
+ * never needs mail. See README.md.
  */
 export {
   type Action,

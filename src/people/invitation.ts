@@ -7,7 +7,7 @@ import { type Inviter, mayStillInvite } from './inviter.js'
 import { checkedEmail, findByAddress } from './person.js'
 import { hashOf, looksLikeToken, newToken } from './session.js'
 
-/** Somebody who was asked to join and has not yet. */
+/** An invitation that has not been accepted yet. */
 export interface Invitation {
   id: string
   /** Null: as an operator. */
@@ -21,13 +21,14 @@ export interface Invitation {
 }
 
 const lastsMs = 7 * dayMs
-// Each may lead to a mail.
+// Bounded, as each may lead to a mail.
 const mostOpen = 100
 
 /**
- * Invites an address into an account, or as an operator; a new one takes the place of the one before. Resolves with
- * the path of its page, which is seen here and never again, and another for the mail alone: who comes by it has shown
- * that the address is theirs. Of an operator both are the same. Throws a 422, a 409 for who is in already.
+ * Invites an address into an account, or as an operator; a new invitation replaces the previous one. Resolves with
+ * the path of its page, which is shown only now, and with another path only for the mail: whoever comes by the latter
+ * has proved the address. For an operator's invitation both are the same. Throws a 422, or a 409 for somebody who is
+ * already in.
  */
 export async function invite(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
@@ -37,7 +38,7 @@ export async function invite(
   return await store.write((tx) => inviteWithin(how, tx, given))
 }
 
-/** Who is asked, into what, by whom. */
+/** Who is invited, into what, by whom. */
 interface NewInvitation {
   accountId: string | null
   email: string
@@ -52,7 +53,7 @@ interface InvitationLinks {
   mailPath: string
 }
 
-/** The same in a write of the caller's. */
+/** The same within the caller's write. */
 export async function inviteWithin(
   { ids, now }: { ids: Pick<Ids, 'uuid'>; now: number },
   tx: Tx,
@@ -130,7 +131,7 @@ const openInvitations = (read: Read, accountId: string | null) =>
     .orderBy('id', 'desc')
     .limit(10 * mostOpen)
 
-/** Takes an invitation back. Throws a 404. */
+/** Revokes an invitation. Throws a 404. */
 export async function revokeInvitation(
   { store }: Pick<PeopleDeps, 'store'>,
   accountId: string | null,
@@ -153,15 +154,18 @@ export async function revokeInvitation(
 /** An invitation by one of its links. */
 export interface FoundInvitation {
   invitation: Invitation
-  /** Who has that address. */
+  /** The person with that address. */
   person: UserRow | undefined
-  /** Who has this link has shown that the address is theirs. */
+  /** Whoever has this link has proved the address. */
   isProof: boolean
-  /** Nobody is there yet, or somebody who never showed that, and whose place the person takes. */
+  /**
+   * There is nobody with the address yet, or only somebody who never proved it, whose place the
+   * person takes.
+   */
   choosesPassword: boolean
 }
 
-/** By what its link has. Throws a 404 that says what to do. */
+/** Finds an invitation by its link's token. Throws a 404 that says what to do. */
 export async function findInvitation(
   read: Read,
   token: string,

@@ -5,13 +5,13 @@ import { may } from './actions.js'
 export interface Inviter {
   /** Null: whoever uses the command line. */
   id: string | null
-  /** Name and address, as a name alone can be chosen by anybody. */
+  /** Name and address, as anybody can choose any name. */
   name: string
-  /** Whom they hand a link to is taken for who they say. */
+  /** An operator is trusted to hand the link to the right person. */
   isOperator: boolean
 }
 
-/** Somebody at a page, as who they invite reads of them. */
+/** A person at a page, in the words for the invited person. */
 export const inviterOf = (person: {
   id: string
   name: string
@@ -23,7 +23,7 @@ export const inviterOf = (person: {
   name: `${person.name} (${person.email})`,
 })
 
-/** Whether who made an invitation could still make it now. */
+/** Whether the inviter could still make the invitation now. */
 export async function mayStillInvite(
   read: Read,
   { inviter_id, account_id }: Pick<InvitationRow, 'inviter_id' | 'account_id'>,
@@ -41,11 +41,13 @@ export async function mayStillInvite(
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
   if (inviter === undefined) return false
-  // An operator invites into every account, by pages of their own.
+  // An operator may invite into every account, by the operator's pages.
   return inviter.operator === 1 || (inviter.role !== null && may(inviter.role, 'team.write'))
 }
 
-/** The open invitations of who may invite no more lead nowhere: all, or those into one account. */
+/**
+ * Ends the open invitations of a person who may no longer invite: all, or those into one account.
+ */
 export async function takeBackInvitationsOf(
   tx: Tx,
   inviterId: string,

@@ -11,7 +11,7 @@ import { beginSession, endSessions, renewSession, requireSession, type Visitor }
 import { clearTotp, type OwnSession } from './totp.js'
 
 /**
- * Who is there already joins: they have to be logged in. Who becomes an operator gets another value for the session
+ * Lets an existing person join, who must be logged in. A new operator gets another value for the session
  * (`session`), and their other sessions end. Throws a 404, and a 403 for anybody else.
  */
 export async function joinByInvitation(
@@ -38,8 +38,8 @@ export async function joinByInvitation(
 }
 
 /**
- * Who is new, or takes the place of who never showed that the address is theirs, chooses a name and a password, and
- * is in. Throws a 404, a 409, a 422.
+ * Lets a new person in, who chooses a name and a password; a log-in that never proved the address is replaced.
+ * Throws a 404, a 409, a 422.
  */
 export async function enterByInvitation(
   deps: PeopleDeps,
@@ -66,7 +66,9 @@ export async function enterByInvitation(
   })
 }
 
-/** Resolves with the id of who was made, or whose place was taken. Throws a 409, a 422. */
+/**
+ * Resolves with the id of the new person, or of the one whose place was taken. Throws a 409, a 422.
+ */
 async function admit(
   tx: Tx,
   { invitation: { email }, person, isProof, choosesPassword }: FoundInvitation,
@@ -104,8 +106,8 @@ async function accept(
 }
 
 /**
- * Whoever had a link that an owner was shown could make a log-in for an address that is not theirs. Who has shown
- * that it is theirs takes it over: nothing of what somebody else may have added is a way in any more.
+ * Somebody who had a link that an owner saw could make a log-in for another person's address. Whoever proves the
+ * address takes the log-in over: nothing that somebody else may have added gives access any more.
  */
 export async function takeOver(
   tx: Tx,

@@ -3,7 +3,7 @@ import { firstUuidAt, type Read, type Tx } from '../store/index.js'
 
 const lastsMs = 30 * dayMs
 
-/** Whether somebody came in from an address before, within about 30 days. */
+/** Whether somebody logged in from an address within about 30 days. */
 export async function isKnownPlace(
   read: Read,
   userId: string,
@@ -18,7 +18,7 @@ export async function isKnownPlace(
   return place !== undefined
 }
 
-/** Somebody came in. */
+/** Notes that somebody logged in from there. */
 export async function noteKnownPlace(
   tx: Tx,
   userId: string,
@@ -41,10 +41,10 @@ async function forgetPastPlaces(tx: Tx, now: number): Promise<void> {
     .execute()
 }
 
-// What became of an invitation can be seen that long.
+// How long the outcome of an invitation can be seen.
 const invitationsMs = 30 * dayMs
 
-/** Deletes what nobody can use any more: sessions and links that are over, old invitations, and where people were. */
+/** Deletes what nobody can use any more: expired sessions and links, old invitations, and old known places. */
 export async function forgetPastEntries(tx: Tx, now: number): Promise<void> {
   await tx.deleteFrom('sessions').where('expires_at', '<', now).execute()
   await tx.deleteFrom('entry_links').where('expires_at', '<', now).execute()

@@ -8,10 +8,10 @@ import { isKnownPlace, noteKnownPlace } from './known-place.js'
 import { findByAddress, isAsChecked } from './person.js'
 import { beginSession, liveSession, type Visitor } from './session.js'
 
-/** What a log-in came to: `code` still needs one of the second factor. */
+/** The result of a log-in: `code` still needs a code of the second factor. */
 export interface Entered {
   state: 'open' | 'code'
-  /** For the cookie. */
+  /** The value for the cookie. */
   token: string
 }
 
@@ -19,13 +19,13 @@ interface Attempt {
   email: string
   password: string
   visitor: Visitor
-  /** What the browser's cookie had. */
+  /** The value of the browser's cookie. */
   cookie: string | undefined
 }
 
 /**
- * The door for who has a password. Throws one and the same 422 for every failure, a 429 for who failed too
- * often, and a 503 where too many log in at once. It costs the same whether there is such a person.
+ * Log-in by password. Throws the same 422 for every failure, a 429 after too many failures, and a 503 if
+ * too many log in at once. It costs the same whether the person exists or not.
  */
 export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered> {
   const { store, clock, passwords, limits } = deps
@@ -35,7 +35,8 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
   const user = await findByAddress(store.read, who)
   const { clientAddressKey } = visitor
   const isKnown = await isKnownPlace(store.read, user?.id ?? '', clientAddressKey)
-  // What others do, elsewhere or in the same office, does not keep somebody out at a place of their own.
+  // Other people's failures, elsewhere or in the same office, must not keep a person out at a known
+  // place.
   const from = isKnown ? { who: `known ${who} ${clientAddressKey}` } : { clientAddressKey, who }
   const stored = user?.password ?? null
   const { isRight, isOld } = await countedCheck(limits, from, () =>
@@ -48,7 +49,8 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
   const state = user.totp_secret === null ? 'open' : 'code'
   const id = store.ids.uuid()
   const token = await store.write(async (tx) => {
-    // The check may have waited behind twenty others: a password that was reset meanwhile opens nothing.
+    // The check may have waited behind twenty others: a password that was reset meanwhile is no longer
+    // valid.
     if (!(await isAsChecked(tx, user))) return undefined
     if (renewed !== undefined) {
       await tx.updateTable('users').set({ password: renewed }).where('id', '=', user.id).execute()
@@ -61,15 +63,15 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
   return { state, token }
 }
 
-/** One sentence for all failures: who guesses learns nothing by it. */
+/** One sentence for all failures, so that guessers learn nothing. */
 const failedLogIn = () =>
   new ApiError('validation_error', 'The address or the password is wrong', {
     status: 422,
   })
 
 /**
- * Makes an attempt that counts as a failure until it is forgiven; one that could not be made, as too many log in
- * just now, does not count. Throws a 429 for who has to wait.
+ * Makes an attempt that counts as a failure until it is forgiven. An attempt that could not be made, because too
+ * many log in just now, does not count. Throws a 429 if the client has to wait.
  */
 export async function countedCheck<T>(
   limits: FailureLimits,
@@ -85,7 +87,7 @@ export async function countedCheck<T>(
   }
 }
 
-/** Throws for who has to wait. */
+/** Throws if there is a wait. */
 export function refuseOften(waitMs: number): void {
   if (waitMs <= 0) return
   const seconds = Math.ceil(waitMs / 1_000)
@@ -96,7 +98,7 @@ export function refuseOften(waitMs: number): void {
   })
 }
 
-/** What every way in leaves behind: when it was, and a row of the audit log with the browser. */
+/** Notes every log-in: its time, and a row of the audit log with the browser. */
 export async function noteLogIn(
   tx: Tx,
   user: UserRow,
@@ -118,7 +120,7 @@ export async function noteLogIn(
   await noteAudit(tx, { actor, accountId: null, action: 'login', target: null, detail, at: now })
 }
 
-/** Somebody at a page, as the audit log names them. */
+/** A person at a page, in the audit log's form. */
 export const actorOf = (
   person: { id: string; email: string },
   clientAddressKey: string,
@@ -129,7 +131,7 @@ export const actorOf = (
   clientAddressKey,
 })
 
-/** Who has shown a password, and whose code is awaited. */
+/** The person who has given the password and must give a code. */
 export async function awaitedPerson(
   { store, clock }: PeopleDeps,
   cookie: string | undefined,

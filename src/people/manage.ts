@@ -9,15 +9,15 @@ import { findByAddress, findPerson, insertPerson, type Person } from './person.j
 import { endSessions } from './session.js'
 import { clearTotp } from './totp.js'
 
-/** Somebody as operators see them. */
+/** A person as operators see them. */
 export interface ListedPerson extends Person {
   isDisabled: boolean
-  /** It is sure that the address is theirs. */
+  /** Whether the address is proved to be theirs. */
   isProved: boolean
   hasTotp: boolean
   hasPassword: boolean
   passkeys: number
-  /** A provider of OpenID Connect knows them. */
+  /** Whether a provider of OpenID Connect knows them. */
   isBound: boolean
   accounts: number
   createdAt: number
@@ -40,7 +40,7 @@ export async function listPeople(
   return rows.map(toListed)
 }
 
-/** One of them by the id. Throws a 404. */
+/** One person by the id. Throws a 404. */
 export async function findListedPerson(read: Read, personId: string): Promise<ListedPerson> {
   const row = await listed(read).where('users.id', '=', personId).executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'There is no such person')
@@ -93,7 +93,7 @@ export async function personNamed(read: Read, email: string): Promise<UserRow> {
   return row
 }
 
-/** Adds somebody who has no password yet. Resolves with the path of a link to choose one, good for 15 minutes. */
+/** Adds a person without a password. Resolves with the path of a link to choose one, valid for 15 minutes. */
 export async function addPerson(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
   given: {
@@ -106,7 +106,7 @@ export async function addPerson(
   const now = clock.now()
   const id = store.ids.uuid()
   return await store.write(async (tx) => {
-    // An operator says whose the address is, and hands the link over.
+    // The address counts as proved: an operator vouches for it, and hands the link over.
     const made = { ...given, id, password: null, isProved: true, now }
     const person = await insertPerson(tx, made)
     const { membership } = given
@@ -116,8 +116,8 @@ export async function addPerson(
 }
 
 /**
- * A link for who cannot log in any more; the password of before ends with the link's use. With `withFactors` codes,
- * recovery codes, passkeys and the name at a provider go at once, and all sessions end.
+ * A link for somebody who can no longer log in; the old password ends when the link is used. With `withFactors` the
+ * authenticator, recovery codes, passkeys and the name at a provider are removed at once, and all sessions end.
  */
 export async function resetPerson(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
@@ -137,7 +137,7 @@ export async function resetPerson(
   })
 }
 
-/** Nobody logs in as them any more, from this moment on. Throws a 409 for the last operator. */
+/** From this moment on nobody can log in as this person. Throws a 409 for the last operator. */
 export async function disablePerson(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
   personId: string,
@@ -171,8 +171,8 @@ export async function enableWithin(tx: Tx, personId: string): Promise<void> {
 }
 
 /**
- * Makes somebody an operator, or takes that away; the session's value changes with the next log-in. Throws a 409 for
- * who may not be the one that the address says, and for the last operator.
+ * Makes somebody an operator, or ends that; their sessions end. Throws a 409 for an unproved address, and for the
+ * last operator.
  */
 export async function setOperator(
   { store }: Pick<PeopleDeps, 'store'>,

@@ -23,15 +23,15 @@ export async function membershipsOf(read: Read, personId: string): Promise<Membe
 }
 
 /**
- * What somebody is in an account; undefined: nothing, and for them it does not exist. An operator who is no
- * member looks in as `operator`.
+ * A person's role in an account. Undefined: none, so the account does not exist for them. An operator who
+ * is no member looks in as `operator`.
  */
 export async function roleIn(
   read: Read,
   person: Person,
   accountId: string,
 ): Promise<{ account: { id: string; name: string }; role: Role } | undefined> {
-  // This account's mail is the appliance's own, and no person is in it: it has no pages, not for operators either.
+  // This account's mail is the appliance's own, and it has no members: it has no pages, not even for operators.
   if (accountId === applianceAccountId) return undefined
   const row = await read
     .selectFrom('accounts')
@@ -99,7 +99,10 @@ export async function listTeam(read: Read, accountId: string): Promise<TeamMembe
   }))
 }
 
-/** Makes somebody a member, or gives a member another role; the last owner stays one. Only owners have invitations open. */
+/**
+ * Makes somebody a member, or changes a member's role; the last owner stays an owner. Only owners may have open
+ * invitations.
+ */
 export async function setRole(
   tx: Tx,
   accountId: string,
@@ -118,7 +121,9 @@ export async function setRole(
     .execute()
 }
 
-/** Takes somebody out of an account, and back whom they invited. Throws a 404, and a 409 for the last owner. */
+/**
+ * Removes somebody from an account, and revokes their invitations. Throws a 404, and a 409 for the last owner.
+ */
 export async function removeMember(tx: Tx, accountId: string, personId: string): Promise<void> {
   await refuseLastOwner(tx, accountId, personId)
   const { numDeletedRows } = await tx
@@ -130,7 +135,7 @@ export async function removeMember(tx: Tx, accountId: string, personId: string):
   await takeBackInvitationsOf(tx, personId, accountId)
 }
 
-/** Without an owner nobody could invite one. One whose log-in is switched off is no owner for that. */
+/** Without an owner nobody could invite one. An owner whose log-in is switched off does not count. */
 async function refuseLastOwner(tx: Tx, accountId: string, personId: string): Promise<void> {
   const owners = await tx
     .selectFrom('memberships')

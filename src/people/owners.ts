@@ -1,9 +1,9 @@
 import type { Read } from '../store/index.js'
 
-// Who has more owners tells them himself.
+// An account with more owners has to tell them itself.
 const mostOwners = 20
 
-/** The addresses of who decides for an account in the dashboard, for mails to them. */
+/** The addresses of the people who decide for an account in the dashboard, for mails to them. */
 export async function ownerAddresses(read: Read, accountId: string): Promise<string[]> {
   const rows = await read
     .selectFrom('memberships')

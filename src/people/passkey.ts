@@ -8,19 +8,19 @@ import { findPerson, isAsChecked } from './person.js'
 import { beginSession, endSessions, renewSession, type Visitor } from './session.js'
 import type { OwnSession } from './totp.js'
 
-/** How a browser reached us, which it signs with: `https://mail.example.com`. */
+/** The origin by which a browser reached us, which it signs too: `https://mail.example.com`. */
 export interface PasskeySite {
   origin: string
   /** Without its port. */
   host: string
 }
 
-/** Loaded with the first passkey: it takes half a second. */
+/** Loaded with the first passkey, as loading takes half a second. */
 const webauthn = () => import('@simplewebauthn/server')
 
 const mostEach = 20
 
-/** What a browser is asked to sign for a log-in (`of`: null) or for a proof by somebody who is known. */
+/** What a browser is asked to sign for a log-in (`of`: null) or for a proof by a known person. */
 export async function askForPasskey(
   { challenges }: Pick<PeopleDeps, 'challenges'>,
   { host }: PasskeySite,
@@ -28,7 +28,7 @@ export async function askForPasskey(
 ): Promise<object> {
   const { generateAuthenticationOptions } = await webauthn()
   return await generateAuthenticationOptions({
-    // With a finger or a PIN, and so two factors at once: without, whoever holds the phone would be in.
+    // With a finger or a PIN, which makes two factors: otherwise whoever holds the phone could log in.
     rpID: host,
     userVerification: 'required',
     challenge: bytesOf(challenges.make(of)),
@@ -55,7 +55,7 @@ export async function enterByPasskey(
   return { state: 'open', token }
 }
 
-/** Proves once more who is there. Returns the session's new value. Throws a 422, a 429. */
+/** Proves again who is there. Returns the session's new value. Throws a 422, a 429. */
 export async function proveByPasskey(
   deps: PeopleDeps,
   given: { answer: string; site: PasskeySite; visitor: Visitor; userId: string; token: string },
@@ -83,7 +83,7 @@ async function proved(
     of === null ? { clientAddressKey, who: `passkey ${clientAddressKey}` } : { who: `proof ${of}` }
   refuseOften(await limits.take(from))
   const response = parsed<AuthenticationResponseJSON>(answer)
-  // WebAuthn §7.2 step 6: the id says whose key it has to be, before anything is verified.
+  // WebAuthn §7.2 step 6: the id determines whose key it must be, before anything is verified.
   const passkey = await store.read
     .selectFrom('passkeys')
     .selectAll()
@@ -97,7 +97,8 @@ async function proved(
     expectedOrigin: site.origin,
     expectedRPID: site.host,
     requireUserVerification: true,
-    // The counter too (WebAuthn §6.1.1): one that does not rise may be of a copied authenticator, and is refused.
+    // The counter is checked too (WebAuthn §6.1.1): if it does not rise, the authenticator may be a copy, and is
+    // refused.
     credential: {
       id: passkey.credential_id,
       publicKey: new Uint8Array(passkey.public_key),
@@ -112,7 +113,7 @@ async function proved(
   return { passkey, user, counter: verified.authenticationInfo.newCounter }
 }
 
-/** Throws for a passkey that was removed while it was checked, or used by another answer that counts less or more. */
+/** Throws if the passkey was removed during the check, or if another answer has changed its counter. */
 async function noteUse(tx: Tx, passkey: PasskeyRow, counter: number, now: number): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('passkeys')
@@ -138,9 +139,9 @@ export async function askForNewPasskey(
     userName: user.email,
     userDisplayName: user.name,
     userID: new TextEncoder().encode(user.id),
-    // The same authenticator is not added twice, under two names of which one is thought to be lost.
+    // The same authenticator must not be added twice: with two names, one might be thought lost.
     excludeCredentials: there.map(({ credential_id }) => ({ id: credential_id })),
-    // Kept by the authenticator with the person: at the log-in nobody has said yet who they are.
+    // The authenticator stores the person too, as at the log-in nobody has said yet who they are.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
 }
@@ -227,11 +228,11 @@ function parsed<T extends { id: string }>(answer: string): T {
       'id' in value &&
       typeof value.id === 'string'
     ) {
-      // The library looks at all else.
+      // The library checks everything else.
       return value as T
     }
   } catch {
-    // Told below, as anything else that is no answer of a browser.
+    // Refused below, like anything else that is no browser's answer.
   }
   throw notKnown()
 }

@@ -6,8 +6,8 @@ export const leastCharacters = 12
 const mostCharacters = 200
 
 /**
- * Throws a 422 that says what a password lacks. No rules of composition: length is what counts, and what is on the
- * lists of guessers (NIST SP 800-63B §5.1.1.2).
+ * Throws a 422 that says what a password lacks. No rules of composition: what counts is the length, and that
+ * guessers' lists do not have it (NIST SP 800-63B §5.1.1.2).
  */
 export function checkPassword(password: string, whose: { email: string; name: string }): void {
   // By code points, as people count, and not by UTF-16 units.
@@ -22,7 +22,8 @@ export function checkPassword(password: string, whose: { email: string; name: st
   if (plain === whose.email.toLowerCase() || plain === whose.name.toLowerCase()) {
     throw weak('A password must not be your address or your name')
   }
-  // What is left without one's own name has to be a password by itself; of shorter names too much would fall away.
+  // The rest without the person's own name must be a password by itself. Short names are not removed, as too much
+  // would fall away.
   const rest = localPart.length >= 4 ? plain.replaceAll(localPart, '') : plain
   if ([...rest].length < 4 || new Set(plain).size < 5 || isSequence(plain) || isCommon(plain)) {
     throw weak(
@@ -36,19 +37,19 @@ const weak = (message: string) =>
 
 const rows = ['abcdefghijklmnopqrstuvwxyz', '01234567890123456789', 'qwertyuiopasdfghjklzxcvbnm']
 
-/** A way along the keyboard or the alphabet, forwards or backwards. */
+/** A sequence along the keyboard or the alphabet, forwards or backwards. */
 function isSequence(plain: string): boolean {
   const backwards = [...plain].reverse().join('')
   return rows.some((row) => row.repeat(2).includes(plain) || row.repeat(2).includes(backwards))
 }
 
-// How many signs around a common word are what everybody puts there: `Password1234!`.
+// How many characters people usually add to a common word: `Password1234!`.
 const mostAround = 7
 let common: ReadonlySet<string> | undefined
 
-/** Among the commonest passwords, or one of them said again and again, or with a year and a sign around it. */
+/** One of the commonest passwords, or one of them repeated, or with a year and a sign around it. */
 function isCommon(plain: string): boolean {
-  // Read with the first password that somebody chooses: most processes never need it.
+  // Loaded when the first password is chosen, as most processes never need it.
   common ??= new Set(readFileSync(packageFile('config/common-passwords.txt'), 'utf8').split('\n'))
   const [, unit = plain] = /^(.+?)\1+$/s.exec(plain) ?? []
   const word = unit.replace(/^[^a-z]+|[^a-z]+$/g, '')

@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
 
-/** What turns a password into bytes that cannot be turned back. */
+/** A one-way function from a password to bytes. */
 export type Derive = (
   password: string,
   salt: Buffer,
@@ -10,16 +10,16 @@ export type Derive = (
 ) => Promise<Buffer>
 
 export interface Passwords {
-  /** As it is stored, with its parameters. `who`: as in `checkOwn`. */
+  /** The stored form, with its parameters. `who`: as in `checkOwn`. */
   hash(password: string, who: string): Promise<string>
   /**
-   * Whether it is the one that is stored; `isOld`: it is, and was stored with other parameters than today's.
-   * Takes as long where none is stored, so that nobody learns who there is. Throws a 503.
+   * Whether it is the stored password; `isOld`: it is, but was stored with older parameters. Takes as long
+   * without a stored one, so that nobody learns who exists. Throws a 503.
    */
   check(password: string, stored: string | null): Promise<Checked>
   /**
-   * Checks as `check` does, for who is logged in or where they were before: they do not wait behind strangers. Each `who` has one
-   * place in the line, or one person would keep all others out; throws a 429 for the second.
+   * Checks as `check` does, for people who are logged in or at a known place: they do not wait behind strangers. Each
+   * `who` has one place in the queue, as otherwise one person could keep all others out; throws a 429 for a second.
    */
   checkOwn(password: string, stored: string | null, who: string): Promise<Checked>
 }
@@ -38,11 +38,11 @@ const maxmem = 64 * 1024 * 1024
 const atOnce = 2
 const ownAtOnce = 1
 const mostWaiting = 20
-// Nobody has a longer one: 200 characters (`password-rules.ts`), each with the marks that belong to it. To normalize
-// many marks in a row takes time by their square.
+// Nobody has a longer password: 200 characters (`password-rules.ts`), each with its combining marks. The time to
+// normalize many marks in a row grows with their square.
 const mostUnits = 1_024
 
-/** One a process: what bounds the work of all. */
+/** One a process, as it bounds the work for all. */
 export function makePasswords(derive: Derive = deriveByScrypt): Passwords {
   const inTurn = makeTurns(atOnce)
   // A separate queue for people who are known or have a valid link, so that log-ins of strangers do not keep them
@@ -119,7 +119,9 @@ const deriveByScrypt: Derive = (password, salt, bytes, options) =>
     )
   })
 
-/** A few at once, some that wait, and a 503 for the others: log-ins must not take the machine. */
+/**
+ * A few run at once, some wait, and the others get a 503: log-ins must not take the whole machine.
+ */
 function makeTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
@@ -134,7 +136,7 @@ function makeTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
           },
         )
       }
-      // Who wakes it hands its own place on.
+      // The caller that wakes it hands over its own place.
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else running++
     try {

@@ -2,23 +2,24 @@ import { isZone } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Tx, UserRow } from '../store/index.js'
 
-/** Who logs in, as pages and commands show them. */
+/** A person who can log in, as pages and commands show them. */
 export interface Person {
   id: string
   email: string
   name: string
   isOperator: boolean
-  /** A name of the IANA database; null until their browser or they have said it. */
+  /** A name of the IANA database; null until the browser or the person sets it. */
   timeZone: string | null
 }
 
 const wrong = (field: string, message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field } })
 
-/** Throws a 422 for what is no mail address. */
+/** Throws a 422 for text that is no mail address. */
 export function checkedEmail(email: string): { email: string; address: string } {
   const trimmed = email.trim()
-  // RFC 5321 §4.5.3.1.1 and .2 give the lengths. Quoted local parts are left out: nobody logs in with one.
+  // RFC 5321 §4.5.3.1.1 and .2 give the lengths. Quoted local parts are refused, as nobody logs in with
+  // one.
   if (!/^[^\s@<>,"]{1,64}@[^\s@<>,"]{1,253}$/.test(trimmed) || /\p{Cc}/u.test(trimmed)) {
     throw wrong('email', 'Enter a mail address such as ada@example.com')
   }
@@ -38,7 +39,10 @@ export function checkedZone(name: string): string {
   throw wrong('timeZone', 'Choose a time zone such as Africa/Lagos')
 }
 
-/** The row of a new person; `password`: as `Passwords` stores it, null for who gets a link first. */
+/**
+ * The row of a new person; `password`: as `Passwords` stores it, null for a person who first gets a
+ * link.
+ */
 export async function insertPerson(
   tx: Tx,
   given: {
@@ -47,7 +51,7 @@ export async function insertPerson(
     name: string
     password: string | null
     isOperator: boolean
-    /** It is sure that the address is theirs. */
+    /** Whether the address is proved to be theirs. */
     isProved: boolean
     now: number
   },
@@ -76,7 +80,7 @@ export async function insertPerson(
   return personOf(row)
 }
 
-/** A person by their address, whatever its case; undefined for nobody. */
+/** A person by their address, whatever its case; undefined if there is none. */
 export async function findByAddress(read: Read, email: string): Promise<UserRow | undefined> {
   return await read
     .selectFrom('users')
@@ -93,8 +97,8 @@ export async function findPerson(read: Read, id: string): Promise<UserRow> {
 }
 
 /**
- * Whether somebody still is who was looked at before a check that takes time: in the write that follows from it,
- * password, authenticator and state are those of then. A reset meanwhile must not be undone by what was under way.
+ * Whether a person's password, authenticator and state are still as before a slow check. Called in the write after
+ * the check, so that a pending request cannot undo a reset.
  */
 export async function isAsChecked(tx: Tx, checked: UserRow): Promise<boolean> {
   const now = await tx
@@ -108,7 +112,7 @@ export async function isAsChecked(tx: Tx, checked: UserRow): Promise<boolean> {
   return secret === null || before === null ? secret === before : secret.equals(before)
 }
 
-/** Whether anybody is there yet; without, the first link makes an operator. */
+/** Whether there is any person yet; if not, the first link makes an operator. */
 export async function isAnybodyThere(read: Read): Promise<boolean> {
   const one = await read.selectFrom('users').select('id').limit(1).executeTakeFirst()
   return one !== undefined

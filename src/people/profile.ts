@@ -9,7 +9,7 @@ import { makeRecoveryCodes } from './recovery-code.js'
 import { endSessions, renewSession, type Visitor } from './session.js'
 import type { OwnSession } from './totp.js'
 
-/** One's name, and the zone in which one reads times. Throws a 422 for what is none. */
+/** Changes a person's name and time zone. Throws a 422 for bad values. */
 export async function changeProfile(
   { store }: Pick<PeopleDeps, 'store'>,
   userId: string,
@@ -21,7 +21,10 @@ export async function changeProfile(
   })
 }
 
-/** The zone of somebody's browser, unless they have one already. Throws a 422 for what is none. */
+/**
+ * Stores the zone of somebody's browser, unless they have one already. Throws a 422 for an unknown
+ * zone.
+ */
 export async function guessZone(
   { store }: Pick<PeopleDeps, 'store'>,
   userId: string,
@@ -39,8 +42,8 @@ export async function guessZone(
 }
 
 /**
- * Changes the password of who knows the one of now (without one: who has a proof of another kind, by `session`), and
- * ends the other sessions. Returns the session's new value. Throws a 422, a 429, a 503.
+ * Changes the password of a person who knows the present one (without one, the `session` must have another proof),
+ * and ends the other sessions. Returns the session's new value. Throws a 422, a 429, a 503.
  */
 export async function changePassword(
   { store, clock, passwords, limits }: PeopleDeps,
@@ -49,7 +52,8 @@ export async function changePassword(
   const { user, session } = given
   const { visitor } = session
   checkPassword(given.password, user)
-  // By the person alone: who sits at an open browser gets no more guesses by changing the network.
+  // Counted only by the person, so that somebody at an open browser gets no more guesses by
+  // changing the network.
   const from = { who: `proof ${user.id}` }
   const { isRight } = await countedCheck(limits, from, () =>
     passwords.checkOwn(given.current, user.password, user.id),
@@ -71,7 +75,7 @@ export async function changePassword(
   })
 }
 
-/** Ten codes in the place of those before, for who has an authenticator. Throws a 409 for who has none. */
+/** Replaces the recovery codes by ten new ones. Throws a 409 for a person without an authenticator. */
 export async function renewRecoveryCodes(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
   user: UserRow,

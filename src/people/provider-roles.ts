@@ -8,10 +8,10 @@ import { changeOperator } from './manage.js'
 import { removeMember, roleIn, setRole } from './membership.js'
 import { personOf } from './person.js'
 
-/** What somebody is to be by their claim: in accounts, by id, and as an operator, by null. */
+/** The roles that a claim gives: in accounts, by id, and as an operator, by null. */
 export type WantedRoles = ReadonlyMap<string | null, MemberRole | 'operator'>
 
-/** The roles that these values give; of several in one account the one that may most. An account that is not there gives none. */
+/** The roles that these values give; the mightiest of several in one account. An unknown account gives none. */
 export async function wantedRoles(
   tx: Tx,
   known: readonly GivenRole[],
@@ -31,11 +31,11 @@ export async function wantedRoles(
   return wanted
 }
 
-/** The roles are in the order of what they may, the mightiest first. */
+/** The roles are ordered by their rights, the mightiest first. */
 const mightier = (one: MemberRole, other: MemberRole): MemberRole =>
   memberRoles.find((role) => role === one || role === other) ?? one
 
-/** The id of an account by that or by its name; undefined: there is none. */
+/** The id of an account, found by its id or name; undefined if there is none. */
 async function accountNamed(tx: Tx, name: string): Promise<string | undefined> {
   try {
     return (await findAccount(tx, name)).id
@@ -45,12 +45,13 @@ async function accountNamed(tx: Tx, name: string): Promise<string | undefined> {
   }
 }
 
-/** What a claim has given somebody, by the account's id or `operator`. */
+/** The roles that a claim gave somebody, by the account's id or `operator`. */
 type GivenByClaim = Record<string, string>
 
 /**
- * Makes somebody what their claim says, and takes what it gave before and says no more; what was given by hand stays, and so do
- * the last owner of an account and the last operator. Returns what is now of the claim.
+ * Gives somebody the roles of their claim, and removes roles that it gave before and no longer names. Roles given by
+ * hand stay, and so do the last owner of an account and the last operator. Returns the roles that now come from the
+ * claim.
  */
 export async function giveRoles(
   tx: Tx,
@@ -77,13 +78,13 @@ export async function giveRoles(
   if (roles.has(null) ? !isOperator : wasGiven) {
     const done = await unlessLast(tx, (tx) => changeOperator(tx, user, !isOperator))
     if (done) await note(null, isOperator ? 'none' : 'operator')
-    // Who stays because nobody else is one loses it once somebody is.
+    // Somebody who stays an operator only as the last one loses the role once there is another.
     if (!(done && isOperator)) given.operator = 'operator'
   } else if (wasGiven) given.operator = 'operator'
   const accounts = new Set([...Object.keys(before), ...roles.keys()])
   for (const accountId of accounts) {
     if (accountId === null || accountId === 'operator') continue
-    // As a member: an operator who is none looks in all the same.
+    // Looked up as a member, since an operator could look in without being one.
     const member = { ...personOf(user), isOperator: false }
     const role = (await roleIn(tx, member, accountId))?.role
     const has = memberRoles.find((one) => one === role)
@@ -113,7 +114,7 @@ async function givenBefore(tx: Tx, issuer: string, subject: string): Promise<Giv
   return row === undefined ? {} : (JSON.parse(row.roles) as GivenByClaim)
 }
 
-/** Whether it was done: the last one stays, which is no reason to let nobody in. */
+/** Whether it was done: the last one stays, which must not prevent the log-in. */
 async function unlessLast(tx: Tx, change: (tx: Tx) => Promise<void>): Promise<boolean> {
   try {
     await change(tx)

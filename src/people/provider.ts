@@ -5,40 +5,42 @@ import type { ApplianceKey } from '../config/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 
-/** Whom the provider names, as far as it is looked at. */
+/** The claims of the provider that are read. */
 export interface ProviderClaims {
   issuer: string
   subject: string
-  /** Only one that the provider has verified. */
+  /** Only set if the provider has verified it. */
   email: string | undefined
   name: string
-  /** What the claim about roles has, as a list. */
+  /** The values of the claim about roles, as a list. */
   values: readonly string[]
 }
 
-/** What a browser is sent away for, and comes back with. */
+/** The purpose for which a browser is sent to the provider, and with which it comes back. */
 export interface Errand {
   next: string | undefined
-  /** Whose proof is asked for once more; undefined: a log-in. */
+  /** The person who must prove again who they are; undefined for a log-in. */
   userId: string | undefined
 }
 
 /** Log-in by a provider of OpenID Connect: the code flow with PKCE (OpenID Connect Core 1.0 §3.1, RFC 7636). */
 export interface LogInProvider {
-  /** What the button says. */
+  /** The label of the button. */
   name: string
-  /** Where the browser goes, and what it keeps of it meanwhile, sealed. Throws a 503 where the provider does not answer. */
+  /**
+   * Where the browser goes, and the sealed state that it keeps meanwhile. Throws a 503 if the provider does not answer.
+   */
   begin(errand: Errand, redirectUri: string): Promise<{ url: string; kept: string }>
   /**
-   * Throws a 403 for an answer that does not belong to what was kept or that the provider does not confirm, which it is only
-   * asked for, after `ask`, where all else fits.
+   * Throws a 403 for an answer that does not fit the kept state, or that the provider does not confirm. The provider is
+   * asked, after `ask`, only if everything else fits.
    */
   finish(
     answer: URL,
     kept: string | undefined,
     ask: () => Promise<void>,
   ): Promise<Errand & { claimed: ProviderClaims }>
-  /** Tells the operator whom it named in vain. */
+  /** Tells the operator about a refused person. */
   noteRefusal(claimed: ProviderClaims, why: string): void
 }
 
@@ -50,7 +52,7 @@ export interface ProviderDeps {
   fetch: (url: string, options: ProviderRequest) => Promise<Response>
 }
 
-/** As openid-client asks for it. */
+/** A request in openid-client's form. */
 export interface ProviderRequest {
   method: string
   headers: Record<string, string>
@@ -65,17 +67,20 @@ export interface ProviderSettings {
   rolesClaim: string
 }
 
-/** Loaded with the first log-in: most appliances have no provider. */
+/** Loaded with the first log-in, as most appliances have no provider. */
 const openid = () => import('openid-client')
 
 // RFC 6749 §4.1.2: a code is good for ten minutes at most.
 const errandMs = 600_000
-// Keys that the provider has replaced are seen within it; openid-client asks for new ones by itself where it meets one.
+// Within this time a change of the provider's keys is noticed; openid-client fetches unknown keys by itself.
 const discoveryMs = 3_600_000
-// To type a password and to look for the telephone; what is older is no proof that somebody is there now.
+// Enough to type a password and to find the telephone; an older log-in does not prove that the person is
+// there now.
 const proofSeconds = 300
 
-/** `secret`: the client's, undefined for a public client. The provider is asked with the first log-in. */
+/**
+ * `secret`: the client's, undefined for a public client. The provider is first asked at the first log-in.
+ */
 export function makeLogInProvider(
   deps: ProviderDeps,
   settings: ProviderSettings,
@@ -118,7 +123,7 @@ export function makeLogInProvider(
         nonce,
         code_challenge: await calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
-        // Who proves it once more types something: a session at the provider is no proof.
+        // A repeated proof needs typing: a session at the provider is no proof.
         ...(errand.userId !== undefined && { prompt: 'login', max_age: '0' }),
       })
       const kept: Kept = { ...errand, state, nonce, verifier, at: clock.now() }
@@ -129,7 +134,7 @@ export function makeLogInProvider(
       if (begun === undefined || Math.abs(clock.now() - begun.at) > errandMs) throw tooLate()
       if (answer.searchParams.get('state') !== begun.state) throw tooLate()
       const { next, userId } = begun
-      // RFC 6749 §4.1.2.1: what the provider says instead of a code, such as that somebody has pressed Cancel.
+      // RFC 6749 §4.1.2.1: the provider's error instead of a code, for example after Cancel.
       const refused = answer.searchParams.get('error')
       if (refused !== null) {
         throw new ApiError(
@@ -158,7 +163,7 @@ export function makeLogInProvider(
   }
 }
 
-/** What a browser keeps between going and coming; sealed, so that nobody makes one up. */
+/** What a browser keeps until it comes back; sealed, so that nobody can forge it. */
 interface Kept extends Errand {
   state: string
   nonce: string
@@ -194,12 +199,12 @@ async function discover(
   const { ClientSecretBasic, customFetch, discovery, enableNonRepudiationChecks, None } =
     await openid()
   const method = secret === undefined ? None() : ClientSecretBasic(secret)
-  // OpenID Connect Core 1.0 §3.1.3.7 (6) would be content with TLS: the signature is checked all the same.
+  // OpenID Connect Core 1.0 §3.1.3.7 (6) would accept TLS alone, but the signature is checked too.
   const options = { [customFetch]: fetch, execute: [enableNonRepudiationChecks] }
   return await discovery(new URL(issuer), clientId, undefined, method, options)
 }
 
-/** The claims of the ID token, verified, and of the userinfo where there is one (OpenID Connect Core 1.0 §5.3). */
+/** The claims of the verified ID token, and of the userinfo if there is one (OpenID Connect Core 1.0 §5.3). */
 async function confirmed(configuration: Configuration, answer: URL, begun: Kept) {
   const { authorizationCodeGrant, fetchUserInfo } = await openid()
   const tokens = await authorizationCodeGrant(configuration, answer, {
@@ -235,7 +240,7 @@ function claimsOf(
   }
 }
 
-/** openid-client has what is wrong in the cause of its errors. */
+/** openid-client puts the reason into the cause of its errors. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error ? `${messageOf(error)}: ${messageOf(cause)}` : messageOf(error)

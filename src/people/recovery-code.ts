@@ -5,7 +5,7 @@ const howMany = 10
 // RFC 4648 §6 in lower case: 16 letters hold 80 bits, and no 0, 1 or 8 is mistaken for a letter.
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** Ten codes in the place of those before; they are seen here and never again. */
+/** Replaces the codes by ten new ones, which are shown only now. */
 export async function makeRecoveryCodes(tx: Tx, userId: string): Promise<string[]> {
   const codes = Array.from({ length: howMany }, newCode)
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
@@ -18,14 +18,14 @@ export async function makeRecoveryCodes(tx: Tx, userId: string): Promise<string[
   return codes
 }
 
-/** Takes a code, which is good once. Resolves with whether it was a good one. */
+/** Uses up a code, which is valid once. Resolves with whether it was valid. */
 export async function takeRecoveryCode(
   tx: Tx,
   userId: string,
   code: string,
   now: number,
 ): Promise<boolean> {
-  // One statement looks and marks: two browsers that send the same code at once cannot both get in.
+  // One statement checks and marks, so that two browsers with the same code cannot both get in.
   const { numUpdatedRows } = await tx
     .updateTable('recovery_codes')
     .set({ used_at: now })
@@ -47,14 +47,14 @@ export async function recoveryCodesLeft(read: Read, userId: string): Promise<num
 }
 
 function newCode(): string {
-  // 32 letters divide 256, so every one is as likely: 80 bits.
+  // 32 divides 256, so all letters are equally likely: 80 bits.
   const code = [...randomBytes(16)].map((byte) => letters[byte % 32]).join('')
   return code.replaceAll(/.{4}(?=.)/g, '$&-')
 }
 
 /**
- * With 80 random bits a quick hash is enough. The person is part of it, so that two people's codes cannot be compared;
- * capitals and hyphens are not, as people type them from paper.
+ * With 80 random bits a quick hash is enough. The person is part of the hash, so that two people's codes cannot be
+ * compared; capitals and hyphens are not, as people type codes from paper.
  */
 const hashOfCode = (userId: string, code: string) =>
   createHash('sha256')

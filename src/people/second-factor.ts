@@ -15,7 +15,7 @@ import { takeRecoveryCode } from './recovery-code.js'
 import { beginSession, liveSession, renewSession, type Session, type Visitor } from './session.js'
 import { takeCode } from './totp.js'
 
-/** What a code was: undefined for none. */
+/** The kind of a valid code; undefined for an invalid one. */
 type Taken = 'totp' | 'recovery code' | undefined
 
 /** The second step of a log-in: a code of the app, or a recovery code. Throws a 422, a 429. */
@@ -29,13 +29,13 @@ export async function enterCode(
   if (user === undefined) {
     throw new ApiError('forbidden', 'Too much time has passed since the password: log in again')
   }
-  // Six digits could be tried out: the person's attempts are counted, from wherever they come.
+  // Six digits could be tried out, so attempts for a person are counted across all addresses.
   const from = { clientAddressKey: visitor.clientAddressKey, who: `code ${user.id}` }
   refuseOften(await limits.take(from))
   const now = clock.now()
   const id = store.ids.uuid()
   const token = await store.write(async (tx) => {
-    // Whoever changed the password meanwhile has ended what was begun with the one before.
+    // A change of the password meanwhile ended the log-in that began with the old one.
     const awaited = await liveSession(tx, cookie, 'code', now)
     if (awaited?.user.id !== user.id || !(await isAsChecked(tx, user))) return undefined
     const by = await takeAny(deps, tx, user, given.code, visitor, now)
@@ -52,7 +52,7 @@ export async function enterCode(
 }
 
 /**
- * Proves once more who is there, for what is delicate: the password, and a code where there is an authenticator.
+ * Proves again who is there, for delicate actions: by the password, and a code if there is an authenticator.
  * Returns the session's new value. Throws a 422, a 429, a 503.
  */
 export async function proveAgain(
@@ -68,14 +68,14 @@ export async function proveAgain(
 ): Promise<string> {
   const { store, clock, passwords, limits } = deps
   const { user, visitor } = given
-  // No stranger fills this up: it is of who is logged in, alone.
+  // Strangers cannot fill this counter, as it belongs to a logged-in person.
   const from = { who: `proof ${user.id}` }
   const { isRight } = await countedCheck(limits, from, () =>
     passwords.checkOwn(given.password, user.password, user.id),
   )
   const now = clock.now()
   const token = await store.write(async (tx) => {
-    // The code too is used up only by who knows the password.
+    // The code is used up only if the password is right.
     if (!isRight || !(await isAsChecked(tx, user))) return undefined
     if (user.totp_secret !== null) {
       const by = await takeAny(deps, tx, user, given.code, visitor, now)

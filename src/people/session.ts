@@ -6,38 +6,38 @@ import type { Read, SessionRow, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
 import { type Person, personOf } from './person.js'
 
-/** Somebody who is logged in, at one browser. */
+/** A person who is logged in at one browser. */
 export interface Session {
   /** The id that pages use for the session; it is not the cookie's token. */
   id: string
   person: Person
   createdAt: number
-  /** Until then the factors need not be shown again for what is delicate. */
+  /** Until then delicate actions need no new proof. */
   sudoUntil: number
-  /** An operator without a second factor, where one is asked for: may do nothing but add one. */
+  /** An operator who needs a second factor and has none: may do nothing but add one. */
   mustAddFactor: boolean
 }
 
-/** Where a browser is, as sessions remember it. */
+/** A browser and its address, as sessions remember them. */
 export interface Visitor {
   clientAddressKey: string
   agent: string
 }
 
-// A browser that somebody left open is of no use to whoever finds it the next day.
+// Whoever finds an open browser the next day cannot use it.
 const idleMs = 12 * hourMs
-// Whatever is done with it: a copy of the cookie that nobody noticed ends too.
+// The longest life, even in use, so that an unnoticed copy of the cookie ends too.
 const longestMs = 14 * dayMs
-// Keys, passwords, factors and rights: the cookie alone does not change them for longer than this.
+// How long the cookie alone may change keys, passwords, factors and rights.
 const sudoMs = 15 * 60_000
-// From the right password to the code of the second factor.
+// The time from the right password to the second factor's code.
 const forCodeMs = 10 * 60_000
-// So often at most a request writes that somebody is there.
+// How often at most a request notes that the session is in use.
 const seenEveryMs = 60_000
 
 /**
- * Whose the cookie is; undefined: nobody's any more. Notes now and then that it is in use, unless the page asks by
- * itself: a tab that is left open is not somebody who is there.
+ * The session of a cookie; undefined if it has ended. Notes from time to time that it is in use, but not for a
+ * page's own requests: an open tab does not mean that somebody is there.
  */
 export async function sessionOf(
   deps: Pick<PeopleDeps, 'store' | 'clock' | 'asksFactorOfOperators'>,
@@ -71,7 +71,7 @@ export async function sessionOf(
   }
 }
 
-/** The person and the row of a session that lasts. */
+/** The person and the row of a live session. */
 export async function liveSession(
   read: Read,
   token: string | undefined,
@@ -79,8 +79,8 @@ export async function liveSession(
   now: number,
 ) {
   if (token === undefined || !looksLikeToken(token)) return undefined
-  // By its hash: how long the look-up takes says something about a hash, and nothing about the token that somebody
-  // guesses at.
+  // Looked up by its hash: the time of the look-up may tell something about a hash, but nothing about the guessed
+  // token.
   const session = await read
     .selectFrom('sessions')
     .selectAll()
@@ -106,13 +106,13 @@ export async function liveSession(
 const lasts = ({ expires_at, seen_at }: SessionRow, now: number) =>
   expires_at > now && seen_at + idleMs > now
 
-/** Whether what is delicate may be done without showing the factors again. */
+/** Whether delicate actions are allowed without a new proof. */
 export const hasSudo = ({ sudoUntil }: Pick<Session, 'sudoUntil'>, now: number): boolean =>
   sudoUntil > now
 
 /**
- * Begins a session with a value that nobody knew before, and ends the one that the browser had: what somebody
- * planted there leads nowhere. Returns what the cookie gets.
+ * Begins a session with a new value, and ends the browser's previous one, so that a planted cookie is
+ * useless. Returns the cookie's value.
  */
 export async function beginSession(
   tx: Tx,
@@ -145,17 +145,17 @@ interface NewSession {
   userId: string
   state: SessionRow['state']
   visitor: Visitor
-  /** Null if nothing is said. */
+  /** Null if it is not given. */
   cameBy?: SessionRow['came_by']
-  /** What the cookie had. */
+  /** The cookie's former value. */
   replaces: string | undefined
   now: number
 }
 
 /**
- * Gives a session another value and 15 minutes for what is delicate. The value of before ends: who had a copy of the
- * cookie does not get the right that was just proved. Throws a 403 where it was ended since the request was let in:
- * then nothing of the same write holds.
+ * Gives a session another value and 15 minutes for delicate actions. The old value ends, so that a copy of the
+ * cookie does not get the rights of the new proof. Throws a 403 if the session has ended since the request was let
+ * in, which rolls back the whole write.
  */
 export async function renewSession(tx: Tx, token: string, now: number): Promise<string> {
   const renewed = newToken()
@@ -169,8 +169,8 @@ export async function renewSession(tx: Tx, token: string, now: number): Promise<
 }
 
 /**
- * In a write that somebody's session allows: throws a 403 where it was ended since the request was let in, such as by
- * a reset of the password, which must not be undone by what was under way.
+ * Called in a write that a session allows: throws a 403 if the session has ended since the request was let in, for
+ * example by a reset of the password, which a pending request must not undo.
  */
 export async function requireSession(tx: Tx, token: string, now: number): Promise<void> {
   if ((await liveSession(tx, token, 'open', now)) === undefined) throw hasEnded()
@@ -182,7 +182,7 @@ const hasEnded = () =>
     'Your session was ended meanwhile, and nothing was changed: log in again',
   )
 
-/** By what the cookie has. */
+/** Ends a session by its cookie's value. */
 export async function endSession(tx: Tx, token: string): Promise<void> {
   await tx.deleteFrom('sessions').where('hash', '=', hashOf(token)).execute()
 }
@@ -203,7 +203,7 @@ export async function endSessions(
   return Number(numDeletedRows)
 }
 
-/** The sessions of a person that last, the newest first. */
+/** The live sessions of a person, the newest first. */
 export async function sessionsOf(read: Read, userId: string, now: number): Promise<SessionRow[]> {
   const rows = await read
     .selectFrom('sessions')
@@ -215,9 +215,9 @@ export async function sessionsOf(read: Read, userId: string, now: number): Promi
   return rows.filter((row) => row.state === 'open' && lasts(row, now))
 }
 
-/** A request as far as cookies go. */
+/** The part of a request that cookies need. */
 interface WithCookies {
-  /** It came by TLS, so that what is answered goes by TLS too. */
+  /** It came by TLS, so the answer goes by TLS too. */
   isSecure: boolean
   cookie(name: string): string | undefined
 }
@@ -231,16 +231,17 @@ export interface SessionCookie {
 
 /**
  * The cookie of a session. RFC 6265bis §4.1.3.2: by `__Host-` no other host and no page without TLS can plant
- * one. Cookies know no ports (RFC 6265 §8.5), so its name has a part of the installation's own: two appliances
- * on one host would log each other out.
+ * one. Cookies ignore ports (RFC 6265 §8.5), so the name has a part that is the installation's own: otherwise
+ * two appliances on one host would log each other out.
  */
 export function sessionCookie(key: ApplianceKey): SessionCookie {
-  // After a rotation of the key it has another name; nobody is logged out by that.
+  // After a rotation of the key it has another name; old names are still read, so nobody is logged
+  // out.
   const [own = '', ...older] = key.checks.map((one) =>
     one.replaceAll(/[^a-zA-Z0-9]/g, '').slice(0, 6),
   )
   const name = ({ isSecure }: WithCookies, of = own) => `${isSecure ? '__Host-' : ''}posthorn-${of}`
-  // Strict would log out whoever follows a link from a mail.
+  // With Strict, people who follow a link from a mail would seem logged out.
   const rest = ({ isSecure }: WithCookies) =>
     `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
   return {
@@ -254,14 +255,21 @@ export function sessionCookie(key: ApplianceKey): SessionCookie {
   }
 }
 
-/** 256 random bits for a cookie or a link; the database has only its hash, which is no way in. */
+/**
+ * 256 random bits for a cookie or a link; the database has only the hash, which gives no access.
+ */
 export function newToken(): { token: string; hash: Buffer } {
   const token = randomBytes(32).toString('base64url')
   return { token, hash: hashOf(token) }
 }
 
-/** Without salt and quick: nobody can try out 2^256 tokens, unlike passwords, which people choose. */
+/**
+ * A quick hash without salt is enough: nobody can try out 2^256 tokens, unlike passwords, which
+ * people choose.
+ */
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-/** Whether a text could be one at all, 32 bytes in base64url: anything else is refused without a look-up. */
+/**
+ * Whether a text has the form of a token, 32 bytes in base64url: anything else is refused without a look-up.
+ */
 export const looksLikeToken = (text: string): boolean => /^[\w-]{43}$/.test(text)

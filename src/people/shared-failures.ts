@@ -15,17 +15,17 @@ import {
   windowMs,
 } from './failure-limits.js'
 
-// The first two of a key stay in the memory of the node where they were: most people mistype once, and cost no write.
+// The first two failures of a key stay in their node's memory: most people mistype once, and then cost no write.
 const ownFailures = 2
 const mostOwn = 50_000
-// So far another node's clock may be ahead of ours.
+// How far another node's clock may be ahead of ours.
 const aheadMs = 10_000
 const mostSwept = 100
 
 interface Own {
-  /** Failures that no row has. */
+  /** Failures that are in no row. */
   kept: number
-  /** Attempts of which that is not known yet. */
+  /** Attempts whose outcome is not known yet. */
   underWay: number
   lastAt: number
 }
@@ -34,14 +34,14 @@ interface Counted {
   key: string
   limit: number
   mine: Own
-  /** Into a row, and how many of this memory go along. */
+  /** Whether it goes into a row, and how many failures of this memory it brings along. */
   goes: boolean
   earlier: number
 }
 
 /**
- * Where several nodes let people in: whose attempts have failed is a row for all of them from the third failure on. Rows have
- * hashes instead of addresses and names. How many attempts a minute cost a processor's time is counted by each node.
+ * For several nodes: from the third failure on, a key has a row that all nodes share. Rows have hashes instead of
+ * addresses and names. Each node itself counts the attempts a minute, which cost its processor's time.
  */
 export function countedTogether({
   store,
@@ -74,7 +74,7 @@ export function countedTogether({
     if (mine !== undefined) mine.kept = Math.max(0, mine.kept - 1)
   }
 
-  /** Counts in the rows, unless somebody has to wait: then for how long, and nothing is counted. */
+  /** Counts in the rows, unless there is a wait: then returns its length and counts nothing. */
   const countInRows = (keys: readonly Counted[], now: number) =>
     store.write(async (tx) => {
       const rows = await lasting(tx, keys, now)
@@ -89,14 +89,14 @@ export function countedTogether({
       return { waitMs, inRows }
     })
 
-  /** Those that count here and those that count in rows; resolves with how long somebody has to wait. */
+  /** Counts in memory and in rows; resolves with how long the client has to wait. */
   async function countAll(keys: readonly { key: string; limit: number; mine: Own }[], now: number) {
     const rows = await lasting(store.read, keys, now)
     const goes = ({ key, mine }: { key: string; mine: Own }) =>
       rows.has(key) || mine.kept + mine.underWay > ownFailures
     const counted = keys.map((one): Counted => {
       if (!goes(one)) return { ...one, goes: false, earlier: 0 }
-      // They are this attempt's to bring along: no other one at the same time brings them too.
+      // This attempt brings them along, so that no concurrent attempt brings them too.
       const earlier = one.mine.kept
       one.mine.kept = 0
       return { ...one, goes: true, earlier }
@@ -117,7 +117,7 @@ export function countedTogether({
     return waitMs
   }
 
-  /** One less of these, and nothing any more of those. */
+  /** Subtracts one from some keys, and deletes others. */
   async function uncount(keys: readonly string[], drop: readonly string[]): Promise<void> {
     const now = clock.now()
     const all = [...keys, ...drop].map((key) => ({ key }))
@@ -132,7 +132,8 @@ export function countedTogether({
           await tx.deleteFrom('failed_attempts').where('key', '=', key).execute()
           continue
         }
-        // It was let through, so no wait was on before it. In the past, and still not forgotten before its time.
+        // The attempt was let through, so no earlier wait was running. The time is moved to the past, so that
+        // the entry is not forgotten too early.
         const ended = Math.min(blockedUntil, now)
         await keep(tx, key, { count: count - 1, lastAt, blockedUntil: ended })
       }
@@ -144,11 +145,11 @@ export function countedTogether({
       const now = clock.now()
       const keys = hashedOf(from)
       const waitMs = waitOf(await lasting(store.read, keys, now), now)
-      // Who is refused leaves nothing behind.
+      // A refused attempt stores nothing.
       if (waitMs > 0) return waitMs
       const tooSoonMs = pace(from.who, now)
       if (tooSoonMs > 0) return tooSoonMs
-      // Before anything is waited for: many at once see each other.
+      // Before any wait, so that simultaneous attempts see each other.
       const counted = keys.map((one) => ({ ...one, mine: ownOf(one.key, now) }))
       for (const { mine } of counted) mine.underWay++
       try {
@@ -171,7 +172,7 @@ export function countedTogether({
   }
 }
 
-/** Those of the keys that have a row which is not forgotten. */
+/** The keys' rows that are not forgotten yet. */
 async function lasting(
   read: Read | Tx,
   keys: readonly { key: string }[],
@@ -186,7 +187,7 @@ async function lasting(
       keys.map(({ key }) => key),
     )
     .execute()
-  // One from the future is from before the clocks were set back.
+  // A time in the future is from before the clocks were set back.
   const last = rows.filter(({ last_at, until }) => last_at <= now + aheadMs && until > now)
   return new Map(last.map((row) => [row.key, failuresOf(row)]))
 }
@@ -215,7 +216,7 @@ async function keep(tx: Tx, key: string, failures: Failures): Promise<void> {
     .execute()
 }
 
-/** Those that are forgotten go with others that come. */
+/** Deletes forgotten rows when new ones are written. */
 async function sweep(tx: Tx, now: number): Promise<void> {
   await tx
     .deleteFrom('failed_attempts')

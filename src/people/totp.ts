@@ -10,30 +10,29 @@ import { findPerson } from './person.js'
 import { makeRecoveryCodes } from './recovery-code.js'
 import { endSessions, renewSession, type Visitor } from './session.js'
 
-// RFC 6238 §4 and what every authenticator app takes for granted.
+// RFC 6238 §4 and the defaults of every authenticator app.
 const digits = 6
 const stepMs = 30_000
 const secretBytes = 20
 // RFC 6238 §5.2: one step for the delay of a network; a clock that is 90 s off is refused.
 const stepsAround = 1
 
-// The sealed secret opens for this person alone: a row that is copied to another one is of no use there.
-/** Bound to the person: a secret that is copied to another row does not open. */
+/** Bound to the person: a sealed secret that is copied to another row does not open there. */
 export const totpPurpose = (userId: string) => `totp ${userId}`
 
-/** A secret for a new authenticator, in base32: shown until a code has proved that it arrived. */
+/** A secret for a new authenticator, in base32; it is shown until a code proves that it arrived. */
 export const newTotpSecret = (): string => new Secret({ size: secretBytes }).base32
 
 const generator = (secret: string, label = '', issuer = 'Posthorn') =>
   new TOTP({ issuer, label, digits, period: stepMs / 1_000, secret: Secret.fromBase32(secret) })
 
-/** The secret as apps read it: an `otpauth:` URI, and the same as a picture (SVG). */
+/** The secret for apps: an `otpauth:` URI, and its picture (SVG). */
 export function totpPicture(secret: string, email: string, issuer: string) {
   const uri = generator(secret, email, issuer).toString()
   return { uri, svg: renderSVG(uri, { border: 2 }) }
 }
 
-/** The step whose code this is, later than `after`; undefined: none about `now`. */
+/** The step after `after` with this code; undefined if no step around `now` has it. */
 export function stepOf(
   secret: string,
   code: string,
@@ -43,14 +42,14 @@ export function stepOf(
   if (!/^\d{6}$/.test(token)) return undefined
   const delta = generator(secret).validate({ token, timestamp: now, window: stepsAround })
   if (delta === null) return undefined
-  // RFC 6238 §5.2: a code is good once. `after` is the last step that was used.
+  // RFC 6238 §5.2: a code is valid once. `after` is the last step that was used.
   const step = Math.floor(now / stepMs) + delta
   return step > after ? step : undefined
 }
 
 /**
- * Takes a code, once: with the step before it, so that nobody who looked on can use it again. Resolves with
- * whether it was a good one.
+ * Uses up a code and all earlier steps, so that an onlooker cannot use it again. Resolves with whether it
+ * was valid.
  */
 export async function takeCode(
   tx: Tx,
@@ -69,8 +68,8 @@ export async function takeCode(
 }
 
 /**
- * From now on a code is asked for at each log-in. Needs one of the new authenticator, and ends the person's other
- * sessions. Returns ten recovery codes, shown this once, and the session's new value. Throws a 422.
+ * From now on each log-in asks for a code. Needs a code of the new authenticator, and ends the person's other
+ * sessions. Returns ten recovery codes, shown only now, and the session's new value. Throws a 422.
  */
 export async function addTotp(
   { store, clock, key }: PeopleDeps,
@@ -94,7 +93,7 @@ export async function addTotp(
   })
 }
 
-/** No code is asked for any more; the recovery codes go with it. */
+/** No code is asked for any more; the recovery codes are deleted too. */
 export async function removeTotp(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
   user: UserRow,
@@ -108,16 +107,16 @@ export async function removeTotp(
   })
 }
 
-/** Takes the app away, and with it the recovery codes, which stand in for it. */
+/** Removes the authenticator, and the recovery codes that stand in for it. */
 export async function clearTotp(tx: Tx, userId: string): Promise<void> {
   await tx.updateTable('users').set({ totp_secret: null }).where('id', '=', userId).execute()
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
 }
 
-/** The session of who changes something about themselves. */
+/** The session of a person who changes their own settings. */
 export interface OwnSession {
   id: string
-  /** What the cookie has. */
+  /** The cookie's value. */
   token: string
   visitor: Visitor
 }

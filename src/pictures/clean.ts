@@ -43,8 +43,8 @@ const hasAt = (bytes: Buffer, word: string, at = 0) =>
   bytes.toString('latin1', at, at + word.length) === word
 
 /**
- * The picture in a file, by its bytes: neither a name nor a client's word is trusted. Throws a 422 for what is no
- * picture, too large, or damaged.
+ * The picture in a file, found by its bytes: neither a name nor a client's word is trusted. Throws a 422 for a file
+ * that is no picture, too large, or damaged.
  */
 export function readPicture(bytes: Buffer): CleanPicture {
   if (bytes.length > maxPictureBytes) {

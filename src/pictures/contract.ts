@@ -25,7 +25,7 @@ export const alt = line(
   'What it shows, for people who do not see it; empty where it only decorates',
 )
 
-// Any number of line ends stands between; what comes of it is judged by its bytes.
+// Any number of line ends may stand between; the decoded bytes are judged later.
 const isBase64 = (given: string) => /^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(given)
 const content = textThat('the file in base64', isBase64, {
   type: 'string',

@@ -1,10 +1,13 @@
 import { refuseInPieces, refuseTooLarge } from './limits.js'
 import type { CleanParts } from './parts.js'
 
-// Of one frame: programs fill them with 255 bytes each.
+// How many blocks one frame may have: programs fill them with 255 bytes each.
 const maxBlocks = 100_000
 
-/** A GIF without comments and what programs add, but how often it repeats (GIF89a §17 to §27). Undefined: it is damaged. */
+/**
+ * A GIF without comments and programs' additions, except how often it repeats (GIF89a §17 to §27). Undefined: it is
+ * damaged.
+ */
 export function cleanGif(bytes: Buffer): CleanParts | undefined {
   if (bytes.length < 13) return undefined
   const size = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
@@ -38,10 +41,12 @@ export function cleanGif(bytes: Buffer): CleanParts | undefined {
   return undefined
 }
 
-/** Of a table of colours, by the byte that says whether there is one. */
+/** The size of a colour table, by the byte that says whether there is one. */
 const tableBytes = (packed = 0) => ((packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1))
 
-/** Behind a row of blocks, each of which begins with its length; the last has none. Throws a 422 for very many. */
+/**
+ * The place after a row of blocks, each of which begins with its length; the last is empty. Throws a 422 for too many.
+ */
 function endOfBlocks(bytes: Buffer, from: number): number | undefined {
   let blocks = 0
   for (let at = from; ; ) {
@@ -53,7 +58,7 @@ function endOfBlocks(bytes: Buffer, from: number): number | undefined {
   }
 }
 
-/** Graphic control and plain text are shown; of applications' own the one that says how often it repeats. */
+/** Graphic control and plain text are shown; of the applications' blocks only the number of repeats is kept. */
 function isKept(bytes: Buffer, at: number): boolean {
   const label = bytes[at + 1]
   if (label === 0xff) {

@@ -1,7 +1,7 @@
 /**
- * An account's pictures, for its mails: stored as contents, served by the public listener under a random name. What must
- * hold: what is served is a PNG, JPEG, GIF or WebP by its bytes, and says nothing of where and by what it was taken;
- * a picture is not deleted while something that can still send shows it. See README.md.
+ * An account's pictures, for its mails: stored as contents, served by the public listener under a random name. What
+ * must hold: every served file is a PNG, JPEG, GIF or WebP by its bytes, and does not say where or by what it was
+ * taken; a picture is not deleted while something that can still send shows it. See README.md.
  */
 export { type CleanPicture, maxPictureBytes, readPicture } from './clean.js'
 export { maxPixels } from './limits.js'

@@ -3,14 +3,14 @@ import type { CleanParts } from './parts.js'
 
 const orientationTag = 0x0112
 
-// Programs write some dozens, and one more for each 64 KB of what is beside the picture.
+// Programs write some dozens, and one more for each 64 KB of extra data.
 const maxSegments = 1_000
-// A picture that gets finer while it is loaded has ten or twenty; each is painted over the whole.
+// A progressive picture has ten or twenty scans; each is painted over the whole picture.
 const maxScans = 100
 
 /**
- * A JPEG without what cameras write: places, times, names, previews (ITU-T T.81 Annex B). What is kept beside the picture
- * is its colours (JFIF, ICC, Adobe) and which way is up. Undefined: it is damaged.
+ * A JPEG without what cameras write: places, times, names, previews (ITU-T T.81 Annex B). Beside the picture it keeps
+ * its colours (JFIF, ICC, Adobe) and which way is up. Undefined: it is damaged.
  */
 export function cleanJpeg(bytes: Buffer): CleanParts | undefined {
   const kept: Buffer[] = []
@@ -24,13 +24,13 @@ export function cleanJpeg(bytes: Buffer): CleanParts | undefined {
     while (bytes[at] === 0xff && bytes[at + 1] === 0xff) at++
     const marker = bytes[at + 1]
     if (bytes[at] !== 0xff || marker === undefined) return undefined
-    // What stands behind the end is another picture, or the film of a phone.
+    // After the end a phone may have put another picture, or a film.
     if (marker === 0xd9) break
     const end = at + 2 + (at + 4 <= bytes.length ? bytes.readUInt16BE(at + 2) : 0)
     if (end < at + 4 || end > bytes.length) return undefined
     const segment = bytes.subarray(at, end)
     if (isFrame(marker)) {
-      // Of several sizes programs take the first, the last, or the largest.
+      // Where a file gives several sizes, programs differ: they take the first, the last, or the largest.
       if (size !== undefined || segment.length < 9) return undefined
       size = { height: segment.readUInt16BE(5), width: segment.readUInt16BE(7) }
     }
@@ -43,7 +43,7 @@ export function cleanJpeg(bytes: Buffer): CleanParts | undefined {
       if (size === undefined || at === end) return undefined
       refuseInPieces(++scans, maxScans)
       kept.push(bytes.subarray(end, at))
-      // A file that ends within its last scan is shown by browsers as far as it goes.
+      // Browsers show a file that ends within its last scan as far as it goes.
       if (at === bytes.length) break
     }
   }
@@ -55,17 +55,17 @@ export function cleanJpeg(bytes: Buffer): CleanParts | undefined {
     : { parts, width, height, frames: 1 }
 }
 
-/** SOF0 to SOF15: all between but tables (DHT, JPG, DAC); and DHP, the size of a picture in several. */
+/** SOF0 to SOF15, but for the tables between them (DHT, JPG, DAC); and DHP, the size of a picture in several frames. */
 const isFrame = (marker: number) =>
   marker === 0xde ||
   (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
 
-/** What is kept of a segment. Undefined: nothing, as of the other applications' segments, and of comments. */
+/** What is kept of a segment. Undefined: nothing, as for the other applications' segments and for comments. */
 function seenOf(marker: number, segment: Buffer): Buffer | undefined {
   const begins = (word: string) => segment.toString('latin1', 4, 4 + word.length) === word
   if (marker === 0xe0) return begins('JFIF\0') ? jfifOf(segment) : undefined
   if (marker === 0xe2) return begins('ICC_PROFILE\0') ? segment : undefined
-  // The size once more, by DNL, is of pictures that do not say it at first; they are refused.
+  // DNL gives the size later, for pictures that do not give it at first; those are refused.
   const isLeftOut = (marker >= 0xe1 && marker <= 0xef) || marker === 0xfe || marker === 0xdc
   if (marker === 0xee && begins('Adobe')) return cutTo(segment, 16)
   return isLeftOut ? undefined : segment
@@ -78,7 +78,7 @@ function jfifOf(segment: Buffer): Buffer | undefined {
   return header
 }
 
-/** The first bytes of a segment as one of its own. Undefined: it has fewer. */
+/** A segment of the first bytes of a segment. Undefined: it has fewer. */
 function cutTo(segment: Buffer, length: number): Buffer | undefined {
   if (segment.length < length) return undefined
   const cut = Buffer.from(segment.subarray(0, length))
@@ -87,8 +87,8 @@ function cutTo(segment: Buffer, length: number): Buffer | undefined {
 }
 
 /**
- * Where the next marker stands: 0xff00 is a byte of the picture, 0xffd0 to 0xffd7 begin it anew. Byte by byte: in a file
- * made of 0xff nothing that searches for the next one is quicker.
+ * Where the next marker stands: 0xff00 is a byte of the picture, and 0xffd0 to 0xffd7 are restart markers within it. It
+ * looks byte by byte: in a file made of 0xff no search for the next one is quicker.
  */
 function endOfScan(bytes: Buffer, from: number): number {
   const last = bytes.length - 1
@@ -100,7 +100,7 @@ function endOfScan(bytes: Buffer, from: number): number {
   return bytes.length
 }
 
-/** Exif 2.32 §4.6.4: a TIFF within the segment, in the byte order that it names. Undefined: it does not say it. */
+/** Exif 2.32 §4.6.4: a TIFF within the segment, in the byte order that it names. Undefined: no orientation is given. */
 function orientationIn(segment: Buffer): number | undefined {
   if (segment.toString('latin1', 4, 10) !== 'Exif\0\0') return undefined
   const tiff = segment.subarray(10)
@@ -120,7 +120,7 @@ function orientationIn(segment: Buffer): number | undefined {
   return undefined
 }
 
-/** Which way is up, alone: photos of phones would lie on their side without it. */
+/** An Exif segment with the orientation alone: without it photos of phones would lie on their side. */
 function turnedAs(orientation: number): Buffer[] {
   if (orientation === 1) return []
   const exif = Buffer.alloc(36)
@@ -129,7 +129,7 @@ function turnedAs(orientation: number): Buffer[] {
   exif.writeUInt32BE(8, 14)
   exif.writeUInt16BE(1, 18)
   exif.writeUInt16BE(orientationTag, 20)
-  // A short, one of them.
+  // The value's type is a short, and there is one.
   exif.writeUInt16BE(3, 22)
   exif.writeUInt32BE(1, 24)
   exif.writeUInt16BE(orientation, 28)

@@ -1,16 +1,16 @@
 import { ApiError } from '../errors/index.js'
 
-/** Mail programs and browsers need 4 bytes of memory for each. */
+/** Mail programs and browsers need 4 bytes of memory for each pixel. */
 export const maxPixels = 25_000_000
 
-/** Chunks of a PNG or WebP, blocks of a GIF: at 5 MB programs write some hundreds. They are walked on the main thread. */
+/** Chunks of a PNG or WebP, blocks of a GIF: at 5 MB programs write some hundreds. The main thread walks them. */
 export const maxPieces = 10_000
 
-// Of a moving picture: each is painted over the whole in the worst case.
+// How many frames a moving picture may have: in the worst case each is painted over the whole picture.
 const maxFrames = 1_000
 const maxPixelsOfFrames = 250_000_000
 
-/** Throws a 422 for what readers' programs would need too much memory or time for. */
+/** Throws a 422 for a picture that would cost readers' programs too much memory or time. */
 export function refuseTooLarge(width: number, height: number, frames: number): void {
   if (width * height > maxPixels) {
     throw refusedPicture(
@@ -29,7 +29,7 @@ export function refuseTooLarge(width: number, height: number, frames: number): v
   }
 }
 
-/** Throws a 422 for a file of so many pieces that no program wrote it so. */
+/** Throws a 422 for a file of more pieces than any program writes. */
 export function refuseInPieces(pieces: number, most = maxPieces): void {
   if (pieces <= most) return
   throw refusedPicture(

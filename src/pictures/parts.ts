@@ -1,4 +1,7 @@
-/** Its parts that are kept, in order, its size in pixels, and how many frames it has: one where it does not move. */
+/**
+ * The parts of a picture that are kept, in order, its size in pixels, and its number of frames: one if it does not
+ * move.
+ */
 export interface CleanParts {
   parts: Buffer[]
   width: number

@@ -28,13 +28,13 @@ export interface PictureDeps {
   plans: Plans
 }
 
-/** A picture of an account's. */
+/** A picture of an account. */
 export interface KeptPicture {
   id: string
   /** In its address, which nobody can guess. */
   publicId: string
   name: string
-  /** What it shows, for people who do not see it. */
+  /** What the picture shows, for people who do not see it. */
   alt: string
   contentType: string
   width: number
@@ -52,7 +52,7 @@ const endings: Readonly<Record<string, string>> = {
   'image/webp': 'webp',
 }
 
-/** Where the public listener serves it; the ending is for programs that go by it. */
+/** Where the public listener serves it; the ending is for programs that rely on it. */
 export const picturePath = ({
   publicId,
   contentType,
@@ -130,7 +130,7 @@ export async function requirePicture(
   return toPicture(row)
 }
 
-/** Undefined: there is none at this address. */
+/** The picture at an address; undefined: there is none. */
 export async function pictureAt(read: Read, publicId: string): Promise<KeptPicture | undefined> {
   const row = await read
     .selectFrom('pictures')
@@ -140,7 +140,7 @@ export async function pictureAt(read: Read, publicId: string): Promise<KeptPictu
   return row && toPicture(row)
 }
 
-/** The account's pictures among some addresses, by these. */
+/** The account's pictures at some addresses, by address. */
 export async function picturesAt(
   read: Read,
   { accountId, publicUrl }: { accountId: string; publicUrl: string },
@@ -160,7 +160,7 @@ export async function picturesAt(
   return new Map(rows.map(toPicture).map((one) => [`${publicUrl}${picturePath(one)}`, one]))
 }
 
-/** Changes what is given of its words. Throws a 404. */
+/** Changes those of its words that are given. Throws a 404. */
 export async function changePicture(
   { store }: Pick<PictureDeps, 'store'>,
   accountId: string,
@@ -175,7 +175,10 @@ export async function changePicture(
   })
 }
 
-/** For good, and out of mails that were sent. Throws a 404, or a 409 that names what shows it and can still send, or is public. */
+/**
+ * Deletes a picture for good, also from mails that were sent. Throws a 404, or a 409 that names what shows it and can
+ * still send, or is public.
+ */
 export async function deletePicture(
   { store }: Pick<PictureDeps, 'store'>,
   accountId: string,
@@ -183,7 +186,7 @@ export async function deletePicture(
 ): Promise<KeptPicture> {
   await requireUnused(store.read, accountId, id)
   return await store.write(async (tx) => {
-    // Once more: something may have come to show it meanwhile.
+    // Checked once more: meanwhile something may have begun to show it.
     const picture = await requireUnused(tx, accountId, id)
     await tx.deleteFrom('pictures').where('id', '=', picture.id).execute()
     await releaseContents(tx, [picture.content])
@@ -204,7 +207,7 @@ async function requireUnused(read: Read, accountId: string, id: string): Promise
   )
 }
 
-/** What everybody can look at keeps its pictures. */
+/** A public page keeps its pictures. */
 async function refuseOnPublicPage(
   read: Read,
   accountId: string,

@@ -1,12 +1,12 @@
 import { refuseInPieces, refuseTooLarge } from './limits.js'
 import type { CleanParts } from './parts.js'
 
-// What changes how the picture looks; texts, times, and Exif are left out, and what no browser knows.
+// The chunks that change how the picture looks. Texts, times, Exif and chunks that no browser knows are left out.
 const shown = new Set(
   'IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP bKGD pHYs acTL fcTL fdAT'.split(' '),
 )
 
-/** A PNG of the chunks that are seen (PNG, third edition, §5). Undefined: it is damaged. */
+/** A PNG with only the chunks that are seen (PNG, third edition, §5). Undefined: it is damaged. */
 export function cleanPng(bytes: Buffer): CleanParts | undefined {
   const parts = [bytes.subarray(0, 8)]
   if (bytes.length < 33 || bytes.toString('latin1', 12, 16) !== 'IHDR') return undefined
@@ -22,7 +22,7 @@ export function cleanPng(bytes: Buffer): CleanParts | undefined {
     if (end > bytes.length || !fits(type, length, at)) return undefined
     if (type === 'IDAT') hasData = true
     if (type === 'fcTL') {
-      // §11.3.6.2: its width, height, and where it begins, within the picture.
+      // §11.3.6.2: the frame's width, height and place must lie within the picture.
       const [width = 0, height = 0, x = 0, y = 0] = [12, 16, 20, 24].map((field) =>
         bytes.readUInt32BE(at + field),
       )
@@ -37,7 +37,7 @@ export function cleanPng(bytes: Buffer): CleanParts | undefined {
   return undefined
 }
 
-/** Whether a chunk may stand here with so many bytes. Programs take the last of several sizes, or the first. */
+/** Whether a chunk may stand here with so many bytes. Of several sizes programs take the last one, or the first. */
 function fits(type: string, length: number, at: number): boolean {
   if (type === 'IHDR') return at === 8 && length === 13
   if (type === 'IDAT') return length > 0

@@ -56,7 +56,7 @@ export function pictureRoutes(
   })
 }
 
-// Somebody else's bytes, which do nothing even when they are opened by themselves; mail in browsers shows them from
+// The bytes are somebody else's, and must do nothing even when opened by themselves. Mail in browsers shows them from
 // other origins.
 const headers = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -65,7 +65,7 @@ const headers = {
   'X-Robots-Tag': 'noindex',
 }
 
-/** Pictures for whoever reads the mails, at addresses that nobody can guess. The account's state is not asked. */
+/** Pictures for whoever reads the mails, at addresses that nobody can guess, whatever state the account is in. */
 export function servedPictures(pages: Pages, { store: { read } }: { store: Store }): void {
   pages.get(
     '/pictures/:file',

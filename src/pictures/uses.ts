@@ -1,12 +1,12 @@
 import { contains, type Read } from '../store/index.js'
 
-/** A campaign that has gone out with a picture: its mails show it to whoever opens them. */
+/** A campaign that was sent with a picture: its mails show the picture to whoever opens them. */
 export interface SentWithPicture {
   id: string
   name: string
-  /** How many mails it has. */
+  /** How many mails the campaign has. */
   mails: number
-  /** It stands on the public page of past campaigns. */
+  /** The campaign stands on the public page of past campaigns. */
   isPublic: boolean
 }
 
@@ -18,12 +18,13 @@ export interface PictureUse {
   name: string
 }
 
-// As many as a page names.
+// As many uses as a page names.
 const mostUses = 20
 
 /**
- * The campaigns that have not ended, by any of their versions, and the templates that show the picture; of templates the version in use, and those
- * that automations hold on to. By indexes of the account; the HTML of what is found is read through.
+ * The campaigns that have not ended and show the picture in any of their versions, and the templates that show it in
+ * the version in use or in one that automations hold on to. Indexes of the account find them; the HTML of what is found
+ * is read through.
  */
 export async function usesOfPicture(
   read: Read,
@@ -57,7 +58,8 @@ export async function usesOfPicture(
 }
 
 /**
- * The newest campaigns that have gone out with it and are over. Those whose content is no longer kept are not among them.
+ * The newest campaigns that went out with the picture and are over. Those whose content is no longer kept are not among
+ * them.
  */
 export async function sentWithPicture(
   read: Read,
@@ -75,7 +77,9 @@ export async function sentWithPicture(
   return rows.map(({ id, name, mails, archive }) => ({ id, name, mails, isPublic: archive === 1 }))
 }
 
-/** The campaign that shows it on the public page of past campaigns, if one does: only what stands there is looked at. */
+/**
+ * The campaign that shows the picture on the public page of past campaigns, if one does; only that page is searched.
+ */
 export const publicWithPicture = (read: Read, accountId: string, publicId: string) =>
   campaignsWith(read, accountId, publicId)
     .where('status', 'in', ['sent', 'cancelled'])
@@ -85,7 +89,7 @@ export const publicWithPicture = (read: Read, accountId: string, publicId: strin
     .limit(1)
     .executeTakeFirst()
 
-/** The account's campaigns that show it, by any of their versions. */
+/** The account's campaigns that show the picture in any of their versions. */
 const campaignsWith = (read: Read, accountId: string, publicId: string) =>
   read
     .selectFrom('broadcasts')

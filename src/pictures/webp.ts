@@ -8,22 +8,22 @@ interface Size {
 
 interface Chunk {
   type: string
-  /** With its type and length, and the byte behind an odd length. */
+  /** With its type and length, and the padding byte after an odd length. */
   bytes: Buffer
 }
 
 const shown = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
 
-// RFC 9649 §2.7.1.1: a frame has nothing of the whole.
+// RFC 9649 §2.7.1.1: a frame has no chunk that belongs to the whole picture.
 const shownInFrame = new Set(['VP8 ', 'VP8L', 'ALPH'])
 
 // RFC 9649 §2.7: the flags of the file that say that it has Exif and XMP.
 const saysMore = 0x08 | 0x04
 
-// Of a frame, behind the type and length of its chunk: where it stands, how large it is, how long it is shown.
+// A frame's header, after the type and length of its chunk: its place, its size, how long it is shown.
 const frameHeader = 24
 
-/** A WebP without Exif, XMP and chunks that nobody knows (RFC 9649 §2.3). Undefined: it is damaged. */
+/** A WebP without Exif, XMP and unknown chunks (RFC 9649 §2.3). Undefined: it is damaged. */
 export function cleanWebp(bytes: Buffer): CleanParts | undefined {
   const count = { pieces: 0 }
   const chunks = chunksIn(bytes, 12, count)
@@ -42,7 +42,7 @@ export function cleanWebp(bytes: Buffer): CleanParts | undefined {
       kept.push(frame)
       continue
     }
-    // Of several sizes programs take the first, or the last.
+    // Of several sizes programs take the first one, or the last.
     if (chunk.type === 'VP8X' && chunk !== first) return undefined
     if (isImage(chunk) && (++images > 1 || !isAsLarge(chunk, size))) return undefined
     kept.push(chunk.type === 'VP8X' ? withoutMore(chunk.bytes) : chunk.bytes)
@@ -53,14 +53,14 @@ export function cleanWebp(bytes: Buffer): CleanParts | undefined {
   return { parts: [riff, ...kept], ...size, frames: Math.max(1, frames) }
 }
 
-/** Undefined: one goes beyond the end. */
+/** The chunks of a file or frame. Undefined: one of them goes beyond the end. */
 function chunksIn(bytes: Buffer, from: number, count: { pieces: number }): Chunk[] | undefined {
   const chunks: Chunk[] = []
   for (let at = from; at + 8 <= bytes.length; ) {
     refuseInPieces(++count.pieces)
     const length = bytes.readUInt32LE(at + 4)
     if (at + 8 + length > bytes.length) return undefined
-    // Some programs leave the byte behind an odd length out at the end.
+    // At the end some programs leave out the byte after an odd length.
     const end = at + 8 + length + (length % 2)
     chunks.push({ type: bytes.toString('latin1', at, at + 4), bytes: bytes.subarray(at, end) })
     at = end
@@ -68,7 +68,10 @@ function chunksIn(bytes: Buffer, from: number, count: { pieces: number }): Chunk
   return chunks
 }
 
-/** A frame of a moving picture, which is as large as it says, within the whole, and has nothing beside its image. */
+/**
+ * A frame of a moving picture. It must have the size that it gives, lie within the whole, and have nothing beside its
+ * image.
+ */
 function cleanFrame(bytes: Buffer, whole: Size, count: { pieces: number }): Buffer | undefined {
   if (bytes.length < frameHeader) return undefined
   const [x, y] = [bytes.readUIntLE(8, 3) * 2, bytes.readUIntLE(11, 3) * 2]
@@ -100,12 +103,12 @@ function withoutMore(head: Buffer): Buffer {
   return changed
 }
 
-/** Of the whole, or of an image. Undefined: it does not say it as it should. */
+/** The size of the whole picture, or of an image. Undefined: it is not given as it should be. */
 function sizeIn({ type, bytes }: Chunk): Size | undefined {
   if (type === 'VP8X' && bytes.length >= 18) {
     return { width: bytes.readUIntLE(12, 3) + 1, height: bytes.readUIntLE(15, 3) + 1 }
   }
-  // RFC 6386 §9.1: 14 bits each, behind the frame's tag and its start code.
+  // RFC 6386 §9.1: 14 bits each, after the frame's tag and its start code.
   if (type === 'VP8 ' && bytes.length >= 18 && bytes.readUIntBE(11, 3) === 0x9d012a) {
     return { width: bytes.readUInt16LE(14) & 0x3fff, height: bytes.readUInt16LE(16) & 0x3fff }
   }

@@ -4,8 +4,8 @@ import { type CleanPicture, readPicture } from './clean.js'
 import { damagedPicture } from './limits.js'
 
 /**
- * The picture in a file, looked at more closely than `readPicture` does: the sums of a PNG's chunks, and that its rows are as
- * many as it says. They are unpacked in a thread of zlib's and thrown away. Throws a 422.
+ * The picture in a file, checked more closely than by `readPicture`: the sums of a PNG's chunks, and whether it has as
+ * many rows as it says. A thread of zlib's unpacks the rows, which are thrown away. Throws a 422.
  */
 export async function wholePicture(bytes: Buffer): Promise<CleanPicture> {
   const picture = readPicture(bytes)
@@ -18,7 +18,7 @@ async function refuseDamagedPng(bytes: Buffer): Promise<void> {
   for (let at = 8; at + 12 <= bytes.length; ) {
     const length = bytes.readUInt32BE(at)
     const end = at + 8 + length
-    // PNG, third edition, §5.5: of the type and the data.
+    // PNG, third edition, §5.5: the sum of the type and the data.
     if (crc32(bytes.subarray(at + 4, end)) !== bytes.readUInt32BE(end)) throw damagedPicture()
     if (bytes.toString('latin1', at + 4, at + 8) === 'IDAT') data.push(bytes.subarray(at + 8, end))
     at = end + 4
@@ -29,7 +29,7 @@ async function refuseDamagedPng(bytes: Buffer): Promise<void> {
   }
 }
 
-/** How many bytes data unpack to, counted until there are more than wanted; undefined where they are damaged. */
+/** How many bytes the data unpack to, counted until they are more than wanted; undefined where they are damaged. */
 async function unpackedBytes(data: Buffer[], most: number): Promise<number | undefined> {
   let size = 0
   const unpacked = Readable.from(data).pipe(createInflate({ chunkSize: 256 * 1024 }))
@@ -44,7 +44,7 @@ async function unpackedBytes(data: Buffer[], most: number): Promise<number | und
   }
 }
 
-// §11.2.1: samples of a pixel by the type of colour.
+// §11.2.1: samples of a pixel by the colour type.
 const samplesOf = new Map([
   [0, 1],
   [2, 3],
@@ -63,7 +63,7 @@ const passes = [
   [0, 1, 1, 2],
 ] as const
 
-/** What the rows of a PNG take, each with the byte of its filter; undefined for a type that there is not. */
+/** How many bytes the rows of a PNG take, each with its filter byte; undefined for an unknown colour type. */
 function bytesOfRows(bytes: Buffer): number | undefined {
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
   const samples = samplesOf.get(bytes.readUInt8(25))

@@ -5,7 +5,7 @@ import { stringsIn } from './languages.js'
 import type { Recipient } from './link.js'
 import type { Strings } from './strings.js'
 
-/** What a recipient reads: in their contact's `language`, else their browser's, else the account's. */
+/** The strings that a recipient reads: in their contact's `language`, else their browser's, else the account's. */
 export async function stringsFor(
   read: Read,
   face: AccountFace,

@@ -43,9 +43,10 @@ interface Opened {
 }
 
 const path = '/preferences/:token'
-// An account may have thousands, and a form has at most 1,000 fields.
+// An account may have thousands of topics, and a form has at most 1,000 fields.
 const perPage = 100
-// 50 fields of 300 letters, each of nine bytes as a form writes those of other scripts, and as much as is stored of them.
+// 50 fields of 300 letters, each letter of nine bytes as forms write other scripts, and as much again for the stored
+// values.
 const maxBodyBytes = 256 * 1024
 
 /** The preference centre: which topics an address gets, or nothing at all. */
@@ -69,8 +70,8 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
     return (await ofErased(link)) ?? (await show(deps, link, partIn(query)))
   })
 
-  // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
-  // of it: sending it twice is as once.
+  // As on the unsubscribe page, the link is the proof. The answer is the page itself, with the result: sending it twice
+  // is as once.
   pages.post(path, { crossSite: true, maxBodyBytes }, async (request) => {
     const { query, form } = request
     const link = await opened(request)
@@ -106,7 +107,7 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
   })
 }
 
-/** Which part of the topics is asked for, from 1 on. */
+/** The part of the topics that is asked for, from 1 on. */
 function partIn(query: URLSearchParams): number {
   const asked = query.get('part') ?? ''
   return /^[1-9]\d{0,3}$/.test(asked) ? Number(asked) : 1
@@ -119,11 +120,10 @@ const savedBy = (form: Form): Saved => ({
   showedLeft: form.get('left') === 'yes',
 })
 
-/** What led to the page. */
 interface Course {
-  /** The button; `wrong`: a field could not be saved. */
+  /** The button that was pressed; `wrong`: a field could not be saved. */
   after?: 'save' | 'leave' | 'return' | 'reason' | 'fields' | 'wrong'
-  /** Something was left, and they may say why, unless they have. */
+  /** They left something just now, and may say why unless they have said it. */
   hasLeft?: boolean
   /** The fields as they were typed. */
   wrong?: EditableField[]
@@ -141,10 +141,10 @@ async function show(
   return page(await centreOf(read, { ...link, fields }, part, course), status)
 }
 
-// Nobody's (RFC 2606 §2), so that nothing is known of it.
+// Nobody's address (RFC 2606 §2), so that nothing is known of it.
 const nobody = 'reader@mail.invalid'
 
-/** The page as somebody sees it who gets everything, as one document; undefined: there is no such account. */
+/** The page as somebody who gets everything sees it, as one document; undefined: there is no such account. */
 export async function sampleCentre(read: Read, accountId: string): Promise<string | undefined> {
   const face = await accountFace(read, accountId)
   if (face === undefined) return undefined
@@ -199,7 +199,7 @@ async function centreOf(
 
 const autocompletes = { firstName: 'given-name', lastName: 'family-name' } as const
 
-/** What they may change of what is known of them. */
+/** The fields that they may change of what is known of them. */
 function fieldsView(
   { title, line, none, save, wrong }: Strings['centre']['fields'],
   account: string,
@@ -236,22 +236,22 @@ function partLinks({ centre }: Strings, part: number, hasMore: boolean): CentreV
 
 /** What a recipient gets from an account, as things stand. */
 interface Choices {
-  /** Unsubscribed from everything, topics that are yet to come included. */
+  /** Unsubscribed from everything, also from future topics. */
   left: boolean
-  /** False when something keeps mail from the address that is not the recipient's to lift. */
+  /** False when something that the recipient may not lift keeps mail from the address. */
   reachable: boolean
-  /** Some topic, on whatever part of the page. */
+  /** They get at least one topic, on whatever part of the page. */
   getsSome: boolean
-  /** Those that are not archived, in their order; of one part. */
+  /** The topics of one part that are not archived, in their order. */
   topics: (Topic & { chosen: boolean })[]
   hasMore: boolean
 }
 
-/** What a page that was sent in says. */
+/** What a submitted page says. */
 interface Saved {
   /** Ids of the topics that the page showed. */
   shown: ReadonlySet<string>
-  /** Those of them that are ticked. */
+  /** The shown topics that are ticked. */
   ticked: ReadonlySet<string>
   /** Whether the page said that the recipient was unsubscribed from everything. */
   showedLeft: boolean
@@ -281,10 +281,9 @@ async function readChoices(
 const isLeaving = ({ reason }: { reason: string }) => reason === 'unsubscribe'
 
 /**
- * Makes what the page showed be so, in one transaction: each topic on it as it was ticked, whatever
- * another page has said meanwhile; topics that were not on it stay as they are. A tick lifts an
- * unsubscribe from everything (`interface.md`, Suppression), and nothing else that blocks. Resolves with whether a topic
- * was left by it.
+ * Applies what the page showed, in one transaction: each topic on it becomes as it was ticked, whatever another page
+ * has said meanwhile; other topics stay as they are. A tick lifts an unsubscribe from everything (`interface.md`,
+ * Suppression), and nothing else that blocks. Resolves with whether a topic was left.
  */
 async function saveChoices(
   { store, clock }: SubscriptionDeps,
@@ -294,10 +293,10 @@ async function saveChoices(
   if (isOfTest({ emailId })) return false
   return await store.write(async (tx) => {
     const at = clock.now()
-    // Archived ones too: one may have been archived since the page was opened. Others' are not here.
+    // Archived topics too: one may have been archived since the page was opened. Other accounts' topics are not found.
     const seen = await topicsAmong(tx, accountId, [...shown])
     const comesBack = seen.some(({ id }) => ticked.has(id))
-    // Who stays away as before keeps the choice of topics from before, to come back to.
+    // Whoever stays unsubscribed keeps the earlier choice of topics, to come back to.
     if (showedLeft && !comesBack) {
       const reasons = await suppressionsOf(tx, accountId, address)
       if (reasons.some(isLeaving)) return false

@@ -8,8 +8,8 @@ import type { Recipient } from './link.js'
 import { logoOf, page, renderNotice } from './view.js'
 
 /**
- * What every link of somebody says who was erased, whatever they press: they get nothing, and nothing is stored of them.
- * Undefined: they were not.
+ * The page that an erased person gets from each of their links, whatever they press: they get nothing, and nothing is
+ * stored of them. Undefined: they were not erased.
  */
 export async function erasedPage(
   read: Read,

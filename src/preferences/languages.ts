@@ -14,5 +14,5 @@ const inLanguage: Record<AccountLanguage, Strings> = {
   pt: portuguese,
 }
 
-/** What an account's recipients read, in the language that the account has stored. */
+/** What an account's recipients read, in the account's stored language. */
 export const stringsIn = (stored: string | null): Strings => inLanguage[languageOf(stored)]

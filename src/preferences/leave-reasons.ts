@@ -2,7 +2,7 @@
 export const leaveReasons = ['too_many', 'not_wanted', 'never_asked', 'other'] as const
 export type WhyLeft = (typeof leaveReasons)[number]
 
-/** The same for who reads what they said; `words`: they chose none, and wrote something. */
+/** The same in words, for whoever reads the answers; `words`: they chose no reason, and wrote something. */
 export const leaveWords: Readonly<Record<string, string>> = {
   too_many: 'too many mails',
   not_wanted: 'not wanted any more',

@@ -10,7 +10,7 @@ export interface Recipient {
   emailId?: string | undefined
 }
 
-/** Who leaves what: a topic, or without one all marketing mail of the account. */
+/** Whoever leaves, and what: a topic, or without one all marketing mail of the account. */
 export interface UnsubscribeTarget extends Recipient {
   topicId?: string | undefined
 }
@@ -18,7 +18,7 @@ export interface UnsubscribeTarget extends Recipient {
 /** Makes links, and reads those that come back. */
 export interface Links<Target extends Recipient> {
   url(target: Target): string
-  /** The target of a token that was made here, for this purpose; undefined for any other. */
+  /** The target of a token that was made here for this purpose; undefined for any other token. */
   read(token: string): Target | undefined
 }
 export type UnsubscribeLinks = Links<UnsubscribeTarget>
@@ -33,43 +33,43 @@ const firstVersion = 1
 const withTopic = 1
 const withMail = 2
 const idBytes = 16
-// RFC 2104 §5: at least 80 bits. Guessing goes over the network, a request a try.
+// RFC 2104 §5: at least 80 bits. An attacker can only guess over the network, one request for each try.
 const macBytes = 12
 const maxTokenLength = 420
-// Three ids and an address, of which all characters may take four bytes.
+// Three ids and an address, each character of which may take four bytes.
 const maxBodyBytes = 1_200
 
 /** Links never expire: CAN-SPAM asks for 30 days, and people keep mails for years. */
 export const makeUnsubscribeLinks = (key: ApplianceKey, publicUrl: string): UnsubscribeLinks =>
   makeLinks(key, publicUrl, 'unsubscribe')
 
-/** To the preference centre; they last as long. */
+/** Links to the preference centre; they never expire either. */
 export const makePreferenceLinks = (key: ApplianceKey, publicUrl: string): PreferenceLinks =>
   makeLinks(key, publicUrl, 'preferences')
 
-/** To the mail itself, in a browser; they last as long. */
+/** Links to the mail itself, in a browser; they never expire either. */
 export const makeViewLinks = (key: ApplianceKey, publicUrl: string): Links<Recipient> =>
   makeLinks(key, publicUrl, 'view')
 
-/** The token of links that stand in copies for others than the recipient; it is too short to be one that acts. */
+/** The token of links in copies for others than the recipient; it is too short to be one that acts. */
 export const shownToken = 'shown'
 
-/** Links as `makeUnsubscribeLinks` and `makePreferenceLinks` make them, to look at: they act for nobody. */
+/** Links that look like those of `makeUnsubscribeLinks` and `makePreferenceLinks`; they act for nobody. */
 export const shownLinks = (publicUrl: string) => ({
   unsubscribe: { url: () => `${publicUrl}/unsubscribe/${shownToken}` },
   preferences: { url: () => `${publicUrl}/preferences/${shownToken}` },
   view: { url: () => `${publicUrl}/view/${shownToken}` },
 })
 
-/** `purpose` is the path, and has a MAC key of its own: no link is good for the other page. */
+/** `purpose` is the path, and has its own MAC key: no link works on the other page. */
 function makeLinks(
   key: ApplianceKey,
   publicUrl: string,
   purpose: 'unsubscribe' | 'preferences' | 'view',
 ): Links<UnsubscribeTarget> {
-  // Of older keys too: links of before a rotation stand in mails that people have.
+  // Older keys count too: people still have mails with links from before a rotation.
   const macs = key.deriveAll(purpose).map((one) => makeMac(one, maxBodyBytes))
-  /** The next call overwrites it. */
+  /** The next call overwrites the returned bytes. */
   const mac = (body: Buffer) => (macs[0]?.(body) ?? body).subarray(0, macBytes)
   const isSigned = (body: Buffer, given: Buffer) =>
     macs.some((of) => timingSafeEqual(of(body).subarray(0, macBytes), given))
@@ -88,7 +88,7 @@ function makeLinks(
     read(token) {
       if (token.length > maxTokenLength) return undefined
       const bytes = Buffer.from(token, 'base64url')
-      // Decoding passes over what is no base64url: one token has one spelling.
+      // Decoding ignores what is not base64url. This check leaves each token only one spelling.
       if (bytes.toString('base64url') !== token || bytes.length <= macBytes) return undefined
       const body = bytes.subarray(0, -macBytes)
       return isSigned(body, bytes.subarray(-macBytes)) ? targetOf(body) : undefined
@@ -96,7 +96,7 @@ function makeLinks(
   }
 }
 
-/** What a body says whose MAC was right; undefined for a version that there is not yet. */
+/** What a body with a right MAC says; undefined for a version that does not exist yet. */
 function targetOf(body: Buffer): UnsubscribeTarget | undefined {
   const parts = (body[0] ?? 0) - firstVersion
   if (parts < 0 || parts > withTopic + withMail) return undefined

@@ -3,7 +3,7 @@ import { copyTags } from '../templates/index.js'
 import { shownLinks } from './link.js'
 import type { Strings } from './strings.js'
 
-/** Which list a mail is of, and how one leaves it. */
+/** Which list a mail belongs to, and how one leaves it. */
 interface ListIdentity {
   /** The signed link (`UnsubscribeLinks.url`). */
   url: string
@@ -32,9 +32,9 @@ export function unsubscribeHeaders({
 export interface CopyLinks {
   unsubscribeUrl: string
   preferencesUrl: string
-  /** Of the sender, in lines; empty where the account has given none. */
+  /** The sender's postal address, in lines; empty where the account has given none. */
   postalAddress?: string | undefined
-  /** Where the recipient sees it in a browser; empty where they cannot. */
+  /** Where the recipient can see the mail in a browser; empty where they cannot. */
   viewUrl?: string | undefined
 }
 
@@ -66,7 +66,7 @@ const filled = (
 
 const inOneLine = (text: string) => text.replace(/\s*[\r\n]+\s*/g, ', ')
 
-/** HTML for nobody in particular, with links in it that act for nobody, and without a footer. */
+/** HTML for nobody in particular: its links act for nobody, and it has no footer. */
 export function filledForNobody(
   html: string,
   { publicUrl, ...own }: { publicUrl: string; postalAddress: string; viewUrl: string },
@@ -76,10 +76,12 @@ export function filledForNobody(
   return filled(html, links, escapeHtml).replaceAll(footerPlace, '')
 }
 
-/** HTML with one `footerPlace` in it: that of the footer, if it gets one, and of what else is put into a copy. */
+/**
+ * HTML with one `footerPlace` in it: the place of the footer, if it gets one, and of whatever else is put into a copy.
+ */
 export interface PlacedFooter {
   html: string
-  /** Its author has no unsubscribe link of their own, or has asked for the footer. */
+  /** Its author has put in no unsubscribe link of their own, or has asked for the footer. */
   isWanted: boolean
 }
 
@@ -87,9 +89,9 @@ export interface PlacedFooter {
 export const footerPlace = copyTags.unsubscribe_footer
 
 /**
- * Finds the footer's place: where the merge tag is shown, else the end of what is shown. What was found for one copy holds
- * for the next one of the same HTML, as most campaigns are. `made`: the text part that was made of the HTML, where there is
- * one: what it does not say, as it is hidden, no reader sees.
+ * Finds the footer's place: where the merge tag is shown, else the end of what is shown. The place found for one copy
+ * is used for the next one with the same HTML, as most campaigns have. `made`: the text part made from the HTML, if
+ * there is one: what is hidden in the HTML is not in it, and no reader sees it.
  */
 export function makeFooterPlaces(): (
   html: string,
@@ -109,7 +111,7 @@ export function makeFooterPlaces(): (
     const shown = isFound ? (made ?? textOfHtml(html).text) : ''
     const mark = shown.includes(footerPlace) ? places.mark : undefined
     const at = mark ?? places.end
-    // A tag in a comment or an attribute is a place where nobody would see the footer, and one footer is enough.
+    // Nobody would see a footer at a tag in a comment or an attribute, and one footer is enough.
     const bare = (part: string) => (isMarked ? part.replaceAll(footerPlace, '') : part)
     const placed = {
       html: `${bare(html.slice(0, at))}${footerPlace}${bare(html.slice(at))}`,
@@ -120,7 +122,10 @@ export function makeFooterPlaces(): (
   }
 }
 
-/** Content with the footer; its text part is by itself, and gets none where its author has a link there, or a place for it. */
+/**
+ * Content with the footer. The text part is judged by itself: it gets no footer where its author put a link or a place
+ * for it.
+ */
 export function withFooter(
   { html, isWanted, text }: PlacedFooter & { text: string },
   footer: Footer,
@@ -153,7 +158,7 @@ function withPlainFooter(text: string, footer: string, { unsubscribeUrl }: CopyL
   return text.includes(unsubscribeUrl) ? text : `${text.trimEnd()}\n\n${footer}`
 }
 
-/** The footer, with its style at each element: many mail programs drop a style sheet. */
+/** The footer, with styles on each element: many mail programs drop a style sheet. */
 function htmlFooter(
   reason: string,
   links: readonly (readonly [name: string, url: string])[],

@@ -16,13 +16,13 @@ import { isOfTest, type SubscriptionDeps } from './subscription.js'
 
 /** A field that recipients may change, as the page has it. */
 export interface EditableField {
-  /** Of its input. */
+  /** The name of its input. */
   name: string
-  /** Of the input that says what was shown. */
+  /** The name of the input that says what was shown. */
   wasName: string
   field: ContactField
   value: string
-  /** What is stored, which the form sends back: what nobody touched is not changed. */
+  /** The stored value, which the form sends back: a field that nobody touched is not changed. */
   was: string
   isWrong: boolean
 }
@@ -30,7 +30,7 @@ export interface EditableField {
 const inputOf = ({ name }: ContactField) => `field-${name}`
 const wasOf = ({ name }: ContactField) => `was-${name}`
 
-/** What a recipient may change of what is known of them; nothing of whom the account does not know, but in the sample. */
+/** The fields that a recipient may change; none for a person whom the account does not know, except in the sample. */
 export async function editableFields(
   read: Read,
   { accountId, address }: Recipient,
@@ -54,7 +54,7 @@ export async function editableFields(
     })
 }
 
-/** As an input shows it; what no input can show is empty, and stays unless something is typed. */
+/** The value as an input shows it. A value that no input can show is empty, and stays unless something is typed. */
 function storedIn(contact: Contact, field: ContactField): string {
   const { name, type } = field
   const value = isNameField(name)
@@ -63,17 +63,17 @@ function storedIn(contact: Contact, field: ContactField): string {
       ? contact.metadata[name]
       : ''
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-  // A browser shows no other in these two, and would send nothing.
+  // In these two inputs a browser shows no other value, and would send nothing.
   const mustFit = type === 'date' || type === 'choice'
   return mustFit && typedValue(field, shown) === undefined ? '' : shown
 }
 
-// Who changes more often leaves no longer record: anybody may have the link.
+// Whoever changes more often lengthens the record no more: anybody may have the link.
 const mostADay = 20
 
 /**
- * Saves what a recipient typed, all of it or nothing, and notes in the consent record that it was they. Resolves with
- * the fields as they are to be shown where one is wrong; undefined: it is saved, or nothing was changed.
+ * Saves what a recipient typed, all or nothing, and notes in the consent record that the recipient did it. Resolves
+ * with the fields to show again if one is wrong; undefined: it is saved, or nothing was changed.
  */
 export async function saveFields(
   deps: SubscriptionDeps,
@@ -121,7 +121,7 @@ export async function saveFields(
         .where('address', '=', address.toLowerCase())
         .where('kind', '=', 'changed_fields')
         .where('at', '>', now - dayMs)
-        // What was written while the clock was ahead is not of the last day.
+        // A row written while the clock was ahead does not count for the last day.
         .where('at', '<', now + dayMs)
         .executeTakeFirstOrThrow()
       if (Number(told.rows) >= mostADay) return
@@ -129,7 +129,7 @@ export async function saveFields(
     })
     return undefined
   } catch (error) {
-    // It does not fit beside the rest of what is kept of them, or they have just been deleted.
+    // The value does not fit beside what else is kept of them, or they have just been deleted.
     if (!(error instanceof ApiError)) throw error
     return typed.map((one) => ({ ...one, isWrong: one.isTouched }))
   }

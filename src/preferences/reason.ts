@@ -14,14 +14,14 @@ import type { Strings } from './strings.js'
 import { isOfTest, type SubscriptionDeps } from './subscription.js'
 import type { ReasonView } from './view.js'
 
-/** How many said what of those who left by a campaign; `words`: they chose no reason, and wrote something. */
+/** How many of those who left by a campaign said what; `words`: they chose no reason, and wrote something. */
 export const countedReasons = [...leaveReasons, 'words'] as const
 export type CountedReason = (typeof countedReasons)[number]
 
 const maxWords = 500
 const leaving: ReadonlySet<ConsentKind> = new Set(['unsubscribed', 'left_topic'])
 
-/** The question, as pages have it. */
+/** The question, as pages show it. */
 export const askedReason = ({
   reason: { thanks: _, choices, ...reason },
 }: Strings): ReasonView => ({
@@ -37,10 +37,10 @@ export function reasonIn(form: Form): { reason: WhyLeft | undefined; words: stri
   return reason === undefined && kept === '' ? undefined : { reason, words: kept }
 }
 
-// Who answers more often leaves no longer record: anybody may have the link.
+// Whoever answers more often lengthens the record no more: anybody may have the link.
 const mostADay = 20
 
-/** An answer in the record, and the mail by which they had left. */
+/** An answer in the record, with the mail by which the person had left. */
 interface Answer {
   at: number
   emailId: string | undefined
@@ -48,14 +48,14 @@ interface Answer {
   note: string
 }
 
-/** The last time that they left, whether they have said why since, and what they said at all times. */
+/** The last time that they left, whether they have said why since, and all that they ever said. */
 function leavingIn(history: readonly ConsentEvent[]) {
   const answers: Answer[] = []
   let left: ConsentEvent | undefined
   let hasSaid = false
   for (const event of history) {
     const { at, kind, detail } = event
-    // Who comes back to one topic leaves none of the others by it.
+    // Coming back to one topic leaves the others unchanged: those rows are no leaving.
     if (leaving.has(kind) && detail.by !== 'return') {
       left = event
       hasSaid = false
@@ -68,7 +68,7 @@ function leavingIn(history: readonly ConsentEvent[]) {
   return { left, hasSaid, answers }
 }
 
-/** Whether somebody has left, and not said why since. */
+/** Whether somebody has left and has not said why since. */
 export async function isToSayWhy(
   read: Read,
   { accountId, address }: Pick<UnsubscribeTarget, 'accountId' | 'address'>,
@@ -78,9 +78,9 @@ export async function isToSayWhy(
 }
 
 /**
- * Keeps why somebody has left beside that they did. Whoever says something else later has changed their mind: each person
- * counts once in the report of a campaign, with their last answer. Resolves with whether it is kept; not of who has left
- * nothing, and not the twenty-first of a day.
+ * Keeps why somebody has left, beside the fact. A later answer replaces the earlier one: each person counts once in the
+ * report of a campaign, with their last answer. Resolves with whether it is kept: not for somebody who has left
+ * nothing, and not the twenty-first answer of a day.
  */
 export async function keepReason(
   { store, clock }: SubscriptionDeps,
@@ -104,7 +104,7 @@ export async function keepReason(
       ...(emailId !== undefined && { emailId }),
     }
     await recordConsent(tx, accountId, address, { at: now, kind: 'said_why', detail })
-    // Of the mail by which they left, whichever of its pages is open.
+    // The mail by which they left counts, whichever mail's page is open.
     const by = left.detail.emailId
     if (by === undefined) return true
     const before = answers.findLast((one) => one.emailId === by)?.reason
@@ -113,7 +113,7 @@ export async function keepReason(
   })
 }
 
-/** Counts an answer in the place of the one `before` of the same person by the same mail. */
+/** Counts an answer in place of `before`, the same person's earlier answer for the same mail. */
 async function countReason(
   tx: Tx,
   { accountId, address, emailId }: { accountId: string; address: string; emailId: string },
@@ -126,7 +126,7 @@ async function countReason(
     .select('broadcast_id')
     .where('id', '=', emailId)
     .executeTakeFirst()
-  // Another kind of mail, or one that is no longer kept.
+  // The mail is of another kind, or no longer kept.
   if (mail === undefined || mail.broadcast_id === null) return
   await noteReason(tx, { accountId, address, emailId, broadcastId: mail.broadcast_id }, reason)
   if (before !== undefined) {
@@ -149,7 +149,7 @@ async function countReason(
     .execute()
 }
 
-/** Notes it of the contact, if they are one: the thread of figures may not have noted yet that they left. */
+/** Notes the reason for the contact, if there is one: the figures' thread may not have noted the leaving yet. */
 async function noteReason(
   tx: Tx,
   {

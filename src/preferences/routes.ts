@@ -10,7 +10,7 @@ export { sampleCentre } from './centre-page.js'
 
 export type PreferenceDeps = UnsubscribePageDeps
 
-// What is no page of ours gets to do nothing, even when somebody opens it by itself.
+// Somebody else's bytes must do nothing, even when they are opened by themselves.
 const logoHeaders = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -34,7 +34,7 @@ export function preferenceRoutes(pages: Pages, deps: PreferenceDeps): void {
   })
   unsubscribePage(pages, deps)
   centrePage(pages, deps)
-  // What is left of a link that was cut off.
+  // A link that was cut off leaves one of these paths.
   for (const path of ['/unsubscribe', '/unsubscribe/', '/preferences', '/preferences/']) {
     pages.get(path, deadLink)
   }

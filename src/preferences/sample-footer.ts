@@ -5,10 +5,10 @@ import { stringsFor } from './addressed.js'
 import { shownLinks } from './link.js'
 import { footerPlace, makeFooterPlaces, withFooter, withOwnLinks } from './marketing-parts.js'
 
-// Nobody's (RFC 2606 §2), so that nothing is known of it.
+// Nobody's address (RFC 2606 §2), so that nothing is known of it.
 const address = 'reader@mail.invalid'
 
-/** The end of a marketing mail with its footer, to be looked at: its links lead nowhere. */
+/** The end of a marketing mail with its footer, to look at: its links lead nowhere. */
 export async function sampleFooter(read: Read, accountId: string): Promise<string | undefined> {
   const face = await accountFace(read, accountId)
   if (face === undefined) return undefined
@@ -21,8 +21,8 @@ export async function sampleFooter(read: Read, accountId: string): Promise<strin
 }
 
 /**
- * A marketing mail as a copy of it to `address` looks, with its footer and the links of each copy, to be looked at: they act
- * for nobody. `made`: the text part of the HTML, where it was made.
+ * A marketing mail as the copy to `address` looks, with its footer and links, to look at: the links act for nobody.
+ * `made`: the text part of the HTML, where one was made.
  */
 export async function sampleCopy(
   read: Read,

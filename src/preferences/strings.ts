@@ -8,12 +8,12 @@ export interface Strings {
   footerReason(account: string, topic: string | undefined): string
   footerChoose: string
   footerLeave: string
-  /** In place of a name that is no longer known. */
+  /** Shown in place of a topic's name that is no longer known. */
   someTopic: string
   ask: PageStrings
   done: PageStrings
   back: PageStrings
-  /** Asked of who has left, and never required. */
+  /** The question to whoever has left; an answer is never required. */
   reason: {
     legend: string
     choices: Readonly<Record<WhyLeft, string>>
@@ -21,23 +21,23 @@ export interface Strings {
     button: string
     thanks: string
   }
-  /** From the page of one button to the preference centre. */
+  /** The link from the page with one button to the preference centre. */
   toCentre: string
   centre: CentreStrings
-  /** To who was erased: they get nothing, whatever they press. */
+  /** For people who were erased: they get nothing, whatever they press. */
   erased: { title: string; lines(names: Names): string[] }
   unknown: { title: string; lines: string[] }
-  /** The page of links in copies that are shown to others than the recipient. */
+  /** The page behind links in copies that others than the recipient see. */
   shown: { title: string; lines: string[] }
 }
 
-/** What sentences name. */
+/** The names that sentences use. */
 interface Names {
   account: string
   address: string
 }
 
-/** A page about who leaves what; `topic` is undefined for all marketing mail. */
+/** A page about leaving a topic; `topic` is undefined for all marketing mail. */
 interface PageStrings {
   title: string
   lines(names: Names & { topic: string | undefined }): string[]
@@ -55,7 +55,7 @@ interface CentreStrings {
   save: string
   /** Where there are more topics than fit on a page. */
   parts: { line: string; earlier: string; more: string }
-  /** What they may change of what is known of them. */
+  /** The fields that they may change of what is known of them. */
   fields: {
     title(names: Names): string
     line: string
@@ -67,6 +67,6 @@ interface CentreStrings {
   }
   leave: { title: string; line(names: Names): string; button: string }
   comeBack: { title: string; line(names: Names): string; button: string }
-  /** What came of the last button. */
+  /** The result of the last button. */
   status: { saved: string; savedNone: string; stillLeft: string; left: string; back: string }
 }

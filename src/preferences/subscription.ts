@@ -12,8 +12,8 @@ export interface SubscriptionDeps {
 }
 
 /**
- * Whether a link is of a mail of a test key. Who follows it is the program's maker, and not the recipient: its pages
- * answer as always, and nothing is changed by them.
+ * Whether a link is from a mail of a test key. Whoever follows it is the program's maker, not the recipient: the pages
+ * answer as always, and change nothing.
  */
 export const isOfTest = ({ emailId }: Pick<UnsubscribeTarget, 'emailId'>): boolean =>
   emailId !== undefined && isTestId(emailId)
@@ -27,7 +27,7 @@ export async function hasLeft(read: Read, target: UnsubscribeTarget): Promise<bo
   return (await optedOutAmong(read, accountId, topicId, [address])).size > 0
 }
 
-/** At the recipient's word: out of the topic alone, or of all marketing mail. Twice is as once. */
+/** The recipient's own wish: leaves the topic alone, or all marketing mail. Twice is as once. */
 export async function unsubscribe(
   { store, clock }: SubscriptionDeps,
   { accountId, address, topicId, emailId }: UnsubscribeTarget,
@@ -51,7 +51,7 @@ export async function unsubscribe(
   })
 }
 
-// Anybody may have the link, and each return lets them leave once more: the record would grow for ever.
+// Anybody may have the link, and after each return they could leave once more: the record would grow for ever.
 const mostReturnsADay = 20
 
 /** Whether an address has come back so often within a day that it has to wait. */
@@ -66,13 +66,13 @@ export async function isBackTooOften(
       isRecent(at, now, dayMs) &&
       (kind === 'returned_to_topic' || (kind === 'lifted' && detail.by === 'recipient')),
   )
-  // Several topics at once are one return.
+  // Coming back to several topics at once is one return.
   return new Set(returns.map(({ at }) => at)).size >= mostReturnsADay
 }
 
 /**
- * Takes it back; resolves with whether it was: not the twenty-first time of a day. Who comes back to one topic comes back
- * to the account (`interface.md`, Suppression); bounces and complaints are not the recipient's to lift.
+ * Takes an unsubscribe back. Resolves with whether it did: not the twenty-first time of a day. Coming back to one topic
+ * is coming back to the account (`interface.md`, Suppression); the recipient may not lift bounces and complaints.
  */
 export async function resubscribe(
   { store, clock }: SubscriptionDeps,
@@ -84,7 +84,7 @@ export async function resubscribe(
     if (await isBackTooOften(tx, { accountId, address }, at)) return false
     if (topicId !== undefined) {
       const records = await suppressionsOf(tx, accountId, address)
-      // Who had left everything comes back to this topic, and to no other.
+      // Somebody who had left everything comes back to this topic only.
       if (records.some(({ reason }) => reason === 'unsubscribe')) {
         const gone = new Set(await topicsLeftBy(tx, accountId, address))
         for (const { id } of await listTopics(tx, accountId)) {

@@ -39,7 +39,7 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
   const ofErased = ({ target, face, browser }: Opened) =>
     erasedPage(deps.store.read, target, face, browser)
 
-  // Scanners and previews follow links: opening it must change nothing.
+  // Scanners and previews follow links: opening the page must change nothing.
   pages.get(path, async (request) => {
     const link = await opened(request)
     if (link === undefined) return deadLink(request)
@@ -48,7 +48,7 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
     return await show(deps, link, (await hasLeft(deps.store.read, link.target)) ? 'done' : 'ask')
   })
 
-  // No cookie takes part and the link itself is the proof, so a post may come from anywhere.
+  // There is no cookie and the link itself is the proof, so a post may come from anywhere.
   pages.post(path, { crossSite: true }, async (request) => {
     const { form } = request
     const link = await opened(request)
@@ -78,7 +78,7 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
   })
 }
 
-/** The page with one button: to leave, or to come back; `isKept`: why they left was just said. */
+/** The page with one button, to leave or to come back; `isKept`: they have just said why they left. */
 async function show(
   { store: { read }, preferenceLinks }: UnsubscribePageDeps,
   { target: { accountId, address, topicId, emailId }, face, browser }: Opened,

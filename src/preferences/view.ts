@@ -3,7 +3,7 @@ import { compiledView, type Page, type PageRequest } from '../http/index.js'
 import { stringsIn } from './languages.js'
 import { shownToken } from './link.js'
 
-/** Why they left, which they may say. */
+/** The question why they left, which they may answer. */
 export interface ReasonView {
   legend: string
   choices: readonly { value: string; label: string }[]
@@ -15,16 +15,16 @@ export interface ReasonView {
 export interface NoticeView {
   language: string
   title: string
-  /** Where the account's picture is. */
+  /** The address of the account's logo. */
   logo?: string | undefined
-  /** Where its colours are; undefined: they are those of everybody. */
+  /** The address of its colours; undefined: the default ones. */
   colours?: string | undefined
   lines: readonly string[]
   /** Posts `action` to the page's own address. */
   form?: { action: 'unsubscribe' | 'resubscribe'; button: string; quiet: boolean } | undefined
   link?: { href: string; text: string } | undefined
   reason?: ReasonView | undefined
-  /** What came of the last button. */
+  /** The result of the last button. */
   message?: string | undefined
 }
 
@@ -32,11 +32,11 @@ export interface NoticeView {
 export interface CentreView {
   language: string
   title: string
-  /** Where the picture is. */
+  /** The address of the logo. */
   logo: string | undefined
-  /** Where the colours are. */
+  /** The address of the colours. */
   colours: string | undefined
-  /** What came of the last button. */
+  /** The result of the last button. */
   message: string | undefined
   lines: readonly string[]
   left: boolean
@@ -46,7 +46,7 @@ export interface CentreView {
   /** The other parts of the list of topics, where it is longer than a page. */
   parts: { line: string; links: readonly { href: string; text: string; rel: string }[] } | undefined
   reason: ReasonView | undefined
-  /** What they may change of what is known of them; undefined: nothing. */
+  /** The fields that they may change; undefined: none. */
   fields:
     | {
         title: string
@@ -69,15 +69,14 @@ export interface CentreView {
   everything: { action: 'leave' | 'return'; title: string; line: string; button: string }
 }
 
-/** Where the picture at the head of an account's pages is. */
+/** The address of the logo at the head of an account's pages. */
 export const logoOf = ({ logoId }: { logoId: string | null }): string | undefined =>
   logoId === null ? undefined : `/logo/${logoId}`
 
-/** Whole pages. */
 export const renderNotice = compiledView<NoticeView>('preferences/views/notice')
 export const renderCentre = compiledView<CentreView>('preferences/views/centre')
 
-/** A page that no search engine lists: its address names a recipient. */
+/** A page that no search engine may list: its address names a recipient. */
 export const page = (html: string, status = 200): Page => ({
   status,
   html,
@@ -85,8 +84,8 @@ export const page = (html: string, status = 200): Page => ({
 })
 
 /**
- * For every link that does not act, in the language of the browser: the same whatever is wrong with it, but for those
- * that are only shown.
+ * The page for every link that does not act, in the browser's language. It is the same whatever is wrong with the link,
+ * except for links that are only shown.
  */
 export function deadLink({
   params: { token },

@@ -3,13 +3,13 @@ import type { PauseReason } from '../billing/index.js'
 import type { ProtectionAuditRow, Read, Tx } from '../store/index.js'
 import type { Totals } from './window.js'
 
-/** Who paused an account when nobody did. */
+/** The name in the log when the appliance itself paused an account. */
 export const byItself = 'protection'
 
 /** What was done. */
 export type AuditAction = ProtectionAuditRow['action']
 
-/** Who did what to whom, when and why; never changed. */
+/** Who did what to which account, when and why; entries never change. */
 export interface AuditEntry {
   id: number
   accountId: string
@@ -21,7 +21,7 @@ export interface AuditEntry {
   /** `protection`, or the operator who gave the command. */
   who: string
   note: string | null
-  /** As they were then. */
+  /** The totals at that time. */
   totals: Totals
 }
 
@@ -56,22 +56,25 @@ export async function readAudit(
   return rows.map(toEntry)
 }
 
-/** What the operator was not told of yet, the oldest first, as rows: one may be broken. */
+/**
+ * Entries that the operator was not told of yet, the oldest first; as rows, since one may be
+ * broken.
+ */
 export async function unannounced(read: Read, limit: number): Promise<AuditRow[]> {
   return await entries(read)
-    // A literal, or SQLite does not see that the index has all of them.
+    // A literal, or SQLite would not see that the partial index has all of them.
     .where('announced', '=', sql.lit(0))
     .orderBy('protection_audit.id')
     .limit(limit)
     .execute()
 }
 
-/** The operator was told of it. */
+/** Notes that the operator was told of it. */
 export async function setAnnounced(tx: Tx, id: number): Promise<void> {
   await tx.updateTable('protection_audit').set({ announced: 1 }).where('id', '=', id).execute()
 }
 
-/** With the account's name; an account that is gone has none. */
+/** Entries with the account's name; a deleted account has none. */
 const entries = (read: Read) =>
   read
     .selectFrom('protection_audit')
@@ -79,7 +82,7 @@ const entries = (read: Read) =>
     .selectAll('protection_audit')
     .select('accounts.name as account')
 
-/** As it is stored. */
+/** An entry as it is stored. */
 export type AuditRow = Omit<ProtectionAuditRow, 'id'> & { id: number; account: string | null }
 
 /** Throws for a row whose totals are broken. */

@@ -7,13 +7,13 @@ import { providerOf } from './providers.js'
 import type { ProtectionSettings } from './thresholds.js'
 import type { Counted, Totals } from './window.js'
 
-// What ends a delivery, as far as a server has decided it.
+// The events that end a delivery by a server's decision.
 const ends: readonly MailEvent['type'][] = ['delivered', 'relayed', 'bounced']
 
 /**
- * Those of `events` that count, in their order. A recipient counts once, with the first end of the
- * delivery: a bounce after the 250 adds none. Of an address one hard bounce and one proved complaint
- * count in a window, however many of its mails bounce and however often it complains.
+ * The events that count, in their order. A recipient counts once, with the first end of the
+ * delivery: a bounce after the 250 adds none. An address counts with one hard bounce and one proved
+ * complaint in a window, however often its mails bounce and it complains.
  */
 export async function countedOf(
   tx: Tx,
@@ -59,13 +59,13 @@ export async function countedOf(
 /** Which counter a fault adds to. */
 const counterOfFault = { bounce: 'bounces', complaint: 'complaints', unproved: 'unproved' } as const
 
-/** What an event says against its account. */
+/** The counter that an event adds to against its account. */
 function faultOf(event: MailEvent): keyof typeof counterOfFault | undefined {
   const { type, detail } = event
-  // A refusal that nobody has classified is a hard one.
+  // An unclassified refusal counts as a hard one.
   if (type === 'bounced') return detail?.bounceType === 'Transient' ? undefined : 'bounce'
   if (type !== 'complained') return undefined
-  // The simulator has no key that could sign; where it counts at all, its word is enough.
+  // The simulator has no key to sign with; if it counts at all, its word is enough.
   return detail?.evidence !== undefined || isSimulated(event) ? 'complaint' : 'unproved'
 }
 
@@ -73,18 +73,18 @@ function faultOf(event: MailEvent): keyof typeof counterOfFault | undefined {
 const isSimulated = ({ recipient }: MailEvent) =>
   recipient?.toLowerCase().endsWith(`@${simulatorDomain}`) === true
 
-/** Whose complaint it is, for the brake of that site; undefined where no server of the recipient's took the mail. */
+/** The host of a complaint, for its site's brake; undefined if no server of the recipient took the mail. */
 function hostOf({ recipient }: MailEvent, remote: string | null | undefined) {
   const [host = ''] = (remote ?? '').split(' ', 1)
   if (recipient === null || host === '') return undefined
   return { host, domain: recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase() }
 }
 
-/** Undefined for an event of the mail as a whole. */
+/** Undefined for an event about the mail as a whole. */
 const providerIn = ({ recipient }: MailEvent, remote: string | null) =>
   recipient === null ? undefined : providerOf(recipient, remote)
 
-/** Which MX answered last, by delivery; looked up of those that do not tell it. */
+/** The MX that answered last, by delivery; looked up for events that do not tell it. */
 async function remotesOf(tx: Tx, events: readonly MailEvent[]) {
   const untold = events.filter(({ remote }) => remote === undefined)
   const ids = JSON.stringify(untold.map(({ deliveryId }) => deliveryId))
@@ -98,7 +98,7 @@ const answeredBy = prepared<{ ids: string }, Pick<DeliveryRow, 'id' | 'remote'>>
   db.selectFrom('deliveries').select(['id', 'remote']).where('id', 'in', idsOf(ids, 'integer')),
 )
 
-/** As counters of the account. */
+/** Counted events as the account's counters. */
 export const totalsOf = ({
   recipients,
   bounces,

@@ -22,7 +22,7 @@ import {
 // Bounces first: they come first, too.
 const reasons = ['bounce', 'complaint'] as const
 
-/** What follows from events: their account's rates, and what these call for. */
+/** The effect of events: updates their account's rates, and acts on them. */
 export function makeProtection(settings: ProtectionSettings): Effect {
   return async (tx, events) => {
     const byAccount = new Map<string, [Counted, ...Counted[]]>()
@@ -35,7 +35,7 @@ export function makeProtection(settings: ProtectionSettings): Effect {
   }
 }
 
-/** An account as it stands, event by event. */
+/** An account's state, updated event by event. */
 interface Watched {
   totals: Totals
   warnedAt: Record<PauseReason, number | null>
@@ -43,7 +43,7 @@ interface Watched {
   marketingPaused: PauseReason | null
 }
 
-/** Counts an account's events, each with what it calls for, and writes the sums once. */
+/** Counts an account's events, acts after each, and writes the sums once. */
 async function follow(
   tx: Tx,
   settings: ProtectionSettings,
@@ -58,7 +58,8 @@ async function follow(
     const isMoved = await bringRecipient(tx, accountId, one)
     addTo(added, totalsOf(one))
     addTo(watched.totals, totalsOf(isMoved ? { ...one, recipients: 0 } : one))
-    // After each event and not after all of them: a rate may be over its threshold for one event.
+    // After each event and not only after the last, as a rate may exceed its threshold for a single
+    // event.
     for (const reason of reasons) await raise(tx, settings, watched, { accountId, reason, at })
   }
   await addToHour(tx, { account_id: accountId, hour, ...added })
@@ -73,8 +74,8 @@ async function follow(
 }
 
 /**
- * A report brings the recipient whom it is about into its own hour, so that he stays counted as long as the report does.
- * Returns whether he was taken from an hour of the window, whose sum stays the same.
+ * A report brings its recipient into its own hour, so that the recipient stays counted as long as the report. Returns
+ * whether the recipient was taken from an hour of the window, whose sum stays the same.
  */
 async function bringRecipient(tx: Tx, accountId: string, one: Counted): Promise<boolean> {
   const { countedAt, marketing } = one
@@ -83,7 +84,7 @@ async function bringRecipient(tx: Tx, accountId: string, one: Counted): Promise<
   return countedAt !== null && (await takeFromHour(tx, accountId, { countedAt, marketing }))
 }
 
-/** The account as it stands before these events. */
+/** The account's state before these events. */
 async function watch(
   tx: Tx,
   settings: ProtectionSettings,
@@ -100,7 +101,7 @@ async function watch(
     paused: row?.paused ?? null,
     marketingPaused: row?.marketing_paused ?? null,
   }
-  // Within the same hour the kept sums are right; with a new one the window has moved.
+  // Within the same hour the kept sums are right; a new hour has moved the window.
   if (row?.hour === hourOf(at)) addTo(watched.totals, row)
   else {
     const window = { at, windowMs: settings.window }
@@ -110,7 +111,7 @@ async function watch(
   return watched
 }
 
-/** Does what the rate calls for, once: a pause stands until it is cleared, a warning for a window. */
+/** Acts on the rate, once: a pause lasts until it is cleared, a warning for a window. */
 async function raise(
   tx: Tx,
   settings: ProtectionSettings,
@@ -135,7 +136,7 @@ async function raise(
   await writeAudit(tx, { accountId, at, action, reason, totals, who: byItself, note: null })
 }
 
-/** What to do; undefined where it was done already. */
+/** What to do; undefined if it was already done. */
 function actionOn(
   alarm: Alarm,
   watched: Watched,
@@ -150,7 +151,10 @@ function actionOn(
 /** Counts and pauses together: one query an account. */
 type StandingRow = ProtectionRow & Pick<SubscriptionRow, 'paused' | 'marketing_paused'>
 
-/** From the account, as it may have a subscription and no counts, or the other way round. */
+/**
+ * Joined from the account, which may have a subscription and no counts, or counts and no
+ * subscription.
+ */
 const standingOf = prepared<{ accountId: string }, Partial<StandingRow>>((db, { accountId }) =>
   db
     .selectFrom('accounts')

@@ -1,8 +1,8 @@
 import type { Tx } from '../store/index.js'
 
 /**
- * Notes proved complaints by the host that took the mail: which site that is only an outbound thread knows, whose brake
- * they count for (`outbound/brakes/`).
+ * Notes proved complaints by the host that took the mail. They count for its site's brake (`outbound/brakes/`), and
+ * only an outbound thread knows that site.
  */
 export async function noteHostComplaints(
   tx: Tx,

@@ -1,9 +1,9 @@
 /**
  * Stops an account before mailbox providers stop the whole host. What must hold: rates are counted
- * in the transaction of the event that they speak of, and so is the pause that follows, at that very
- * event; reading them never looks over the log; only an operator lets a paused account go on; every
- * warning, pause and clearing is in the audit log; nothing here tells of a single recipient.
- * See README.md.
+ * in the transaction of their event, which also writes a pause that follows, at that very event;
+ * reading the rates never scans the log; only an operator lets a paused account go on; every
+ * warning, pause and clearing is in the audit log; nothing here identifies a single recipient. See
+ * README.md.
  */
 export { type AuditAction, type AuditEntry, byItself, readAudit } from './audit.js'
 export { makeProtection } from './follow.js'

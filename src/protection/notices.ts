@@ -13,12 +13,12 @@ import {
 } from './audit.js'
 import { counterOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
 
-// It runs every few seconds, so that more wait only after an incident.
+// It runs every few seconds, so more entries wait only after an incident.
 const perRun = 50
 
 /**
- * Tells the operator what is new in the audit log, in the transaction that remembers it as told; a clearing
- * settles what was told of the account.
+ * Tells the operator new entries of the audit log, in the transaction that notes them as told; a clearing
+ * settles the account's notices.
  */
 export async function announceOnce(
   deps: { store: Store; clock: Clock; log: Log; settings: ProtectionSettings },
@@ -33,7 +33,7 @@ export async function announceOnce(
     await store.write(async (tx) => {
       const now = clock.now()
       await setAnnounced(tx, entry.id)
-      // A pause is more than the warning before it, and a clearing ends both.
+      // A pause replaces the warning before it, and a clearing ends both.
       for (const kind of kinds) {
         if (kind !== raised?.kind) await settled(tx, { kind, key: accountId, now })
       }
@@ -58,7 +58,7 @@ const reasonWords: Record<PauseReason, string> = {
   complaint: 'too many complaints',
 }
 
-/** What the operator is told; nothing is raised by a clearing, which only settles. */
+/** The notice for an entry; a clearing raises none and only settles. */
 function noticeOf(
   entry: AuditEntry,
   settings: ProtectionSettings,
@@ -100,7 +100,7 @@ function noticeOf(
   const raised: Raised = {
     kind: isPause ? 'account-paused' : 'account-warned',
     key: accountId,
-    // Who has paused it by hand knows.
+    // An operator who paused the account by hand knows of it.
     severity: isPause && who === byItself ? 'burning' : 'daily',
     stage: action,
     text,

@@ -5,9 +5,8 @@ import { type ProtectionAddressRow, prepared, type Store, type Tx } from '../sto
 import { forgetIdle, hourOf, hoursOf } from './window.js'
 
 /**
- * Takes an address into account, and tells whether it was not there yet in this window: an address
- * counts once (decisions.md, 'Account protection'). What is of no address counts each time. One
- * query.
+ * Notes an address, and tells whether it is new in this window: an address counts once
+ * (decisions.md, 'Account protection'). Events without an address count each time. Takes one query.
  */
 export async function isFirstInWindow(
   tx: Tx,
@@ -16,14 +15,14 @@ export async function isFirstInWindow(
   windowMs: number,
 ): Promise<boolean> {
   if (recipient === null) return true
-  // Only its hash, cut to 128 bits: nothing here tells of a single recipient.
+  // Only its hash, cut to 128 bits, so that nothing here identifies a single recipient.
   const address = createHash('sha256').update(recipient.toLowerCase()).digest('base64url')
   const hour = hourOf(at)
   const row = { account_id: accountId, kind, address: address.slice(0, 22), hour }
   return (await enter(tx, { ...row, before: hour - hoursOf(windowMs) })).length > 0
 }
 
-/** Returns a row where there was none, or one that had slid out of the window. */
+/** Returns a row if there was none, or only one outside of the window. */
 const enter = prepared<ProtectionAddressRow & { before: number }, { hour: number }>((db, values) =>
   db
     .insertInto('protection_addresses')
@@ -42,10 +41,10 @@ const enter = prepared<ProtectionAddressRow & { before: number }, { hour: number
     .returning('hour'),
 )
 
-// A write of some milliseconds.
+// A write then takes some milliseconds.
 const mostAtOnce = 500
 
-/** Deletes some of those that have slid out of the window; returns how many. */
+/** Deletes some addresses outside of the window; returns how many. */
 async function forgetAddresses(
   tx: Tx,
   { now, windowMs }: { now: number; windowMs: number },
@@ -70,8 +69,8 @@ const remove = prepared<Omit<ProtectionAddressRow, 'hour'>, unknown>((db, values
 )
 
 /**
- * Deletes what has slid out of the window that rates are counted over: of accounts that mail no more, and the
- * addresses that were counted once. In slices, with a look at `signal` between them; rates do not change by it.
+ * Deletes what lies outside of the rates' window: counts of accounts that no longer mail, and addresses. Works
+ * in slices and checks `signal` between them; rates do not change by it.
  */
 export async function forgetOldCounts(
   { store, clock }: { store: Store; clock: Clock },

@@ -11,7 +11,7 @@ import { writeAudit } from './audit.js'
 import type { ProtectionSettings } from './thresholds.js'
 import { forgetAll, sumWindow } from './window.js'
 
-/** What an operator wants, and why. */
+/** An operator's order, and the reason. */
 interface Order {
   accountId: string
   /** Who gives it. */
@@ -21,7 +21,7 @@ interface Order {
   settings: ProtectionSettings
 }
 
-/** Stops the account, or its marketing alone, by an operator's word. */
+/** Stops the account, or only its marketing, by an operator's order. */
 export async function pauseByOperator(
   tx: Tx,
   order: Order & { reason: PauseReason; marketing: boolean },
@@ -37,8 +37,8 @@ export async function pauseByOperator(
 }
 
 /**
- * Lets a paused account send again; the only way to. Its counts start anew, or the next event would
- * pause it again.
+ * Lets a paused account send again; there is no other way. Its counts start again at 0, or the next
+ * event would pause it again.
  */
 export async function unpause(tx: Tx, order: Order): Promise<void> {
   const { paused, marketingPaused } = await pausesOf(tx, order.accountId)
@@ -49,7 +49,7 @@ export async function unpause(tx: Tx, order: Order): Promise<void> {
   await forgetAll(tx, order.accountId)
 }
 
-/** Writes the audit log, with the counts as they are before they are forgotten. */
+/** Writes the audit log, with the counts before they are deleted. */
 async function enter(
   tx: Tx,
   { accountId, who, note, now, settings }: Order,

@@ -14,12 +14,12 @@ import type { Counted } from './window.js'
 /** The counts of a provider. */
 export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
 
-/** A mailbox provider that is large enough to be told apart. */
+/** A mailbox provider that is large enough to be counted by name. */
 interface Provider {
   name: string
   /** The provider's MX hosts are these or lie below them; the recipient's domain does not matter. */
   mx: readonly string[]
-  /** The provider's own domains, for where no MX was talked to: a smart host, the sandbox. */
+  /** The provider's own domains, for mail without an MX: by a smart host, in the sandbox. */
   domains?: RegExp
 }
 
@@ -47,7 +47,7 @@ const providers: readonly Provider[] = [
 
 /**
  * The mailbox provider of a recipient, by the MX that answered last (`host [address]`), else by the
- * domain; for all that are not among the large ones, the domain itself.
+ * domain; for all but the large ones, the domain itself.
  */
 export function providerOf(recipient: string, remote: string | null): string {
   const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase()
@@ -57,10 +57,10 @@ export function providerOf(recipient: string, remote: string | null): string {
   return found?.name ?? domain
 }
 
-// It is asked about every mail that ends; to compare with the names one by one took longer than SQLite.
+// Used for every mail that ends; comparing the names one by one took longer than SQLite.
 const byMx = new Map(providers.flatMap((provider) => provider.mx.map((name) => [name, provider])))
 
-/** The provider of whose names the host is one, or lies below one. */
+/** The provider whose names include the host or a domain above it. */
 function byHost(host: string): Provider | undefined {
   for (let name = host.toLowerCase(); ; ) {
     const found = byMx.get(name)
@@ -77,9 +77,9 @@ export function largeProviderOf(recipient: string, remote: string | null): strin
 }
 
 const names = new Set(providers.map(({ name }) => name))
-// An account's day has about that many rows, however many domains it mails to; the rest share one.
+// An account's day has about this many rows, however many domains it mails to; the rest share one.
 const maxADay = 200
-/** What the domains beyond the bound are counted under. */
+/** The name under which domains beyond the bound are counted. */
 export const otherDomains = 'other domains'
 
 /** Adds to the account's counts by provider, of the UTC day. */
@@ -95,7 +95,8 @@ export async function countByProvider(
     if (provider === undefined || one.recipients + one.bounces + one.complaints === 0) continue
     const sum = sums.get(provider) ?? noneOf(provider)
     if (typeof one.countedAt === 'number') {
-      // As by hours: who is counted anew today is no longer counted on the day before.
+      // As with hours: a recipient who is counted again today is no longer counted on the earlier
+      // day.
       await takeFromDay(tx, { accountId, day: dayNumber(one.countedAt), provider })
     }
     addUp(sum, one)
@@ -114,7 +115,7 @@ export async function countByProvider(
   if (sums.size > 0) await addUnknown(tx, day, sums.values())
 }
 
-/** Providers that the account's day has no row of: they get one while there is room. */
+/** Providers without a row in the account's day get one while there is room. */
 async function addUnknown(tx: Tx, day: Day, sums: Iterable<ProviderTotals>): Promise<void> {
   const others = noneOf(otherDomains)
   let room = maxADay - (await rowsAt(tx, day))
@@ -131,7 +132,7 @@ async function addUnknown(tx: Tx, day: Day, sums: Iterable<ProviderTotals>): Pro
 
 const counts = ['recipients', 'bounces', 'complaints'] as const
 
-/** Nothing counted yet. */
+/** Zero counts for a provider. */
 const noneOf = (provider: string): ProviderTotals => ({
   provider,
   recipients: 0,
@@ -146,7 +147,7 @@ function addUp(sum: ProviderTotals, added: Omit<ProviderTotals, 'provider'>): vo
   sum.complaints += added.complaints
 }
 
-/** An account's counts since `from`, by day; those with most recipients first. */
+/** An account's counts by provider since `from`; those with most recipients first. */
 export async function readProviders(
   read: Read,
   accountId: string,
@@ -172,7 +173,7 @@ export async function readProviders(
 /** An account's UTC day. */
 type Day = Pick<ProtectionProviderRow, 'account_id' | 'day'>
 
-// All of its key is in the rows, so that they are gone through once, each with one search.
+// The rows have the whole key, so that each takes one search in one pass.
 const addToKnown = prepared<{ rows: string }, { provider: string }>((db, { rows }) =>
   db
     .updateTable('protection_providers')
@@ -199,7 +200,7 @@ const takeFromDay = prepared<{ accountId: string; day: number; provider: string 
       .where('recipients', '>', greatest(sql.ref('bounces'), sql.ref('complaints'))),
 )
 
-/** How many providers the day has already. */
+/** How many providers the day already has. */
 async function rowsAt(tx: Tx, day: Day): Promise<number> {
   const [row] = await countRows(tx, day)
   return row?.rows ?? 0

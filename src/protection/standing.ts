@@ -5,7 +5,7 @@ import { type ProviderTotals, readProviders } from './providers.js'
 import type { ProtectionSettings } from './thresholds.js'
 import { hourOf, sumWindow, type Totals } from './window.js'
 
-/** How an account stands, for its operator. */
+/** An account's state, for the operator. */
 export interface AccountStanding {
   totals: Totals
   paused: PauseReason | null
@@ -15,7 +15,7 @@ export interface AccountStanding {
   providers: ProviderTotals[]
 }
 
-// As many as a screen has.
+// As many as fit on a screen.
 const providersShown = 20
 
 /** The counts of the window up to `now`, the pauses and warnings. */
@@ -39,8 +39,8 @@ export async function readStanding(
 }
 
 /**
- * The highest bounce and complaint rates of any account, as of its last event; a row an account is
- * looked at. Those with too few recipients for a rate are left out.
+ * The highest bounce and complaint rates of any account, as of its last event; reads a row an
+ * account. Accounts with too few recipients for a rate are left out.
  */
 export async function highestRates(
   read: Read,
@@ -56,7 +56,7 @@ export async function highestRates(
     .executeTakeFirstOrThrow()
 }
 
-/** How many accounts are paused, wholly or in their marketing alone. */
+/** How many accounts are paused, wholly or only in their marketing. */
 export async function countPaused(read: Read): Promise<{ all: number; marketing: number }> {
   const { all, marketing } = await read
     .selectFrom('subscriptions')
@@ -72,7 +72,10 @@ export async function countPaused(read: Read): Promise<{ all: number; marketing:
   return { all, marketing }
 }
 
-/** Accounts that are paused or suspended, or were warned since then: few, by rows of accounts alone. */
+/**
+ * Accounts that are paused or suspended, or were warned since `since`. They are few, and only rows of
+ * accounts are read.
+ */
 export async function troubledAccounts(
   read: Read,
   { since, limit }: { since: number; limit: number },

@@ -8,15 +8,15 @@ export type ProtectionSettings = Config['protection']
 /** What a rate calls for. */
 export type Alarm = 'pause' | 'pause marketing' | 'warn'
 
-/** Which counter a reason is about. */
+/** The counter of each reason. */
 export const counterOf = { bounce: 'bounces', complaint: 'complaints' } as const
 
 /**
  * What the counts call for (decisions.md, 'Account protection'); undefined for nothing. Rates mean
  * something from `minRecipients` on; a pause of everything takes at least `minimum` bounces or
- * complaints. A warning comes from marketing mail, and pauses it, when the rate of that mail alone
- * calls for it: with `minimum` bounces, but with a single complaint, as mailbox providers look at
- * those from the first one on.
+ * complaints. A warning becomes a pause of marketing if the rate of marketing mail alone calls for
+ * it: from `minimum` bounces on, but from a single complaint on, as mailbox providers count these
+ * from the first.
  */
 export function alarmOf(
   totals: Omit<Totals, 'unproved'>,
@@ -39,7 +39,7 @@ export function alarmOf(
 const reaches = (count: number, recipients: number, millionths: number) =>
   count > 0 && count * 1_000_000 >= recipients * millionths
 
-/** From 0 to 1: a report brings the recipient whom it is about. */
+/** From 0 to 1, since a report brings its recipient with it. */
 export const rateOf = (count: number, recipients: number) => (recipients ? count / recipients : 0)
 
 /** `12%`, `0.35%`. */

@@ -10,9 +10,9 @@ import {
 } from '../store/index.js'
 
 /*
- * A window slides by the hour. Its totals are kept, so an event costs a few rows by their key; only
- * with the first event of an hour are they summed up anew from the account's hours, at most
- * `window` of them, and those that have slid out deleted.
+ * A window slides by the hour. Its totals are kept, so an event costs a few rows by their key. Only
+ * the first event of an hour sums them up again from the account's hours, at most `window` of them,
+ * and deletes older hours.
  */
 export type Totals = ProtectionTotals
 
@@ -20,19 +20,17 @@ export type Totals = ProtectionTotals
 export interface Counted {
   accountId: string
   at: number
-  /** Undefined: of the mail as a whole. */
+  /** Undefined: the event is about the mail as a whole. */
   provider: string | undefined
   recipients: 0 | 1
   bounces: 0 | 1
   complaints: 0 | 1
-  /** Complaints that nothing proves: shown, and in no rate. */
+  /** Unproved complaints, which are shown but count in no rate. */
   unproved: 0 | 1
   marketing: boolean
-  /**
-   * Of a bounce or complaint that came after the recipient was counted: when that was, or null where it is not known.
-   */
+  /** For a bounce or complaint after the recipient was counted: the time of that count, or null if unknown. */
   countedAt: number | null | undefined
-  /** Of a proved complaint: the host that had taken the mail, and the recipient's domain. */
+  /** For a proved complaint: the host that took the mail, and the recipient's domain. */
   complainedOf?: { host: string; domain: string } | undefined
 }
 
@@ -76,7 +74,7 @@ export async function sumWindow(
   return row ?? noTotals()
 }
 
-/** How many hours a window has, the last one begun counting whole. */
+/** How many hours a window has; a begun last hour counts whole. */
 export const hoursOf = (windowMs: number) => Math.ceil(windowMs / hourMs)
 
 /** An account's counts by hour of the window, the oldest first; hours without any are left out. */
@@ -106,7 +104,7 @@ const sumOf = prepared<{ accountId: string; after: number }, Totals>((db, { acco
     .where('hour', '>', after),
 )
 
-/** Deletes the account's hours that have slid out, and its days of providers. */
+/** Deletes the account's hours and days of providers that are outside of the window. */
 export async function forgetOld(
   tx: Tx,
   accountId: string,
@@ -124,7 +122,7 @@ export async function forgetOld(
     .execute()
 }
 
-// All that is kept of an account here, but for the audit log.
+// All tables with data of an account here, except for the audit log.
 const tables = [
   'protection',
   'protection_hours',
@@ -132,14 +130,16 @@ const tables = [
   'protection_addresses',
 ] as const
 
-/** Starts the account's counts anew. */
+/** Deletes the account's counts, which start again at 0. */
 export async function forgetAll(tx: Tx, accountId: string): Promise<void> {
   for (const table of tables) {
     await tx.deleteFrom(table).where('account_id', '=', accountId).execute()
   }
 }
 
-/** Deletes what is left of some accounts that mail no more, and returns how many; others forget by themselves. */
+/**
+ * Deletes old hours of some accounts that no longer mail, and returns how many; active accounts delete their own.
+ */
 export async function forgetIdle(
   tx: Tx,
   { now, windowMs }: { now: number; windowMs: number },
@@ -148,7 +148,7 @@ export async function forgetIdle(
     .selectFrom('protection')
     .select('account_id')
     .where('hour', '<=', hourOf(now) - hoursOf(windowMs))
-    // A write of some milliseconds.
+    // A write then takes some milliseconds.
     .limit(100)
     .execute()
   for (const { account_id: accountId } of idle) await forgetAll(tx, accountId)
@@ -156,9 +156,9 @@ export async function forgetIdle(
 }
 
 /**
- * Takes a recipient out of the hour in which he was counted, as a report that has come counts him anew in its own:
- * so no hour has more bounces or complaints than recipients, nor has any window. Returns whether that hour is still
- * there and has one to give.
+ * Takes a recipient out of the hour of its first count, as a report counts the recipient again in its own hour. So
+ * no hour and no window has more bounces or complaints than recipients. Returns whether that hour still exists and
+ * has a recipient to give.
  */
 export async function takeFromHour(
   tx: Tx,
@@ -186,7 +186,7 @@ const taking = (marketing: 0 | 1) =>
         '>=',
         greatest(sql.ref('marketing_bounces'), sql.ref('marketing_complaints')),
       )
-      // And of what is left, transactional mail has its own.
+      // Transactional recipients must stay covered too.
       .where(
         sql<number>`recipients - marketing_recipients - ${sql.lit(1 - marketing)}`,
         '>=',
@@ -198,7 +198,7 @@ const taking = (marketing: 0 | 1) =>
 const takeMarketing = taking(1)
 const takeOther = taking(0)
 
-/** Adds to the counts of an hour, or begins them. */
+/** Adds to the counts of an hour, or creates its row. */
 export const addToHour = prepared<ProtectionHourRow, unknown>((db, values) => {
   const { account_id, hour } = values
   const counted = Object.fromEntries(counters.map((counter) => [counter, values[counter]]))

@@ -12,6 +12,7 @@ import { bodyStart, type ReadableRow } from './arrive.js'
 import { headerWithout, isOwnResult } from './header.js'
 import { whyNotInOurName } from './in-our-name.js'
 import type { ReadMail } from './read-mail.js'
+import { type SealingDomain, sealOf } from './seal.js'
 
 /** What sending on takes. */
 interface SendingOnDeps {
@@ -121,30 +122,6 @@ function traceOf(row: ReadableRow, { mta, token }: { mta: string; token: string 
     `Delivered-To: ${row.recipient}`,
     '',
   ].join('\r\n')
-}
-
-interface SealingDomain {
-  name: string
-  selector: string
-  privateKey: string
-}
-
-/** The three fields of a seal; none where the chain before it does not hold, which no seal mends. */
-async function sealOf(
-  raw: Buffer,
-  { arc, verdicts }: ReadMail,
-  { name: signingDomain, selector, privateKey }: SealingDomain,
-  now: number,
-): Promise<string> {
-  if (arc === undefined || verdicts.arc === undefined) return ''
-  const { sealMessage } = await import('mailauth/lib/arc/index.js')
-  const { cv, results: authResults } = arc
-  // mailauth's types leave out the last two.
-  // One time for all of it: asked again for each field, a second that ends in between makes a signature that does not hold.
-  const signTime = new Date(now - (now % 1_000))
-  const options = { signingDomain, selector, privateKey, cv, authResults, signTime }
-  const seal = await sealMessage(raw, options)
-  return seal.toString('latin1')
 }
 
 /** The RSA key of a domain in PEM, as mailauth takes it, remembered for a minute. */

@@ -13,8 +13,8 @@ export interface BrokenUpgrade {
 }
 
 /**
- * The upgrade of a data directory that was broken off; undefined where none was, or one is under way. By its journal
- * where that may be read, else by the hold, which is there from its second step on.
+ * The upgrade of a data directory that was broken off; undefined where none was, or one is under way. Its journal
+ * tells, if this process may read it; else the hold, which exists from the second step on.
  */
 export function findBrokenUpgrade(dataDir: string): BrokenUpgrade | undefined {
   const says = leftBy(dataDir)
@@ -34,7 +34,7 @@ function leftBy(dataDir: string): string | undefined {
   return held === undefined ? undefined : `An upgrade to ${held} was broken off`
 }
 
-/** One that only root may read, or of a release that works differently, is told of by the hold. */
+/** The hold tells of a journal that only root may read, or that a different kind of release wrote. */
 function readable(prefix: string) {
   try {
     return readJournal(prefix)
@@ -44,7 +44,7 @@ function readable(prefix: string) {
 }
 
 function isUnderWay(dataDir: string): boolean {
-  // It is made by the first upgrade, and stays.
+  // The first upgrade makes this file, and it stays.
   if (!existsSync(upgradeLock(dataDir))) return false
   const unlock = tryLockFile(upgradeLock(dataDir))
   unlock?.()

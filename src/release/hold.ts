@@ -4,19 +4,19 @@ import { OperatorError } from '../errors/index.js'
 import { removeDurably, writeDurably } from '../store/index.js'
 
 /*
- * The hold: a file in the data directory that names a release. While it is there, an appliance of that release
- * takes nothing and sends nothing, so the database may still be put back as it was. To take it away is the
- * one step of an upgrade after which there is no way back.
+ * The hold: a file in the data directory that names a release. While it is there, an appliance of that release takes
+ * nothing and sends nothing, so the database may still be put back as it was. Removing the hold is the one step of an
+ * upgrade after which there is no way back.
  */
 const holdFile = (dataDir: string) => join(dataDir, 'upgrade.hold')
 
-/** Whoever upgrades has it, until its process ends however that comes. */
+/** Whoever upgrades holds this lock, until its process ends in whatever way. */
 export const upgradeLock = (dataDir: string) => join(dataDir, 'upgrade.lock')
 
-// A name and the end of its line.
+// A name and a line end.
 const longestBytes = 200
 
-/** The name of the release that is held; undefined: none is. OperatorError where that is no plain file. */
+/** The name of the release that is held; undefined: none is. OperatorError where the hold is no plain file. */
 export function heldRelease(dataDir: string): string | undefined {
   const file = holdFile(dataDir)
   const fd = openPlainly(file)
@@ -30,7 +30,9 @@ export function heldRelease(dataDir: string): string | undefined {
   }
 }
 
-/** Root reads it in a folder of the service's user: a pipe there must not stop root, nor a link lead elsewhere. */
+/**
+ * Root reads it in a folder of the service's user: a pipe there must not stop root, and a link must not lead elsewhere.
+ */
 function openPlainly(file: string): number | undefined {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
   try {

@@ -4,7 +4,7 @@ import { boolean, enums, type Infer, is, nullable, optional, string, type } from
 import { OperatorError } from '../errors/index.js'
 import { removeDurably, writeDurably } from '../store/index.js'
 
-/** What an upgrade does to an appliance that runs, in this order. Each may be begun again. */
+/** What an upgrade does to a running appliance, in this order. Each step may be begun again. */
 export const steps = [
   'stop',
   'hold',
@@ -23,22 +23,22 @@ const Shape = type({
   /** The release to go back to, and the one that is to run. */
   from: string(),
   to: string(),
-  /** `back`: the new one was given up; `why` says the reason. */
+  /** `back`: the new release was given up; `why` says the reason. */
   direction: enums(['forward', 'back']),
   step: enums(steps),
   /** The new release changes the schema, so that the old one needs the database of before. */
   migrates: boolean(),
-  /** The backup that was made first; null: none. */
+  /** The backup that was made first; null: there is none. */
   backup: nullable(string()),
   why: optional(string()),
 })
 
-/** What a killed upgrade had under way: written durably before each step. */
+/** What a killed upgrade had under way. It is written durably before each step. */
 export type Journal = Infer<typeof Shape>
 
 const journalFile = (prefix: string) => join(prefix, 'upgrade.json')
 
-/** Undefined: none was broken off. */
+/** Undefined: no upgrade was broken off. */
 export function readJournal(prefix: string): Journal | undefined {
   const file = journalFile(prefix)
   if (!existsSync(file)) return undefined
@@ -50,8 +50,8 @@ export function readJournal(prefix: string): Journal | undefined {
 }
 
 export function writeJournal(prefix: string, journal: Journal): void {
-  // From its first moment on for all to read: the appliance, which is another user, says by it that the upgrade was
-  // broken off.
+  // Everybody may read it from its first moment on: the appliance, which runs as another user, tells by it that the
+  // upgrade was broken off.
   const umask = process.umask(0o022)
   try {
     writeDurably(journalFile(prefix), `${JSON.stringify(journal, undefined, 2)}\n`)

@@ -5,7 +5,7 @@ import type { Reason } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Service } from './run.js'
 
-/** What the running appliance tells of itself. */
+/** What the running appliance says about itself. */
 export interface RunningRelease {
   /** The name of its release. */
   release: string
@@ -23,7 +23,7 @@ export interface JudgeDeps {
 
 const lookEveryMs = 500
 const answerMs = 5_000
-// systemd starts a process that died again; so many looks in a row without one, and it is no accident.
+// systemd restarts a process that died. This many looks in a row without an answer are no accident.
 const missedLooks = 4
 
 /** Why an appliance takes no mail, or does not even say so. */
@@ -33,8 +33,8 @@ interface Unready {
 }
 
 /**
- * What no release can help, and what the old one would say too: to go back would mend nothing. `held` is what the
- * upgrade itself has asked for.
+ * Reasons that no release can help, and that the old release would give too: going back would mend nothing. `held` is
+ * what the upgrade itself has asked for.
  */
 const ofTheMachine: readonly Unready['what'][] = ['held', 'disk', 'room', 'queue']
 
@@ -42,8 +42,8 @@ const ofTheMachine: readonly Unready['what'][] = ['held', 'disk', 'room', 'queue
 export const speaksAgainst = ({ what }: Unready): boolean => !ofTheMachine.includes(what)
 
 /**
- * Waits until the appliance of that release says that it is ready, but for what no release can help. Returns why it
- * does not, when the time is over or its process ended; undefined: it is healthy.
+ * Waits until the appliance of that release says that it is ready, apart from reasons that no release can help. Returns
+ * why it is not ready when the time is over or its process ended; undefined: it is healthy.
  */
 export async function judge(
   { service, clock, timeoutMs, appliance }: JudgeDeps,
@@ -69,7 +69,7 @@ export async function judge(
   return `within ${timeoutMs / 1_000} s: ${why}`
 }
 
-/** Asks as a load balancer does why it takes no mail; nothing where it does. */
+/** Asks, as a load balancer does, why the appliance takes no mail; empty where it takes mail. */
 export async function unready({ api }: RunningRelease): Promise<Unready[]> {
   if (api === undefined) return [{ what: 'silent', says: 'its API does not listen' }]
   try {
@@ -85,7 +85,7 @@ export const inWords = (reasons: readonly Unready[]): string =>
 
 function get(url: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    // The listener's certificate is for a name and not for this address, over which no secret goes.
+    // The listener's certificate is for a name and not for this address; no secret is sent here.
     const request = url.startsWith('https:')
       ? tlsRequest(url, { rejectUnauthorized: false })
       : plainRequest(url)

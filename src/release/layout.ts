@@ -13,22 +13,22 @@ import { packageFile, packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { diskRoom, removeDurably, renameDurably } from '../store/index.js'
 
-/** What a release tree says of itself in its `release.json`. */
+/** What a release tree says about itself in its `release.json`. */
 export interface Release {
   /** The name of its folder: the version and the runtime, `0.2.0+node24`. */
   name: string
   version: string
   /** As `process.arch` has it: x64, arm64. */
   arch: string
-  /** The oldest C library that its binaries run on; undefined where they were not made for one. */
+  /** The oldest C library that its binaries run on; undefined where they need none in particular. */
   glibc?: string | undefined
 }
 
 const Shape = type({ name: string(), version: string(), arch: string(), glibc: optional(string()) })
-// A name is a folder's, and comes from a file of others.
+// The name becomes a folder's, and comes from somebody else's file.
 const goodName = /^\d+\.\d+\.\d+[A-Za-z0-9.+~-]{0,60}$/
 
-/** Undefined where the folder is no release tree; OperatorError where it says nothing that is understood. */
+/** Undefined where the folder is no release tree; OperatorError where its `release.json` cannot be understood. */
 export function readRelease(tree: string): Release | undefined {
   const file = join(tree, 'release.json')
   if (!existsSync(file)) return undefined
@@ -47,7 +47,7 @@ const ownTree = () => join(packageFile('package.json'), '..')
 /** The name of the release whose code this is; the version alone where it runs from a checkout. */
 export const ownName = (): string => readRelease(ownTree())?.name ?? packageVersion()
 
-/** Where the release whose code this is was installed, with others beside it; undefined in a checkout. */
+/** The folder that has this code's release, with others beside it; undefined in a checkout. */
 export const ownPrefix = (): string | undefined =>
   readRelease(ownTree()) === undefined ? undefined : join(ownTree(), '..')
 
@@ -63,9 +63,11 @@ export interface Layout {
   find(name: string): Release | undefined
   /** Every release that is there, by name. */
   all(): Release[]
-  /** Makes `name` the release in use: whoever looks sees the old one or the new one, also after a power cut. */
+  /**
+   * Makes `name` the release in use. At every moment, also after a power cut, either the old or the new one is in use.
+   */
   switchTo(name: string): void
-  /** Remembers the release to go back to, and removes all others but this one and the one in use. */
+  /** Remembers the release to go back to, and removes all others except the one in use. */
   keepOnly(previous: string | undefined): void
 }
 
@@ -94,7 +96,7 @@ export function makeLayout(prefix: string): Layout {
   const all = () =>
     existsSync(prefix)
       ? readdirSync(prefix, { withFileTypes: true })
-          // What dpkg unpacks ('package') is a release too, and no folder of its name.
+          // The folder that dpkg unpacks ('package') holds a release too, but has not its name.
           .filter((entry) => entry.isDirectory() && /^\d/.test(entry.name))
           .flatMap(({ name }) => find(name) ?? [])
           .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -116,7 +118,7 @@ export function makeLayout(prefix: string): Layout {
   }
 }
 
-/** Throws where the disk of `dir` has not so many bytes; `purpose` ends the sentence: 'to unpack the release'. */
+/** Throws where the disk of `dir` has less room than that; `purpose` ends the sentence: 'to unpack the release'. */
 export async function refuseWithoutRoom(
   dir: string,
   bytes: number,

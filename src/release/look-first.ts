@@ -11,14 +11,14 @@ type LookDeps = Pick<SwitchDeps, 'appliance'> & { dataDir: string }
 const migratedFactor = 1.5
 
 /**
- * Looks, before anything is stopped, for what an upgrade would fail at and no release can help: OperatorError where the
- * disk is too full, or where the appliance that runs takes no mail, but for a queue that is full, which a new release
- * may well be the remedy of.
+ * Looks, before anything is stopped, for what would make an upgrade fail with any release: OperatorError where the disk
+ * is too full, or where the running appliance takes no mail. A full queue is allowed, as a new release may be its
+ * remedy.
  */
 export async function refuseUntimely(deps: LookDeps, migrates: boolean): Promise<void> {
   await refuseFullDisk(deps, migrates)
   const running = await deps.appliance()
-  // One that does not answer is perhaps what the new release mends.
+  // An appliance that does not answer may be what the new release mends.
   if (running === undefined) return
   const reasons = (await unready(running)).filter(
     ({ what }) => what !== 'queue' && what !== 'silent',
@@ -29,7 +29,7 @@ export async function refuseUntimely(deps: LookDeps, migrates: boolean): Promise
   )
 }
 
-/** A copy of the database is only made where it changes. */
+/** The database is copied only if the upgrade changes it. */
 export async function refuseFullDisk({ dataDir }: LookDeps, migrates: boolean): Promise<void> {
   const copy = migrates ? databaseBytes(dataDir) * migratedFactor : 0
   const purpose = migrates ? 'for a copy of the database, and for mail' : 'for mail'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { OperatorError } from '../errors/index.js'
 
 interface Ran {
-  /** Null: a signal ended it. */
+  /** Null: a signal ended the program. */
   status: number | null
   stdout: string
   stderr: string
@@ -16,7 +16,7 @@ export function run(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Ran> {
-  // Not in the folder of the caller, which the user of the service may be unable to enter.
+  // Not run in the caller's folder: the user of the service may be unable to enter it.
   const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
@@ -32,7 +32,7 @@ export function run(
   })
 }
 
-/** Runs what must succeed: its stdout, or an OperatorError with what it said. */
+/** Runs a program that must succeed: returns its stdout, or throws an OperatorError with what it said. */
 export async function runWell(program: string, args: readonly string[]): Promise<string> {
   const { status, stdout, stderr } = await run(program, args)
   if (status === 0) return stdout
@@ -42,7 +42,7 @@ export async function runWell(program: string, args: readonly string[]): Promise
   )
 }
 
-/** Whether dpkg has installed Posthorn on this machine, and so has to know of another version. */
+/** Whether dpkg has installed Posthorn on this machine, so that it must learn of another version. */
 export async function isPackaged(): Promise<boolean> {
   try {
     const asked = await run('dpkg-query', ['--status', 'posthorn'])
@@ -60,11 +60,11 @@ export interface Service {
   isActive(): Promise<boolean>
 }
 
-/** `manager` is called as `systemctl stop posthorn`. */
+/** `manager` is called in the form `systemctl stop posthorn`. */
 export function makeService(manager: string, name: string): Service {
   return {
     async start() {
-      // systemd remembers failed starts, and would refuse one more after ten of them.
+      // systemd counts failed starts, and would refuse one more after ten.
       if (manager.endsWith('systemctl')) await run(manager, ['reset-failed', name])
       await runWell(manager, ['start', name])
     },
@@ -75,7 +75,7 @@ export function makeService(manager: string, name: string): Service {
       try {
         return (await run(manager, ['is-active', '--quiet', name])).status === 0
       } catch {
-        // No such program: a machine without systemd.
+        // There is no such program: this machine has no systemd.
         return false
       }
     },

@@ -13,7 +13,7 @@ export interface SwitchDeps extends JudgeDeps {
   placeOptions: readonly string[]
   /** Whether an appliance has the data directory open. */
   isServed(): boolean
-  /** Works in the data directory as the user that it belongs to, who may have laid out links there. */
+  /** Works in the data directory as the user who owns it: that user may have put links there. */
   asOwner<T>(work: () => T): T
   tell(progress: SwitchProgress): void
 }
@@ -23,13 +23,13 @@ export type SwitchProgress =
   /** The new release is given up. */
   | { step: 'back'; state: 'begins' | 'done'; journal: Journal }
 
-/** What came of it: the new release runs, or the old one does again. */
+/** The result: the new release runs, or the old one runs again. */
 export type Switched =
   | { kind: 'upgraded'; journal: Journal }
   /** `asked`: the operator wanted that. */
   | { kind: 'went back'; journal: Journal; why: string; asked?: true }
 
-// It was healthy before, so whatever time was meant for the new one says nothing about it.
+// It was healthy before, so the time given for the new release says nothing about it.
 const oldWithinMs = 300_000
 
 /** Carries out an upgrade from a step on. Throws only where neither release could be brought to run. */
@@ -54,11 +54,11 @@ export async function goForward(
   }
 }
 
-/** What a killed upgrade has left is finished, or undone where it was on its way back. */
+/** Finishes what a killed upgrade has left, or undoes it where it was on its way back. */
 export async function resume(deps: SwitchDeps, journal: Journal): Promise<Switched> {
   const { dataDir, to, direction, why = 'it was given up' } = journal
   if (direction === 'back') return await goBack(deps, journal, why)
-  // The old release may have run since, so that a copy of its database counts no more.
+  // The old release may have run since, so that the copy of its database is out of date.
   if (deps.layout.current() !== to) return await goForward(deps, journal, 'stop')
   // The hold was lifted, here or by the appliance itself.
   if (heldRelease(dataDir) !== to) return await goForward(deps, journal, 'tidy')
@@ -67,8 +67,8 @@ export async function resume(deps: SwitchDeps, journal: Journal): Promise<Switch
 }
 
 /**
- * Brings the old release back, with the database as it was. That is put back only while nothing runs and the hold is
- * there: the new release has then taken and sent nothing. Where it has been released, it stays.
+ * Brings the old release back, with the database as it was. The database is put back only while nothing runs and the
+ * hold is there: the new release has then taken and sent nothing. A new release without the hold stays.
  */
 export async function goBack(deps: SwitchDeps, begun: Journal, why: string): Promise<Switched> {
   const { layout, service, asOwner } = deps
@@ -105,14 +105,15 @@ const actions: Record<SwitchStep, (deps: SwitchDeps, journal: Journal) => Promis
     await deps.service.stop()
     refuseServed(deps, dataDir)
   },
-  // Before the copy: what a command wrote after it would be lost on the way back.
+  // Before the copy: going back would lose what a command wrote after the copy.
   hold({ asOwner }, { dataDir, to }) {
     asOwner(() => hold(dataDir, to))
   },
   copy({ asOwner }, { dataDir, migrates }) {
     asOwner(() => (migrates ? copyDatabaseAside(dataDir) : dropCopy(dataDir)))
   },
-  // Before the migration: whatever starts now can read the database, of before and of after it.
+  // Before the migration: the new release, which any start now runs, reads the database from before it and from after
+  // it.
   switch({ layout }, { to }) {
     layout.switchTo(to)
   },
@@ -144,8 +145,8 @@ const actions: Record<SwitchStep, (deps: SwitchDeps, journal: Journal) => Promis
 }
 
 /**
- * Locked by flock(1), whose lock the migrating process inherits: that one lives on when the upgrade is killed, and
- * would migrate the database that was just put back.
+ * Locked by flock(1). The migrating process inherits the lock: it lives on when the upgrade is killed, and would
+ * migrate a database that was just put back.
  */
 const migrationLock = ({ prefix }: { prefix: string }) => join(prefix, '.migrating')
 

@@ -17,9 +17,9 @@ import { type Layout, type Release, refuseWithoutRoom } from './layout.js'
 import { run, runWell } from './run.js'
 import { checkFile, checkTree, type Machine, sha256Of, sumsName } from './verify.js'
 
-/** Where the .deb has its tree, which its postinst hands over as a folder. */
+/** Where the .deb has its tree; its postinst hands it over as a folder. */
 const packageFolder = 'usr/lib/posthorn/package'
-// A release unpacked is four times as large as packed (30 MB, 113 MB on 22 Nov 2026).
+// An unpacked release is four times as large as the packed one (30 MB, 113 MB on 22 Nov 2026).
 const unpackedFactor = 5
 
 export interface ReleaseSource {
@@ -30,11 +30,14 @@ export interface ReleaseSource {
 
 export interface Placed {
   release: Release
-  /** False: nothing says which bytes the file should have, so only its own sums were compared. */
+  /** False: nothing says which bytes the file should have, so it was compared only with its own sums. */
   checked: boolean
 }
 
-/** Checks a release and puts its tree into its folder, whole or not at all; one that is there already is checked anew. */
+/**
+ * Checks a release and puts its tree into its folder, whole or not at all. A tree that is there already is checked
+ * again.
+ */
 export async function placeRelease(
   layout: Layout,
   { file, sha256 }: ReleaseSource,
@@ -91,7 +94,7 @@ async function unpack(file: string, scratch: string): Promise<string> {
   throw new OperatorError(`${file} is not a release of Posthorn: it has more than one folder`)
 }
 
-/** A folder by its path in the scratch. A link on the way is refused: what it leads to is nobody's release. */
+/** A folder by its path in the scratch folder. A link on the way is refused: it may lead outside of the release. */
 function folderIn(scratch: string, path: string): string {
   return path.split('/').reduce((parent, name) => {
     const folder = join(parent, name)
@@ -100,7 +103,10 @@ function folderIn(scratch: string, path: string): string {
   }, scratch)
 }
 
-/** Whether the same release is there already; one of the same name and other files is in nobody's way unless in use. */
+/**
+ * Whether the same release is there already. Another or damaged tree of that name is removed; if in use, it is an
+ * error.
+ */
 async function isPlaced(
   layout: Layout,
   release: Release,
@@ -139,21 +145,21 @@ async function place(
   machine: Machine,
 ): Promise<void> {
   makeOwn(tree)
-  // Whoever owned or shared a file of the source may have written in it since it was compared.
+  // Whoever owned or shared a file of the source may have changed it since it was compared.
   await checkTree(tree, machine)
-  // The start of it must not find half a tree after a power cut. One call, and not one for each of its files.
+  // A start after a power cut must not find half a tree. One call syncs all its files.
   await runWell('sync', ['--file-system', tree])
   renameDurably(tree, layout.treeOf(name))
 }
 
 /**
- * Makes a tree this user's own (root's, in an installation), with the modes of a release, whatever its file says: nobody
- * else may write in it, its user may read it, and nothing in it gives rights.
+ * Gives a tree to this user (root, in an installation), with the modes of a release, whatever its file says: nobody
+ * else may write in it, the service's user may read it, and nothing in it gives rights.
  */
 function makeOwn(path: string): void {
   const found = lstatSync(path)
   const [uid, gid] = owner()
-  // First, as it takes away bits of the mode.
+  // The owner comes first, as changing it clears bits of the mode.
   if (found.uid !== uid || found.gid !== gid) lchownSync(path, uid, gid)
   if ((found.mode & 0o7777) !== modeOf(found)) chmodSync(path, modeOf(found))
   if (found.isDirectory()) for (const name of readdirSync(path)) makeOwn(join(path, name))
@@ -163,14 +169,14 @@ const modeOf = (found: Stats) => (found.isDirectory() || (found.mode & 0o100) !=
 
 const owner = () => [process.geteuid?.() ?? 0, process.getegid?.() ?? 0] as const
 
-/** A link shares owner and mode with its source. */
+/** Whether a file may be linked: a link shares owner and mode with its source. */
 function mayLink(file: string): boolean {
   const found = lstatSync(file)
   const [uid, gid] = owner()
   return found.uid === uid && found.gid === gid && (found.mode & 0o7777) === modeOf(found)
 }
 
-/** Hard links where they may be: dpkg replaces its files by others, and these stay as they are. */
+/** Uses hard links where possible: dpkg replaces its files by new ones, so the linked ones stay as they are. */
 function linkTree(from: string, to: string): void {
   mkdirSync(to)
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -182,7 +188,7 @@ function linkTree(from: string, to: string): void {
   }
 }
 
-/** False: this file system has no hard links, or it is another one. */
+/** False: this file system has no hard links, or the two are on different ones. */
 function isLinked(source: string, target: string): boolean {
   try {
     linkSync(source, target)
@@ -192,5 +198,5 @@ function isLinked(source: string, target: string): boolean {
   }
 }
 
-/** Nobody else sees what was not checked: until then it has the modes that its file says. */
+/** Nobody else may see unchecked files: until the check they have the modes that their file gives. */
 const makeScratch = (path: string) => mkdirSync(path, { mode: 0o700 })

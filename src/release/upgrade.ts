@@ -14,17 +14,17 @@ import { compareVersions, type Machine } from './verify.js'
 export interface UpgradeDeps extends SwitchDeps {
   dataDir: string
   machine: Machine
-  /** What is known of the database's schema by whoever knows no migrations. */
+  /** What can be said about the database's schema without knowing the migrations. */
   readState(): Promise<SchemaState>
   /** The database is on a server: nothing here can put it back as it was. */
   isOnServer: boolean
 }
 
 export interface UpgradeOptions {
-  /** A file or folder with a release, or the one that was in use before this one. */
+  /** A file or folder with a release, or the release that was in use before this one. */
   source: ReleaseSource | 'previous'
   backup: boolean
-  /** Asked before anything of a release is run whose file was compared with nothing: whether to go on. */
+  /** Asked before anything of an uncompared release is run: whether to go on. */
   trust(release: string): Promise<boolean>
   /** Asked when everything is checked, before anything is changed: whether to go on. */
   confirm(plan: UpgradePlan): Promise<boolean>
@@ -35,7 +35,7 @@ export interface UpgradePlan {
   from: string | undefined
   to: string
   migrates: boolean
-  /** It is on a server, where the release before can work on with it. */
+  /** The database is on a server, where the earlier release can go on working with it. */
   isOnServer: boolean
   /** The appliance runs, and is stopped for a while. */
   running: boolean
@@ -43,14 +43,14 @@ export interface UpgradePlan {
 
 export type Upgraded =
   | Switched
-  /** Nothing ran that had to be stopped: it is in use from its next start on. */
+  /** Nothing ran that had to be stopped: the new release is used from the next start on. */
   | { kind: 'installed'; plan: UpgradePlan; backup: string | undefined }
   | { kind: 'not confirmed' }
   | { kind: 'in use'; name: string }
 
 /**
- * Runs `work` while no other upgrade of this prefix or this data directory does; OperatorError where one does. The lock
- * in the data directory tells the appliance; its user may remove it, and cannot that in the prefix.
+ * Runs `work` while no other upgrade of this prefix or this data directory runs; OperatorError where one does. The lock
+ * in the data directory tells the appliance. The appliance's user may remove that lock, but not the one in the prefix.
  */
 export async function whileAlone<T>(
   { layout: { prefix }, dataDir, asOwner }: Pick<UpgradeDeps, 'layout' | 'dataDir' | 'asOwner'>,
@@ -77,12 +77,12 @@ export async function whileAlone<T>(
 function lockPrefix(prefix: string) {
   mkdirSync(prefix, { recursive: true, mode: 0o755 })
   const file = join(prefix, 'upgrade.lock')
-  // Who may read a file may lock it too.
+  // Whoever may read a file may also lock it.
   closeSync(openSync(file, 'a', 0o600))
   return tryLockFile(file)
 }
 
-/** Finishes what a killed upgrade has left, or undoes it; undefined where none was. */
+/** Finishes what a killed upgrade has left, or undoes it; undefined where there was none. */
 export async function finishBroken(
   deps: UpgradeDeps,
   { back = false } = {},
@@ -126,7 +126,7 @@ export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promi
     }
     const { isOnServer } = deps
     const plan: UpgradePlan = { from, to, migrates, isOnServer, running }
-    // What the new release adds to a database on a server stays there, and is added by its start.
+    // On a server, the new release's start adds its tables and columns to the database, and they stay.
     const isCopied = migrates && !isOnServer
     if (running) await refuseUntimely(deps, isCopied)
     if (!(await options.confirm(plan))) {
@@ -152,7 +152,7 @@ export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promi
     }
     return await goForward(deps, journal)
   } catch (error) {
-    // Nothing was changed yet: what was begun has a journal, and ends in a result or in its own words.
+    // Nothing was changed yet: an upgrade that has begun has a journal, and ends with a result or its own message.
     if (readJournal(layout.prefix) === undefined && layout.current() === from) drop()
     throw error
   }
@@ -174,8 +174,8 @@ async function chosen(
 }
 
 /**
- * Asks the new release itself whether it starts here, takes the settings and reads the database; true if it will
- * migrate it.
+ * Asks the new release itself whether it starts here, accepts the settings and reads the database; true if it will
+ * migrate the database.
  */
 async function checkRelease(
   { layout, dataDir, placeOptions, readState }: UpgradeDeps,

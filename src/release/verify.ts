@@ -8,10 +8,10 @@ import { type Release, readRelease } from './layout.js'
 
 export const sumsName = 'SHA256SUMS'
 
-/** What of this machine a release must fit. */
+/** What a release must fit on this machine. */
 export interface Machine {
   arch: string
-  /** The version of the C library; undefined where that is no glibc. */
+  /** The version of the C library; undefined where it is no glibc. */
   glibc: string | undefined
 }
 
@@ -21,8 +21,8 @@ export function thisMachine(): Machine {
 }
 
 /**
- * The SHA-256 that a file must have: the one that was given, else that of `FILE.sha256` or of the `SHA256SUMS` beside
- * it. OperatorError where it has another, or where these sums leave it out. False: nobody says which it must have.
+ * Compares a file with its SHA-256: the given one, else that of `FILE.sha256` or of the `SHA256SUMS` beside it.
+ * OperatorError where it has another, or where those sums leave it out. False: nothing says which it must have.
  */
 export async function checkFile(file: string, given: string | undefined): Promise<boolean> {
   const beside = [`${file}.sha256`, join(dirname(file), sumsName)].find((one) => existsSync(one))
@@ -79,7 +79,7 @@ function checkMachine({ name, arch, glibc }: Release, machine: Machine): void {
   )
 }
 
-/** Below 0: `a` is the older one. By the numbers; a pre-release (`-rc.1`) comes before its release. */
+/** Below 0: `a` is the older one. Compares the numbers; a pre-release (`-rc.1`) comes before its release. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => {
     const [numbers = '', rest = ''] = version.split(/[-+~](.*)/s)
@@ -95,9 +95,11 @@ export function compareVersions(a: string, b: string): number {
   return left.order < right.order ? -1 : left.order > right.order ? 1 : 0
 }
 
-/** OperatorError where it is not there: who laid the sums beside the file meant it to be compared. */
+/**
+ * OperatorError where the file is missing in the sums: whoever put the sums beside the file meant it to be compared.
+ */
 function sumIn(sumsFile: string, name: string): string {
-  // Many sites hand out FILE.sha256 with nothing but the sum.
+  // Many sites offer a FILE.sha256 with only the sum in it.
   const [bare] = /^[0-9a-f]{64}$/i.exec(readFileSync(sumsFile, 'utf8').trim()) ?? []
   const isOfOne = basename(sumsFile) !== sumsName
   const sum = (isOfOne ? bare?.toLowerCase() : undefined) ?? readSums(sumsFile).get(name)
@@ -107,7 +109,7 @@ function sumIn(sumsFile: string, name: string): string {
   )
 }
 
-/** As `sha256sum` writes them: a sum, two spaces or a space and a star, a name. */
+/** Reads lines as `sha256sum` writes them: a sum, two spaces or a space and a star, a name. */
 function readSums(file: string): Map<string, string> {
   const lines = readFileSync(file, 'utf8').split(/\r?\n/)
   return new Map(

@@ -14,8 +14,8 @@ const maxFiles = 4
 const maxPackedParts = 20
 
 /**
- * The reports that a mail carries: XML or JSON, as they are, gzipped or in a ZIP archive, in whichever
- * part; known by their first bytes, as the types of senders differ. Throws where one cannot be unpacked
+ * The reports that a mail carries: XML or JSON, plain, gzipped or in a ZIP archive, in any part;
+ * recognised by their first bytes, as senders use different types. Throws if one cannot be unpacked
  * within bounds.
  */
 export function unpackAggregates(raw: Buffer): AggregateFile[] {
@@ -33,7 +33,7 @@ export function unpackAggregates(raw: Buffer): AggregateFile[] {
 
 /** Bodies of the parts that may be a report, decoded. */
 function packedParts(raw: Buffer): Buffer[] {
-  // Some relays leave bare line feeds; what is packed is in base64, which does not mind.
+  // Some relays leave bare line feeds; packed files are in base64, which is not affected.
   const text = raw.toString('latin1').replace(/\r?\n/g, '\r\n')
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return []
@@ -53,7 +53,7 @@ function unpacked(bytes: Buffer): Buffer[] {
   if (bytes.length < 4 || bytes.readUInt32BE(0) !== zipMark) return [bytes]
   let left = maxUnpackedBytes
   const files = unzipSync(bytes, {
-    // By what the archive says; no more than that is unpacked, whatever it holds.
+    // The size that the archive declares; no more than that is unpacked, whatever it contains.
     filter({ originalSize }) {
       left -= originalSize
       if (left < 0) throw tooLarge()
@@ -83,7 +83,7 @@ function formOf(bytes: Buffer): AggregateFile['form'] | undefined {
   return first.startsWith('{') ? 'json' : undefined
 }
 
-/** Microsoft's were in UTF-16 for a while; all others are UTF-8. */
+/** Microsoft's reports were in UTF-16 for a while; all others are UTF-8. */
 function textIn(bytes: Buffer): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.toString('utf16le', 2)
   return bytes.toString('utf8').replace(/^\uFEFF/, '')

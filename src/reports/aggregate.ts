@@ -7,13 +7,13 @@ import { authorIn } from './evidence.js'
 import { signatureOf } from './signature.js'
 import { readTlsReport, type TlsReport } from './tls-report.js'
 
-/** What came to an address of ours for aggregate reports. */
+/** A mail to an address of ours for aggregate reports, as it was read. */
 export type Aggregate =
   | { kind: 'dmarc'; reports: readonly DmarcReport[]; signer: ArcSigner }
   | { kind: 'tls'; reports: readonly TlsReport[]; signer: ArcSigner }
   | { kind: 'unreadable'; why: string }
 
-/** Who has signed it: the domain of its From, or of one above or below; empty: nobody. */
+/** Its signer: the domain of its From, or one above or below it; empty if unsigned. */
 export type ArcSigner = { domain: string } | { unknown: string }
 
 /** Reads a mail that brings aggregate reports. Never rejects, whatever its bytes are. */
@@ -34,7 +34,9 @@ export async function readAggregate(raw: Buffer, resolver: Resolver): Promise<Ag
   }
 }
 
-/** Only keys of the From's own domain are asked for: a stranger has one name looked up, and no more. */
+/**
+ * Only keys of the From's own domain are looked up, so that a stranger causes one look-up and no more.
+ */
 async function signerOf(raw: Buffer, resolver: Resolver): Promise<ArcSigner> {
   const header = headerOf(raw)
   const author = authorIn(header)
@@ -45,6 +47,6 @@ async function signerOf(raw: Buffer, resolver: Resolver): Promise<ArcSigner> {
   return { domain: found.kind === 'signed' ? found.domain : '' }
 }
 
-/** RFC 9989 §4.4 in the relaxed form, without a list of public suffixes: two labels at least. */
+/** RFC 9989 §4.4 in the relaxed form, without a list of public suffixes: at least two labels. */
 const isRelated = (a: string, b: string) =>
   a.includes('.') && b.includes('.') && (a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`))

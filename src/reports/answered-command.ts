@@ -1,12 +1,12 @@
 import { codeIn, ownReply, withoutClosing } from './own-reply.js'
 
 /**
- * A reply together with the command that it answered, where the report says that this was not RCPT:
- * `550 User unknown (in reply to end of DATA command)`, as Postfix writes it. 'Unknown' is the sender
- * then (MAIL), or may be what the recipient's own filter says of a message that it does not want (DATA).
+ * A reply together with the command that it answered, if the report says that this was not RCPT: `550
+ * User unknown (in reply to end of DATA command)`, as Postfix writes it. Then 'unknown' means the sender
+ * (MAIL), or may be the words of the recipient's filter about an unwanted message (DATA).
  */
 export function withCommand(text: string): (diagnostic: string) => string {
-  // Most reports tell nothing of it, and so cost no more than this.
+  // Most reports do not name the command, and cost no more than this test.
   if (!telling.test(text)) return (diagnostic) => diagnostic
   const words = text.slice(0, maxText).replace(/\s+/g, ' ')
   return (diagnostic) => {
@@ -25,7 +25,7 @@ const maxReply = 900
 const maxText = 32 * 1024
 const maxReplyChars = 60
 const maxBefore = 500
-// Sendmail says it as a reason, in the dialogue and once more in its own words.
+// Sendmail writes a reply as a reason, in the dialogue and again in its own words.
 const maxPlaces = 5
 const maxAfter = 1_000
 
@@ -35,7 +35,7 @@ const telling =
 
 function commandBehind(words: string, diagnostic: string): string | undefined {
   const reply = ownReply(diagnostic)
-  // Without code and status, which reports leave out or write otherwise.
+  // Without code and status, which reports leave out or write differently.
   const said = /^(?:[45]\d\d[- ]?)?(?:[45]\.\d{1,3}\.\d{1,3} )?(.*)$/s.exec(reply)?.[1] ?? ''
   if (codeIn(reply) === 0 || said === '') return undefined
   const sought = said.slice(0, maxReplyChars)
@@ -96,8 +96,8 @@ function dialogueCommand(before: string, after: string): string {
   const named = /^>>> ?(MAIL FROM|RCPT TO|DATA)\b/i.exec(asked)?.[1] ?? ''
   if (!/^data$/i.test(named)) return known(named)
   const [answers = ''] = `${asked.slice(4)}${after}`.split(/>>> |talking to/, 1)
-  // RFC 2920 §3.1: with PIPELINING, what was said to RCPT comes after DATA, and DATA has its own answer
-  // or Sendmail says of which recipient it was.
+  // RFC 2920 §3.1: with PIPELINING, the reply to RCPT comes after DATA. DATA then has its own reply, or
+  // Sendmail names the recipient.
   const replies = answers.match(/<<< [2-5]\d\d /g)?.length ?? 0
   const isOfRecipient = /(?<!<<< )\b55\d 5\.1\.1 <?[^ ]{1,320}\.\.\. /i.test(answers)
   return replies > 1 || isOfRecipient ? '' : known(named)

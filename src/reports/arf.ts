@@ -2,7 +2,7 @@ import { addressIn, fieldBlocks, type ReportFields } from './fields.js'
 import type { Message } from './message.js'
 import type { Feedback } from './report.js'
 
-/** RFC 5965 §7.3, RFC 6430, RFC 6591, and what older loops send. Others are noted, no more. */
+/** RFC 5965 §7.3, RFC 6430, RFC 6591, and what older loops send. Others are only noted. */
 const meanings: Readonly<Record<string, Feedback['means']>> = {
   abuse: 'complaint',
   fraud: 'complaint',
@@ -23,14 +23,15 @@ export function readFeedback(message: Message): { form: string; feedback: Feedba
 function feedbackFields({ parts, text }: Message): ReportFields | undefined {
   const part = parts.find(({ type }) => type === 'message/feedback-report')
   if (part !== undefined) return fieldBlocks(part.body)[0] ?? new Map()
-  // Some send the part as plain text, or lose its type on the way.
+  // Some programs send the part as plain text, or its type is lost on the way.
   for (const body of [...parts.map((other) => other.body), text]) {
     const at = body.search(/^[ \t]?Feedback-Type[ \t]*:/im)
     if (at < 0) continue
-    // Fields come in any order (RFC 5965 §3): those above it belong to it as well.
+    // Fields come in any order (RFC 5965 §3), so fields above Feedback-Type belong to the block
+    // too.
     const blockStart = body.lastIndexOf('\n\n', at) + 1
     const fields = fieldBlocks(body.slice(blockStart))[0]
-    // A mail that talks about reports has no version and no agent.
+    // A mail that merely talks about reports has no version and no agent.
     if (fields?.has('user-agent') || fields?.has('version')) return fields
   }
   return undefined

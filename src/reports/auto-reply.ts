@@ -1,6 +1,6 @@
 import type { Message, ReportPart } from './message.js'
 
-/** Why a mail was sent by a machine in answer to another, or undefined if nothing says so. */
+/** What shows that a machine sent a mail in answer to another; undefined if nothing does. */
 export function autoReplyOf(message: {
   header: Message['header']
   parts: readonly Pick<ReportPart, 'type'>[]
@@ -9,7 +9,7 @@ export function autoReplyOf(message: {
   if (parts.some(({ type }) => type === 'message/disposition-notification')) {
     return 'a receipt (RFC 8098)'
   }
-  // RFC 3834 §5: anything but `no` means that no person wrote it.
+  // RFC 3834 §5: any value except `no` means that no person wrote it.
   const submitted = header('auto-submitted').toLowerCase()
   if (submitted !== '' && !submitted.startsWith('no')) {
     return `Auto-Submitted: ${submitted.slice(0, 80)}`
@@ -22,7 +22,7 @@ export function autoReplyOf(message: {
   return subjects.test(subject) ? `subject: ${subject.slice(0, 80)}` : undefined
 }
 
-// Responders from before RFC 3834, or that never heard of it.
+// Marks of responders that do not follow RFC 3834.
 const marks: readonly (readonly [string, RegExp])[] = [
   ['x-autoreply', /./],
   ['x-autorespond', /./],

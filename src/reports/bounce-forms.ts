@@ -1,13 +1,16 @@
-/** How a program that writes its bounces for people begins them. */
+/** How a program begins its bounces for people. */
 export interface BounceForm {
   name: string
-  /** One of them stands in the text, in lower case with single spaces. */
+  /** The text has one of them, in lower case with single spaces. */
   marks: readonly string[]
-  /** Anybody might write that: it counts only in mail that comes from a mail system. */
+  /** Anybody might write it, so it counts only in mail from a mail system. */
   loose?: true
 }
 
-/** Only then is a mail without a delivery-status part a bounce: anybody may write `550`. */
+/**
+ * A mail without a delivery-status part is a bounce only if it has one of these forms, as anybody
+ * may write `550`.
+ */
 export const bounceForms: readonly BounceForm[] = [
   {
     name: 'GMX, 1&1',
@@ -228,7 +231,7 @@ export const bounceForms: readonly BounceForm[] = [
   },
 ]
 
-/** It has arrived. */
+/** Marks that the mail has arrived. */
 export const successMarks: readonly string[] = [
   'enclosed is the mail delivery report that you requested',
   'was successfully delivered',
@@ -241,7 +244,7 @@ export const successMarks: readonly string[] = [
   'has been delivered to the following',
 ]
 
-/** It will not be tried again, though the report says that it was late. */
+/** Marks of a final failure, although the report says that the mail was late. */
 export const finalMarks: readonly string[] = [
   'this is a permanent error',
   'failed permanently',
@@ -251,7 +254,7 @@ export const finalMarks: readonly string[] = [
   'has been removed from the mail queue',
 ]
 
-/** It will be tried again: no bounce, whatever it quotes. */
+/** Marks of another attempt: no bounce, whatever the report quotes. */
 export const delayMarks: readonly string[] = [
   'this is a warning only',
   'this is a warning message only',

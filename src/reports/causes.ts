@@ -4,10 +4,10 @@ import { addressesIn } from './fields.js'
 import type { Message } from './message.js'
 import { onlyRecipient, textBeforeOriginal } from './original.js'
 
-/** A failed recipient ('' when it is not named) and what a bounce in words says about it. */
+/** A failed recipient ('' when it is not named) and what a bounce in plain words says about it. */
 export interface Cause {
   address: string
-  /** The server's reply, else the report's words; at most 1,000 characters, '' when it says nothing. */
+  /** The server's reply, else the report's words; at most 1,000 characters, '' if there is none. */
   diagnostic: string
   /** The server that said so; '' when not told. */
   host: string
@@ -19,22 +19,22 @@ const maxRecipients = 100
 const maxDiagnostic = 1_000
 
 /**
- * What a report's text says of each recipient, at least of one: where it names none, it is about the
- * one for whom the returned message was.
+ * What a report's text says about each recipient, at least one: if it names none, it is about the
+ * returned message's recipient.
  */
 export function causesIn(message: Message, text: string): Cause[] {
   const lines = text.split('\n', maxLines)
   const replies = repliesIn(lines)
   const entries = failedIn(message, lines, [...replies.keys()])
-  // Sendmail's subject says the cause, and some who took its form over say it nowhere else.
+  // Sendmail's subject has the cause, and some programs with its form have it nowhere else.
   const named = /^returned mail: ((?:user|host) unknown)$/i.exec(message.header('subject'))?.[1]
   return entries.map(({ address, lines: behind }) => {
     const alone = entries.length === 1
-    // The last one of a list has what comes after the list behind it.
+    // The last entry of a list is followed by the text after the list.
     const own = untilHeading(behind)
     const replied = replies.get(address.toLowerCase())
-    // Some name the recipients after the reply, in a paragraph of their own. Where there are others,
-    // it may be the reply to another one.
+    // Some programs name the recipients after the reply, in a paragraph of their own. With several
+    // recipients the reply may be another's.
     const reply =
       replyIn(own) ??
       replied?.reply ??
@@ -47,7 +47,7 @@ export function causesIn(message: Message, text: string): Cause[] {
   })
 }
 
-/** What a report about one recipient says of the cause where no line behind its address does. */
+/** The cause in a report about one recipient, if no line after its address has it. */
 function causeOfAll(lines: readonly string[]): string {
   const failed = lines.findIndex((line) =>
     /\baddress\(?(?:es)?\)? (?:has |have |had )?failed:\s*$/i.test(line),
@@ -57,8 +57,8 @@ function causeOfAll(lines: readonly string[]): string {
 }
 
 /**
- * Without what Exim writes around the cause: by which way it delivers, of which address that was made, and where the
- * words of a program begin.
+ * Without the lines that Exim writes around the cause: the transport, the original address, and the introduction of
+ * a program's words.
  */
 const causeLines = (lines: readonly string[]) =>
   lines.filter((line) => !aroundCause.test(line)).map((line) => line.replace(/^[ \t]*-{6}.*$/, ''))
@@ -78,16 +78,16 @@ function reasonIn(lines: readonly string[]): string | undefined {
 const reasonLine =
   /^[ \t>*]*(?:(?:reject(?:ion)?|bounce|failure|error) reason|reason(?: for (?:the )?(?:failure|rejection|non-delivery))?|error message|grund|fehler(?:meldung)?|ursache|raison|motif|motivo|causa|reden|przyczyna|причина|原因|理由)[ \t]*[:：][ \t]*(\S.*)$/i
 
-/** Without the next section, the dialogue and what gateways append: `****`, `____`. */
+/** Without the next section, the dialogue and the lines that gateways append: `****`, `____`. */
 function untilHeading(lines: readonly string[]): readonly string[] {
   const at = lines.findIndex((line) => /^[ \t]*(?:-{3,}|={3,}|_{3,}|\*{3,}|>>>|<<<)/.test(line))
   return at < 0 ? lines : lines.slice(0, at)
 }
 
-/** What a report says in words, without the message that it gives back. */
+/** A report's own text, without the returned message. */
 export const reportText = ({ text }: Message) => textBeforeOriginal(text.slice(0, maxText))
 
-/** Whether it names an address other than its reader's and its author's. */
+/** Whether the report names an address other than its reader's and its author's. */
 export const namesRecipients = (message: Message, text: string) =>
   listedIn(message, text.split('\n', maxLines)).length > 0
 
@@ -103,8 +103,8 @@ function listedIn(message: Message, lines: readonly string[]): ReportEntry[] {
   const { header } = message
   const named = addressesIn(header('x-failed-recipients'), maxRecipients)
   const only = onlyRecipient(message)
-  // A report greets its reader and says whom to ask: neither is a failed recipient, unless somebody
-  // has written to himself.
+  // A report greets its reader and says whom to ask. Neither is a failed recipient, unless somebody
+  // wrote to their own address.
   const others = new Set(addressesIn(`${header('to')}, ${header('from')}`, maxRecipients))
   const isOther = (address: string) =>
     others.has(address) && address !== only && !named.includes(address)
@@ -112,7 +112,7 @@ function listedIn(message: Message, lines: readonly string[]): ReportEntry[] {
   const before = dialogue < 0 ? lines : lines.slice(0, dialogue)
   const entries = entriesIn(before, isOther)
   if (entries.length > 0) return entries
-  // What a server has replied of it is no greeting: somebody has written to himself after all.
+  // An address with a server's reply is no greeting: somebody did write to their own address.
   return entriesIn(before).filter((entry) => replyIn(untilHeading(entry.lines)) !== undefined)
 }
 
@@ -125,7 +125,8 @@ function replyIn(lines: readonly string[]): string | undefined {
   const cause = oneLine(text.slice(reply.index + opened.length).split(/\n\s*\n/, 1))
     // `(550) User unknown`, `[550] …`
     .replace(/^([45]\d\d)[)\]]:?/, '$1')
-  // What was opened before the code is closed after it: `(reason: 550 …)`, `returned '550 …'`.
+  // A bracket or quote opened before the code is closed after it: `(reason: 550 …)`, `returned '550
+  // …'`.
   if (opened === '[') return cause.replace(/\]$/, '')
   const closes = /^[("'<]$/.test(opened) || !cause.includes('(')
   return closes ? cause.replace(/[)'"]$/, '') : cause
@@ -140,7 +141,7 @@ const wordsIn = (lines: readonly string[]) =>
       .slice(0, maxParagraphs),
   )
 
-// The first ones are often no more than a greeting and what was tried.
+// The first paragraphs often have only a greeting and what was tried.
 const maxParagraphs = 4
 
 const unquoted = (lines: readonly string[]) =>
@@ -150,7 +151,7 @@ const oneLine = (paragraphs: readonly string[]) =>
   paragraphs.join(' ').replace(/\s+/g, ' ').trim().slice(0, maxDiagnostic)
 
 // `<<< 550 …`, `said: 550-5.1.1 …`, `#550 5.1.1 …`, `(reason: 552 …`, `554: delivery error`, `[550 …]`.
-// No `500 seconds`.
+// Not `500 seconds`.
 const replyStart =
   /(^|[\s:;#(<'"[])(?=[45]\d\d(?:[- ]#?[45]\.\d{1,3}\.\d{1,3}|[)\]](?![ \t]*\d)|[-: ] ?(?!(?:seconds?|minutes?|hours?|days?|messages?|recipients?)\b)[^\s\d]))/
 

@@ -1,26 +1,32 @@
 import { occursIn, withoutLinks, wordsOf } from './pattern.js'
 import type { BounceRules, ClassEffect, CodeRule, Retry, TextRule, Verdict } from './verdict.js'
 
-/** What a server has answered, or what a report says about one recipient. */
+/** What a server answered, or what a report says about one recipient. */
 export interface Said {
   text: string
-  /** RFC 5321 reply code; 0 where a report names none. */
+  /** RFC 5321 reply code; 0 if a report names none. */
   code: number
   /** RFC 3463 status such as `5.1.1`. */
   status: string | undefined
   /** The MX that answered or the MTA that reports, which tells the provider. */
   host: string | undefined
-  /** Nobody will try again: a 5yz, or a report of a failure (RFC 3464 §2.3.3), even with 4.y.z. */
+  /**
+   * There will be no other attempt: a 5yz, or a report of a failure (RFC 3464 §2.3.3), even with
+   * 4.y.z.
+   */
   final: boolean
 }
 
-/** Concludes from provider's text, text, status and code, in this order: the first rule decides. */
+/**
+ * Concludes from the provider's text, text, status and code, in this order: the first rule that
+ * fits decides.
+ */
 export function classify(rules: BounceRules, said: Said): Verdict {
   const words = wordsOf(said.text)
   const temporary = said.code > 0 ? said.code < 500 : said.status?.startsWith('4') === true
   const code = said.code > 0 ? String(said.code) : temporary ? '4' : '5'
   const fits = ({ code: beginning, patterns, unless }: TextRule) => {
-    // Nobody tries again: a 4yz that a report of a failure quotes was the last word.
+    // A 4yz quoted by a report of a failure was the last word, as there is no other attempt.
     if (!code.startsWith(beginning) && !(said.final && beginning === '5')) return false
     if (!patterns.some((pattern) => occursIn(pattern, words))) return false
     const others = unless.length > 0 ? withoutLinks(words) : words
@@ -29,12 +35,12 @@ export function classify(rules: BounceRules, said: Said): Verdict {
   const known = providerTexts(rules, said.host).find(fits)
   const rule = known ?? rules.text.find(fits) ?? byStatus(rules, said.status) ?? byCode(rules, code)
   const verdict = verdictOf(rules, rule, said)
-  // What a provider means by its own words is known, whenever it says them.
+  // The meaning of a provider's own words is known, at whichever command it uses them.
   const isGuess = isUnsure(verdict, words.text, said) || isGuessed(rule, said)
   return known === undefined && verdict.suppress && isGuess ? { ...verdict, ...repeated } : verdict
 }
 
-/** Whether a rule fits by what may not be so alone: 'may not exist' is the server's own guess. */
+/** Whether a rule fits only by uncertain words: 'may not exist' is the server's own guess. */
 function isGuessed(rule: CodeRule | TextRule, { text }: Said): boolean {
   if (!('patterns' in rule)) return false
   const rest = text.replace(/\b(?:may|might)\s+(?:not|no longer)\s+\w+/gi, ' ')
@@ -46,9 +52,9 @@ function isGuessed(rule: CodeRule | TextRule, { text }: Said): boolean {
 const repeated = { suppress: false, soft: true, bounceType: 'Transient' } as const
 
 /**
- * RFC 5321 §3.3: some servers know their recipients only when they have the message, but 'unknown' is also
- * what a recipient's own filter says then, and it may be about a domain in the message. A status is plain. 'Host
- * unknown' in a reply without one may be about any host, or of a DNS that fails.
+ * RFC 5321 §3.3: some servers check recipients only after the message, but then a recipient's filter may say
+ * 'unknown' too, for example about a domain in the message. A status is certain. 'Host unknown' in a reply
+ * without one may be about any host, or come from a failing DNS.
  */
 function isUnsure({ class: name }: Verdict, words: string, { code, status }: Said) {
   if (name !== 'bad-mailbox' && name !== 'bad-domain') return false
@@ -60,7 +66,7 @@ function isUnsure({ class: name }: Verdict, words: string, { code, status }: Sai
 const hostAlone =
   /^(?:[^a-z]|<>)*(?:host(?: ?name)?(?: is)? (?:unknown|not found)|(?:unknown|no such) host)\b/
 
-/** What follows from a class, whatever it was concluded from. `shown` is the verdict's `rule`. */
+/** The verdict of a class, from whatever it was concluded. `shown` is the verdict's `rule`. */
 export function verdictOf(
   rules: BounceRules,
   { class: name, shown }: CodeRule,
@@ -87,11 +93,11 @@ export function saidInReply(reply: string, host?: string): Said | undefined {
   return { text, code, status: statusIn(text, code), host, final: code >= 500 }
 }
 
-/** The first status in a text; not the digits of an address such as 192.0.2.1. */
+/** The first status in a text, but not digits of an address such as 192.0.2.1. */
 export function statusIn(text: string, code = 0): string | undefined {
   const head = text.slice(0, 1_000)
   for (const [status] of head.matchAll(/(?<![\d.])[45]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/g)) {
-    // RFC 2034 §4: its class agrees with the code, or it is just text.
+    // RFC 2034 §4: the status's class must agree with the code, or it is just text.
     if (code === 0 || Number(status[0]) === Math.floor(code / 100)) return status
   }
   return undefined
@@ -130,7 +136,7 @@ function byCode(rules: BounceRules, code: string): CodeRule {
   return { class: 'unknown', shown: `no rule for ${code}` }
 }
 
-/** RFC 5321 §4.2.1: a 4yz asks for another attempt, whatever we think of it. */
+/** RFC 5321 §4.2.1: a 4yz asks for another attempt, whatever our rules say. */
 function retryOf({ retry }: ClassEffect, { code, final }: Pick<Said, 'code' | 'final'>): Retry {
   if (code >= 500 || final) return retry
   return retry === 'slow' ? 'slow' : 'yes'

@@ -1,9 +1,9 @@
 import { addressIn } from './fields.js'
 
-/** What an SMTP dialogue that a bounce quotes says of one recipient. */
+/** What an SMTP dialogue quoted by a bounce says about one recipient. */
 export interface Replied {
   reply: string
-  /** The server that said so; '' when not told. */
+  /** The server that said so; '' if not told. */
   host: string
 }
 
@@ -11,8 +11,8 @@ const maxReply = 1_000
 
 /**
  * Reads the dialogue (`>>> RCPT TO:<a@b>`, `<<< 550 …`, `550 <a@b>... User unknown`) as Sendmail and
- * many after it quote it: by recipient, in lower case. A reply counts for the recipient that it names
- * or that was asked for; what another one got says nothing of this one.
+ * many successors quote it: by recipient, in lower case. A reply counts for the recipient that it
+ * names or that was asked for; another recipient's reply says nothing about this one.
  */
 export function repliesIn(lines: readonly string[]): Map<string, Replied> {
   const replies = new Map<string, Replied>()
@@ -38,7 +38,7 @@ export function repliesIn(lines: readonly string[]): Map<string, Replied> {
     if (said === null) {
       const [, named = '', words = ''] = ownLine.exec(text) ?? []
       const about = addressIn(named).toLowerCase()
-      // Where a reply stands before it, that one says more.
+      // A reply before this line says more.
       const isAll = about !== '' && !replyLine.test(last)
       if (isAll && !replies.has(about)) replies.set(about, { reply: words, host })
       continue
@@ -57,16 +57,17 @@ export function repliesIn(lines: readonly string[]): Map<string, Replied> {
   return replies
 }
 
-// Most lines of a report are none.
+// Most lines of a report belong to no dialogue.
 const dialogueLine = /^[ \t>]*(?:>>>|<<<|[45]\d\d[- ])|\btalking to|\.\.\. deferred:/i
 
-// `<a@b>... Deferred: Connection refused by mx.b.`: it has not come to a reply.
+// `<a@b>... Deferred: Connection refused by mx.b.`: no reply was received.
 const ownLine = /^[ \t]*(<?[^\s<>]{1,64}@[^\s<>]{1,253}?>?)\.\.\. (Deferred: .*)$/i
 
-// Sendmail says then that it failed, and the line before it why: a reply to MAIL, a local mailer.
+// Here Sendmail says only that it failed; the line before says why: a reply to MAIL, or a local
+// mailer.
 const vague = /\.\.\. (?:Service unavailable|Remote protocol error|Unknown error)$/i
 
-/** `<<< 501 no access`, `mail.local: unknown user: ada`; '' where it is no cause. */
+/** `<<< 501 no access`, `mail.local: unknown user: ada`; '' if it is no cause. */
 function causeIn(line: string): string {
   const [, , code, end, words] = /^[ \t>]*<<</.test(line) ? (replyLine.exec(line) ?? []) : []
   if (code !== undefined) return `${code}${end}${words}`
@@ -76,7 +77,7 @@ function causeIn(line: string): string {
 // `<<< 550-5.1.1 …`, `550 5.1.1 <a@b>... User unknown`.
 const replyLine = /^[ \t>]*(<<<[ \t]*)?([45]\d\d)([- ])(.*)$/
 
-/** `5.1.1 <a@b>... User unknown` is about a@b; an address that comes later may be anybody's. */
+/** `5.1.1 <a@b>... User unknown` is about a@b; a later address may be anybody's. */
 function addressBehindCode(words: string): string {
   const found = /^(?:[45]\.\d{1,3}\.\d{1,3}[ \t]+)?(<?[^\s<>]{1,64}@[^\s<>]{1,253}>?)/.exec(words)
   return addressIn(found?.[1]).toLowerCase()

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import { htmlParser } from '../mime/index.js'
 
-/** An aggregate report as it was read (RFC 7489 App. C, RFC 9990); all of it is its writer's word. */
+/**
+ * An aggregate report as it was read (RFC 7489 App. C, RFC 9990); all of it is the writer's claim.
+ */
 export interface DmarcReport {
   organization: string
   email: string
@@ -15,7 +17,7 @@ export interface DmarcReport {
   records: readonly DmarcRecord[]
 }
 
-/** How much mail came from an address, and what was made of it. */
+/** How much mail came from an address, and how it was judged. */
 export interface DmarcRecord {
   source: string
   count: number
@@ -23,24 +25,24 @@ export interface DmarcRecord {
   /** Whether each passed for a domain that aligns. */
   dkim: boolean
   spf: boolean
-  /** The receiver says that it was forwarded, or came by a list. */
+  /** The receiver says that the mail was forwarded, or came by a list. */
   forwarded: boolean
   headerFrom: string
-  /** What DKIM and SPF spoke of, in words. */
+  /** The domains that DKIM and SPF were about, in words. */
   identifiers: string
 }
 
 const maxRecords = 20_000
 const maxDepth = 20
-// `policy_evaluated` is the longest that there is.
+// `policy_evaluated` is the longest name in use.
 const maxTag = 100
 // The longest value that is kept; no name or id is longer.
 const maxText = 300
 const maxIdentifiers = 200
 
 /**
- * Reads the XML of a report. Throws with what is wrong. The parser knows no entities but XML's five and
- * no external ones; what a DTD would say is passed over.
+ * Reads the XML of a report. Throws with what is wrong. The parser knows only XML's five entities and
+ * no external ones, and ignores a DTD.
  */
 export function readDmarcReport(xml: string): DmarcReport {
   const path: string[] = []
@@ -68,7 +70,8 @@ export function readDmarcReport(xml: string): DmarcReport {
         if (text.length < maxText) text += more.slice(0, maxText)
       },
       onclosetag() {
-        // What is open at the end, the parser closes; so it does `<reason/>`, which is closed.
+        // The parser closes elements that are still open at the end; it also reports a close for
+        // `<reason/>`.
         if (isOver) return
         const at = path.join('/')
         const value = text.trim().slice(0, maxText)
@@ -80,7 +83,7 @@ export function readDmarcReport(xml: string): DmarcReport {
           records.push(finished(record ?? makeDraft()))
           record = undefined
         } else if (record !== undefined) enter(record, at.slice(recordPrefix.length), value)
-        // Where an element may stand only once, the first one counts.
+        // If an element may occur only once, the first one counts.
         else if (wanted.has(at) && !told.has(at)) told.set(at, value)
       },
     },
@@ -122,7 +125,7 @@ interface Draft {
   values: Map<string, string>
   reasons: string[]
   identifiers: string[]
-  /** The fields of the authentication result that is open. */
+  /** The fields of the open authentication result. */
   open: Map<string, string>
 }
 
@@ -133,7 +136,7 @@ const makeDraft = (): Draft => ({
   open: new Map(),
 })
 
-/** What an element of a record says; of several results each is kept, as far as they are few. */
+/** Enters an element of a record; several results are all kept, up to a small number. */
 function enter(draft: Draft, at: string, value: string): void {
   const [, method, field] = /^auth_results\/(dkim|spf)(?:\/(domain|result))?$/.exec(at) ?? []
   if (at === 'row/policy_evaluated/reason/type') {
@@ -155,7 +158,7 @@ function finished({ values, reasons, identifiers }: Draft): DmarcRecord {
   return {
     source: source.toLowerCase(),
     count: wholeNumber(of('row/count'), 'count'),
-    // RFC 9990 has `pass` beside those of RFC 7489.
+    // RFC 9990 adds `pass` to the values of RFC 7489.
     disposition: disposition === 'quarantine' || disposition === 'reject' ? disposition : 'none',
     dkim: of('row/policy_evaluated/dkim').toLowerCase() === 'pass',
     spf: of('row/policy_evaluated/spf').toLowerCase() === 'pass',

@@ -15,14 +15,14 @@ const statusTypes = ['message/delivery-status', 'message/global-delivery-status'
 const maxRecipients = 100
 const maxDiagnostic = 1_000
 
-/** The machine-readable part of a report (RFC 3464), also where MIME no longer shows it as one. */
+/** The machine-readable part of a report (RFC 3464), even if MIME no longer marks it as one. */
 export function readDeliveryStatus({ parts, text }: Message): DeliveryStatus | undefined {
   for (const { type, body } of parts) {
     const found = statusTypes.includes(type) ? readBlocks(fieldBlocks(body)) : undefined
     if (found !== undefined) return found
   }
-  // A relay or a list has taken the MIME structure apart, or a program has never made one. What
-  // was returned is not looked into: it may be about somebody else's report.
+  // A relay or a list destroyed the MIME structure, or a program never made one. The returned
+  // message is not searched, as it may contain somebody else's report.
   const texts = parts.filter(
     ({ type }) => type.startsWith('text/') && type !== 'text/rfc822-headers',
   )
@@ -48,9 +48,12 @@ function readBlocks(blocks: readonly ReportFields[]): DeliveryStatus | undefined
   return recipients.length > 0 ? { reportingMta, recipients } : undefined
 }
 
-/** Some leave out the recipient, some the action: either shows what the block is. */
+/**
+ * Some programs leave out the recipient, some the action: either one shows that the block is a
+ * recipient's.
+ */
 const isRecipient = (fields: ReportFields) =>
-  // RFC 8098 §3.2: a receipt has recipients as well, and a disposition.
+  // RFC 8098 §3.2: a receipt has recipients too, but also a disposition.
   !fields.has('disposition') &&
   (fields.has('final-recipient') ||
     fields.has('original-recipient') ||
@@ -73,14 +76,14 @@ function readRecipient(fields: ReportFields): ReportedRecipient {
   }
 }
 
-/** What the server said is more than what the reporter made of it. */
+/** The server's words say more than the reporter's status. */
 export function statusOf(given: string, diagnostic: string): string {
   const own = ownReply(diagnostic)
   const said = statusIn(own, codeIn(own))
   if (said === undefined) return given
-  // `4.4.7`: it has waited for too long, and why is what the server said last.
+  // `4.4.7` only says that the mail waited too long; the server's last words say why.
   const isVague = /^$|\.0\.0$|^[45]\.4\.7$/.test(given)
-  // A reporter that passes on more than its own words has made the status from less.
+  // If the reporter also passes on a server's words, these are more exact than its status.
   return isVague || (own !== diagnostic && !said.endsWith('.0.0')) ? said : given
 }
 
@@ -99,7 +102,10 @@ const actions: Readonly<Record<string, DsnAction>> = {
   expanded: 'expanded',
 }
 
-/** Where it is missing or unknown the status tells: nothing of class 2 or 4 is taken for a failure. */
+/**
+ * If the action is missing or unknown, the status decides: class 2 and 4 are never taken for a
+ * failure.
+ */
 function actionIn(value: string | undefined, status: string): DsnAction {
   const word = /^[a-z]+/i.exec(value ?? '')?.[0].toLowerCase() ?? ''
   if (Object.hasOwn(actions, word)) return actions[word] ?? 'failed'
@@ -120,22 +126,23 @@ function unescaped(address: string): string {
 }
 
 /**
- * What `classify` takes, of one recipient of a report. `reporter` is the MTA that reports: it says
- * whose words they are where the recipient's own server is not named, else its domain does.
+ * The input of `classify` for one recipient of a report. If the recipient's own server is not
+ * named, `reporter`, the MTA that reports, tells whose words these are, or else the recipient's
+ * domain.
  */
 export function saidOf(recipient: ReportedRecipient, reporter: string): Said {
   const { action, diagnostic, finalRecipient, status, remoteMta } = recipient
   const domain = finalRecipient.slice(finalRecipient.lastIndexOf('@') + 1)
   const text = ownReply(diagnostic)
   const code = codeIn(text)
-  // Sendmail and Exchange make 5.1.1 of every 550 to RCPT, whatever it was about.
+  // Sendmail and Exchange turn every 550 to RCPT into 5.1.1, whatever its reason.
   const isGuess = code >= 500 && status.startsWith('5.1.') && statusIn(text, code) === undefined
   return {
     text,
     code,
     status: isGuess ? undefined : status || (action === 'delayed' ? '4.0.0' : undefined),
     host: remoteMta || reporter || domain || undefined,
-    // RFC 3464 §2.3.3: `failed` is final, with 4.y.z as well (it was tried for days).
+    // RFC 3464 §2.3.3: `failed` is final, even with 4.y.z (the mail was tried for days).
     final: action === 'failed',
   }
 }

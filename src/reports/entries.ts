@@ -9,9 +9,9 @@ export interface ReportEntry {
 const maxEntries = 100
 
 /**
- * An address that begins a line or stands behind a label, and what follows up to the next one: the
- * form in which all of them name recipients and causes (`<a@b>: host … said: 550 …`,
- * `a@b\n  SMTP error …`, `Recipient: <a@b>`). Whoever `isOther` names is not a recipient.
+ * An address at the beginning of a line or after a label, with the lines up to the next one: the
+ * form in which all programs name recipients and causes (`<a@b>: host … said: 550 …`, `a@b\n SMTP
+ * error …`, `Recipient: <a@b>`). Addresses for which `isOther` holds are not recipients.
  */
 export function entriesIn(
   lines: readonly string[],
@@ -25,7 +25,7 @@ export function entriesIn(
   let said = ''
   for (const line of lines) {
     const indent = line.search(/\S|$/)
-    // What a server said may have an address of its own where the line is folded.
+    // A folded line of a server's words may begin with an address.
     const isFolded = last !== undefined && before.trim() !== '' && indent > lastIndent
     const isSender = /\b(?:sent by|sender|from):?\s*$/i.test(said)
     const opened = isFolded || isSender ? undefined : openedBy(line.slice(0, 1_000))

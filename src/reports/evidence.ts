@@ -6,13 +6,13 @@ import { signatureOf } from './signature.js'
 
 /** Whether a complaint comes from a feedback loop. An ARF is a form that anybody can fill in. */
 export type Evidence =
-  /** In words: which loop, and by what it is known. */
+  /** In words: the loop, and what proves it. */
   | { kind: 'proved'; by: string }
   | { kind: 'unproved'; why: string }
-  /** The DNS did not answer: to be asked again. */
+  /** The DNS did not answer: try again later. */
   | { kind: 'unknown'; cause: string }
 
-/** What is known of the SMTP session that a report came by. */
+/** What is known of the SMTP session that brought a report. */
 export interface ReportEnvelope {
   remoteAddress: string
   /** Empty for the null sender. */
@@ -28,9 +28,9 @@ interface Given {
 }
 
 /**
- * Looks for proof that a report is a known feedback loop's: its From is the loop's, and so is the
- * domain of a DKIM signature that verifies, or of an envelope sender that passes SPF. Only names that
- * lie below the domains of known loops are asked for, so that no stranger's name server is waited for.
+ * Looks for proof that a report comes from a known feedback loop: its From must be the loop's, and so
+ * must the domain of a valid DKIM signature, or of an envelope sender that passes SPF. Only names
+ * below the domains of known loops are looked up, so that nobody waits for a stranger's name server.
  */
 export async function evidenceOf(given: Given): Promise<Evidence> {
   const { loops, raw, envelope } = given
@@ -51,7 +51,7 @@ export async function evidenceOf(given: Given): Promise<Evidence> {
   return signed.kind === 'unknown' ? signed : (sent ?? signed)
 }
 
-/** RFC 5322 §3.6.2. Two of them, or a second address, may be read one way here and another way there. */
+/** RFC 5322 §3.6.2. Different readers may read two such fields, or a second address, differently. */
 export function authorIn(header: string): string | undefined {
   const unfolded = header.replace(/\r?\n[ \t]+/g, ' ')
   const [line, ...others] = unfolded.match(/^from[ \t]*:.*$/gim) ?? []
@@ -67,7 +67,7 @@ async function bySignature(loop: FeedbackLoop, { raw, resolver }: Given): Promis
   return found.kind === 'unknown' ? found : unproved(`${loop.name} has not signed it`)
 }
 
-/** RFC 7208 §2.4: of the sender's domain, or the client's name where the sender is null. */
+/** RFC 7208 §2.4: SPF of the sender's domain, or of the client's name for the null sender. */
 async function bySender(
   loop: FeedbackLoop,
   { envelope: { remoteAddress, mailFrom, helo }, resolver }: Given,
@@ -75,7 +75,7 @@ async function bySender(
   const domain = (
     mailFrom === '' ? helo : mailFrom.slice(mailFrom.lastIndexOf('@') + 1)
   ).toLowerCase()
-  // SPF speaks of servers: where users have mailboxes too, it is everybody's that sends by them.
+  // SPF is about servers: at a domain with users' mailboxes it passes for every user's mail.
   if (loop.senders.length > 0 || !isDomainOf(loop, domain)) return undefined
   const { spf } = await import('mailauth/lib/spf/index.js')
   const { status } = await spf({

@@ -9,14 +9,16 @@ import {
   wrongValue,
 } from '../toml/index.js'
 
-/** Who is known to send complaints on behalf of a mailbox provider's users. */
+/** A known sender of complaints on behalf of a mailbox provider's users. */
 export interface FeedbackLoop {
   readonly name: string
-  /** The loop's reports are signed and sent by these domains, or by what lies below them. */
+  /** The loop's reports are signed and sent by these domains, or by domains below them. */
   readonly domains: readonly string[]
-  /** Where users have mailboxes at the domain too: the only addresses that its reports come from. */
+  /**
+   * The only addresses that its reports come from; set if users have mailboxes at the domain too.
+   */
   readonly senders: readonly string[]
-  /** Networks (CIDR) whose reports count as they are: the operator vouches for them. */
+  /** Networks (CIDR) whose reports count without proof, as the operator vouches for them. */
   readonly networks: readonly string[]
 }
 
@@ -35,8 +37,8 @@ export const loopAt = (loops: readonly FeedbackLoop[], remoteAddress: string) =>
   loops.find(({ networks }) => networks.length > 0 && liesWithin(remoteAddress, networks))
 
 /**
- * Reads and checks the feedback loops that come with Posthorn and, over them, those of the operator,
- * which stand for those of the same name; throws one OperatorError that lists every problem of a file.
+ * Reads and checks the feedback loops that come with Posthorn and the operator's, which replace those
+ * of the same name. Throws one OperatorError that lists every problem of a file.
  */
 export function loadFeedbackLoops(files: readonly string[]): readonly FeedbackLoop[] {
   const loops = new Map<string, FeedbackLoop>()

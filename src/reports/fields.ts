@@ -7,8 +7,8 @@ const maxValueChars = 2_000
 
 /**
  * Splits a report's body into its blocks (RFC 3464 §2.1: separated by empty lines), unfolded. Lines
- * that are no field are passed over: some programs put text between them. Others leave out the empty
- * lines, so a second recipient begins a block as well.
+ * that are no field are skipped, as some programs put text between them. Others leave out the empty
+ * lines, so a second recipient begins a block too.
  */
 export function fieldBlocks(body: string): ReportFields[] {
   const blocks: ReportFields[] = []
@@ -30,7 +30,7 @@ export function fieldBlocks(body: string): ReportFields[] {
   return blocks
 }
 
-// RFC 3464 §2.3: each of them stands once in a recipient's block, and one of them at its beginning.
+// RFC 3464 §2.3: each of them occurs once in a recipient's block, and one of them begins it.
 const opensRecipient = new Set(['original-recipient', 'final-recipient', 'action'])
 
 function unfolded(paragraph: string): string[] {
@@ -47,7 +47,7 @@ function unfolded(paragraph: string): string[] {
 
 const address = /(?:"(?:[^"\\\n]|\\.){1,62}"|[^\s<>()"',;:@[\]]{1,64})@([^\s<>()"',;:@[\]]{1,253})/
 
-/** `rfc822; a@b` → `a@b` (RFC 3464 §2.1.2); '' where there is no address. */
+/** `rfc822; a@b` → `a@b` (RFC 3464 §2.1.2); '' if there is no address. */
 export function addressIn(value: string | undefined): string {
   const found = address.exec((value ?? '').slice(0, 1_000))
   if (found === null) return ''
@@ -56,7 +56,7 @@ export function addressIn(value: string | undefined): string {
   return domain === '' ? '' : `${found[0].slice(0, -given.length)}${domain}`
 }
 
-/** All of them, each once, in the order in which they stand there. */
+/** All addresses in a text, each once, in the text's order. */
 export function addressesIn(value: string, most: number): string[] {
   const found = new Set<string>()
   for (const [text] of value.slice(0, maxAddressChars).matchAll(everyAddress)) {
@@ -70,7 +70,10 @@ export function addressesIn(value: string, most: number): string[] {
 const maxAddressChars = 20_000
 const everyAddress = new RegExp(address, 'g')
 
-/** Without what a sentence in whatever language appends to it: `example.com。`, `example.com様`. */
+/**
+ * A domain without characters that a sentence in any language appends to it: `example.com。`,
+ * `example.com様`.
+ */
 function domainIn(text: string): string {
   const name = /^[\p{L}\p{M}\p{N}._-]+/u.exec(text)?.[0] ?? ''
   // A top-level domain in Latin letters ends where another script begins.
@@ -78,6 +81,6 @@ function domainIn(text: string): string {
   return (latin?.includes('.') ? latin : name).replace(/[.-]+$/, '')
 }
 
-/** `smtp; 550 …` or `dns; mx.example.com (192.0.2.1)` without what stands before the semicolon. */
+/** `smtp; 550 …` or `dns; mx.example.com (192.0.2.1)` without the part before the semicolon. */
 export const afterType = (value: string | undefined) =>
   (value ?? '').replace(/^[A-Za-z0-9-]{1,30}[ \t]*;[ \t]*/, '').trim()

@@ -1,8 +1,8 @@
 /**
- * What comes back: reports of failures and complaints read out of raw mail, and the rules by which
- * a refusal, live or reported, gets its class. Pure: no database, no clock, no settings. What must
- * hold: no bytes make it throw or take longer than its bounds allow; what a report says is a claim,
- * and only the caller, who has verified a token or message id, gives it effect. See README.md.
+ * Reads reports of failures and complaints from raw mail, and has the rules by which a refusal,
+ * live or reported, gets its class. Pure: no database, no clock, no settings. What must hold: no
+ * bytes make it throw or take longer than its bounds allow; a report is a claim, and only the
+ * caller, who has verified a token or message id, gives it effect. See README.md.
  */
 export { type Aggregate, readAggregate } from './aggregate.js'
 export { inReplyTo } from './answered-command.js'

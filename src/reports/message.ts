@@ -1,20 +1,20 @@
 import { decodeUnlabelled, postalMime } from '../mime/index.js'
 import { fieldBlocks } from './fields.js'
 
-/** A mail taken apart as far as its bounds allow; all of it was written by strangers. */
+/** A mail parsed as far as the bounds allow; strangers wrote all of it. */
 export interface Message {
   /** The first value of a header, unfolded and decoded; '' when there is none. */
   header(name: string): string
   /**
-   * What the mail says: its text part, else its HTML without the tags; all below the header where the
-   * MIME structure cannot be followed.
+   * The mail's text: its text part, else its HTML without the tags; everything below the header if
+   * the MIME structure cannot be followed.
    */
   text: string
-  /** It came from the null sender (RFC 5321 §4.5.5), as far as the envelope or Return-Path shows. */
+  /** It came from the null sender (RFC 5321 §4.5.5), according to the envelope or Return-Path. */
   isFromNobody: boolean
   /** All other parts: reports, returned messages, attachments. Bodies with LF line ends. */
   parts: readonly ReportPart[]
-  /** The bytes that were examined, line ends LF, decoded as Latin-1: nothing in it is lost. */
+  /** The examined bytes with LF line ends, decoded as Latin-1, so that nothing is lost. */
   source: string
 }
 
@@ -37,7 +37,7 @@ const limits = {
   forceRfc822Attachments: true,
 } as const
 
-/** Takes a raw mail apart; never rejects, whatever the bytes are. */
+/** Parses a raw mail; never rejects, whatever the bytes are. */
 export async function openMessage(raw: Buffer, mailFrom?: string): Promise<Message> {
   const isFromNobody = (header: Message['header']) =>
     mailFrom === '' || /^<(?:>|mailer-daemon)/i.test(header('return-path'))
@@ -46,7 +46,8 @@ export async function openMessage(raw: Buffer, mailFrom?: string): Promise<Messa
     const mail = await postalMime().parse(Buffer.from(source, 'latin1'), limits)
     const parts = mail.attachments.slice(0, maxParts)
     const text = withLineFeeds(mail.text || withoutTags(mail.html ?? ''))
-    // A relay has written another boundary into the header: nothing is found, but all is there.
+    // A relay wrote another boundary into the header: no part is found, although everything is
+    // there.
     const isLost = text.trim() === '' && parts.length === 0
     const header = headerReader(mail.headers)
     return {
@@ -57,7 +58,7 @@ export async function openMessage(raw: Buffer, mailFrom?: string): Promise<Messa
       source,
     }
   } catch {
-    // Too deep or too many headers: what a line of it says can be found all the same.
+    // Too deep or too many headers: single lines can still be found.
     const headers = [...(fieldBlocks(source)[0] ?? [])].map(([key, value]) => ({ key, value }))
     const header = headerReader(headers)
     const text = rawText(source)
@@ -68,21 +69,21 @@ export async function openMessage(raw: Buffer, mailFrom?: string): Promise<Messa
 const rawText = (source: string) =>
   decodeUnlabelled(Buffer.from(source.slice(Math.max(0, source.indexOf('\n\n'))), 'latin1'))
 
-/** All of it is one text, written as it is in a charset that its header does not say. */
+/** The mail is one unencoded text, in a charset that its header does not name. */
 const isMisread = (text: string, header: Message['header'], parts: number) =>
   parts === 0 &&
   text.includes('\ufffd') &&
   /^(?:7bit|8bit|binary|)$/i.test(header('content-transfer-encoding')) &&
   !/^multipart\//i.test(header('content-type'))
 
-/** Cut where the bounds are reached; every line end (CRLF, CR, LF, mixed) becomes LF. */
+/** Cut at the bounds; every line end (CRLF, CR, LF, mixed) becomes LF. */
 function bounded(text: string): string {
   // Empty lines before the header would end it.
   const source = text.replace(/\r\r?\n|\r/g, '\n').replace(/^(?:[ \t]{0,1000}\n){1,1000}/, '')
   let lines = 0
   let delimiters = 0
   for (let at = 0; at < source.length; lines++) {
-    // RFC 2046 §5.1.1: between parts there is a line that begins so; two for each part at most.
+    // RFC 2046 §5.1.1: a line that begins so separates parts; at most two for each part.
     if (source.startsWith('--', at)) delimiters++
     if (lines === maxLines || delimiters > maxDelimiters) return source.slice(0, at)
     const end = source.indexOf('\n', at)
@@ -106,13 +107,13 @@ function headerReader(headers: readonly { key: string; value: string }[]) {
 function textOf(content: string | ArrayBuffer | Uint8Array): string {
   if (typeof content === 'string') return content
   const bytes = Buffer.from(content as ArrayBuffer)
-  // Whatever the charset was said to be: addresses, codes and field names are ASCII in all of them.
+  // Whatever charset is named: addresses, codes and field names are ASCII in all charsets.
   return withLineFeeds(decodeUnlabelled(bytes))
 }
 
 const withLineFeeds = (text: string) => text.replace(/\r\r?\n|\r/g, '\n')
 
-/** Enough to find words in it. */
+/** Crude, but enough to find words in the text. */
 function withoutTags(html: string): string {
   return withoutStyles(html)
     .replace(/<(?:br|p|div|tr|li|h\d)\b[^<>]{0,500}>/gi, '\n')
@@ -125,7 +126,7 @@ function withoutTags(html: string): string {
     .replace(/&amp;/g, '&')
 }
 
-/** A style sheet is longer than what a report says. Walked through once, whatever is left open. */
+/** A style sheet is longer than a report's text. One pass, even if an element is not closed. */
 function withoutStyles(html: string): string {
   const lower = html.toLowerCase()
   let kept = ''

@@ -10,7 +10,7 @@ const returned = [
   'message/global-headers',
 ]
 
-// What programs write before the message that they give back as text.
+// The lines that programs write before a message that they return as text.
 const marker = new RegExp(
   [
     // `----- Original message follows -----`, `|---- Message text follows: ----|`, `---Original mail info`.
@@ -29,10 +29,10 @@ const marker = new RegExp(
   'im',
 )
 
-/** The message that a report is about, as far as it was returned. */
+/** The returned message that a report is about, as far as it was returned. */
 export function readOriginal(message: Message): Original {
   const fields = returnedFields(message)
-  // RFC 3834 §3.1.5 and most MTAs: a response refers to what it responds to.
+  // RFC 3834 §3.1.5 and most MTAs: a response names the message that it answers.
   const reference = message.header('in-reply-to') || message.header('references')
   return {
     messageId: idIn(fields?.get('message-id') ?? '') || idIn(reference),
@@ -41,7 +41,7 @@ export function readOriginal(message: Message): Original {
   }
 }
 
-/** Whom the returned message was for; '' where it was for several or its header does not say. */
+/** The recipient of the returned message; '' if it had several or its header does not tell. */
 export function onlyRecipient(message: Message): string {
   const fields = returnedFields(message)
   const named = addressesIn(`${fields?.get('to') ?? ''}, ${fields?.get('cc') ?? ''}`, 2)
@@ -56,11 +56,11 @@ function returnedFields(message: Message): ReportFields | undefined {
   return blocks.find((fields) => fields.has('message-id')) ?? blocks.find(isHeader)
 }
 
-/** Some give back a few lines of the header only. */
+/** Some programs return only a few lines of the header. */
 const isHeader = (fields: ReportFields) =>
   fields.has('from') && fields.has('to') && fields.has('subject')
 
-/** What the report itself says, without the message that it gives back. */
+/** The report's own text, without the returned message. */
 export function textBeforeOriginal(text: string): string {
   const at = text.search(marker)
   return at < 0 ? text : text.slice(0, at)

@@ -1,18 +1,21 @@
 /**
- * A text to look for in what bounces and refusals say. Operators' patterns for replies that change a site's limits have
- * rules of their own: `outbound/shaping/pattern.ts`.
+ * A text to look for in bounces and refusals. Operators' patterns for replies that change a site's limits have rules of
+ * their own: `outbound/shaping/pattern.ts`.
  */
 export interface Pattern {
-  /** They must occur in this order, `*` between them; the choices of each follow one another at once. */
+  /**
+   * The parts must occur in this order, separated by `*`; the choices of a part follow each other
+   * directly.
+   */
   parts: readonly (readonly Choice[])[]
 }
 
-/** `{user|mailbox}`, or a text alone: one of them has to stand there. */
+/** `{user|mailbox}`, or a single text: one of them has to occur there. */
 type Choice = readonly Wording[]
 
 interface Wording {
   text: string
-  /** What a word begins with wherever it is found; undefined where that is not known. */
+  /** How the wording's first word begins; undefined if unknown. */
   beginning: string | undefined
 }
 
@@ -21,7 +24,7 @@ const maxPatternChars = 200
 const maxSourceChars = 4_000
 const isWord = /^[a-z0-9]..$/s
 
-/** Undefined for a pattern that is empty, too long, or may begin with nothing. */
+/** Undefined for a pattern that is empty, too long, or may begin with an empty text. */
 export function makePattern(source: string): Pattern | undefined {
   if (source.length > maxSourceChars) return undefined
   const texts = normal(source)
@@ -46,21 +49,21 @@ function wordingOf(text: string): Wording {
 }
 
 /**
- * What patterns are compared with: the first 1,000 characters in lower case, without addresses, as
- * `disabled@example.com` says nothing about its mailbox.
+ * The text to compare with patterns: the first 1,000 characters in lower case, without addresses,
+ * as `disabled@example.com` says nothing about its mailbox.
  */
 export function wordsOf(text: string): Words {
   const said = text.slice(0, maxChars).replace(leadingCode, '')
   return indexed(normal(said.replace(address, '<>').replace(repeatedCode, ' ')))
 }
 
-/** Without links: what their addresses spell is not what the server says. */
+/** Without links, as the words in a URL are not the server's. */
 export const withoutLinks = ({ text }: Words): Words =>
   indexed(text.replace(/https?:\/\/\S{1,1000}/g, ''))
 
 export interface Words {
   text: string
-  /** How its words begin: of several hundred patterns, few begin so. */
+  /** The beginnings of its words: few of several hundred patterns begin so. */
   beginnings: ReadonlySet<string>
 }
 
@@ -78,9 +81,9 @@ function indexed(text: string): Words {
 }
 
 /**
- * Globs and no regular expressions: operators write these, strangers write what is searched, and so
- * no pair of them takes longer than one walk through the words for each wording. A part is anchored at
- * the beginning of a word: `full` is not found in `grateful`.
+ * Globs and no regular expressions: operators write the patterns and strangers the text, and no pair
+ * of them takes longer than one pass over the words for each wording. A part is anchored at the
+ * beginning of a word: `full` is not found in `grateful`.
  */
 export function occursIn({ parts }: Pattern, words: Words): boolean {
   let from = 0
@@ -92,7 +95,7 @@ export function occursIn({ parts }: Pattern, words: Words): boolean {
   return true
 }
 
-/** Where the part ends that ends first; undefined where there is none. */
+/** The earliest end of a match of the part; undefined without a match. */
 function firstEnd([first = [], ...rest]: readonly Choice[], words: Words, from: number) {
   const { text, beginnings } = words
   let ends = new Set<number>()
@@ -122,7 +125,7 @@ const isLetter = (code: number) => (code >= 97 && code <= 122) || (code >= 48 &&
 const address = /<?[^\s<>()"',;:@]{1,64}@[^\s<>()"',;:@]{1,253}>?/g
 
 const leadingCode = /^[45]\d\d[- ]/
-// RFC 2034 §4: code and status stand on every line of a reply, in the middle of its sentences.
+// RFC 2034 §4: every line of a reply repeats code and status, in the middle of its sentences.
 const repeatedCode = /\s(?:[45]\d\d[- ])?[45]\.\d{1,3}\.\d{1,3}\s/g
 
 /**
@@ -142,7 +145,7 @@ const withoutAccents = (text: string) =>
     .replace(/\p{M}/gu, '')
     .replace(/[łŁıøØđĐß]/g, (letter) => plainLetters[letter] ?? letter)
 
-// Those that are letters of their own for Unicode.
+// Letters that Unicode does not decompose.
 const plainLetters: Readonly<Record<string, string>> = {
   ł: 'l',
   Ł: 'l',

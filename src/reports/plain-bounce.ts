@@ -12,7 +12,7 @@ export interface PlainBounce {
   recipients: ReportedRecipient[]
 }
 
-/** A bounce that is written for people alone; undefined where nothing shows that it is one. */
+/** A bounce that is written only for people; undefined if nothing shows that it is one. */
 export function readPlainBounce(message: Message): PlainBounce | undefined {
   const text = reportText(message)
   const words = normal(text)
@@ -40,8 +40,8 @@ function actionIn(words: string): DsnAction {
 }
 
 /**
- * What the readable part of a report says about one of its recipients, undefined if nothing; with
- * `alone` also about one that it spells otherwise, as no other is meant.
+ * What the readable part of a report says about one of its recipients, undefined if nothing. With
+ * `alone` also if it spells the recipient differently, as no other can be meant.
  */
 export function causeFor(message: Message, recipient: string, alone: boolean): Cause | undefined {
   const causes = causesIn(message, reportText(message))
@@ -50,7 +50,7 @@ export function causeFor(message: Message, recipient: string, alone: boolean): C
 }
 
 function formOf(message: Message, text: string, words: string): string | undefined {
-  // RFC 8098: a receipt comes from mail systems, too, and gives the message back.
+  // RFC 8098: a receipt comes from mail systems too, and returns the message.
   if (message.parts.some(({ type }) => type === 'message/disposition-notification'))
     return undefined
   const form = forms.find(({ marks }) => marks.some((mark) => words.includes(mark)))
@@ -66,15 +66,18 @@ function formOf(message: Message, text: string, words: string): string | undefin
 const forms = bounceForms.map((form) => ({ ...form, marks: form.marks.map(normal) }))
 
 /**
- * Some providers write their bounces in their own name, from an address that any mail might be from. Who says in the
- * words of a bounce that it failed, and names the recipient, writes one if it is from nobody, or quotes a reply.
+ * Some providers write their bounces in their own name, from an address that any mail might have. A mail with a
+ * bounce's words that names the recipient is one if it comes from the null sender, or quotes a reply.
  */
 const tellsCause = (message: Message, text: string): boolean =>
   (message.isFromNobody || quotesReply.test(text)) && namesRecipients(message, text)
 
 const quotesReply = /(?:^|[\s:(])5\d\d[- ](?:#?5\.\d{1,3}\.\d{1,3}|[a-z])/i
 
-/** A mail system that names an address and gives a message back says that it could not deliver it. */
+/**
+ * A mail system that names an address and returns a message says that it could not deliver the
+ * message.
+ */
 const givesBack = (message: Message, text: string) =>
   message.parts.some(({ type }) => type === 'message/rfc822') && namesRecipients(message, text)
 
@@ -82,8 +85,8 @@ function isBySystem({ header, isFromNobody }: Message, isFailing: boolean): bool
   const from = header('from')
   if (mailSystem.test(from) || header('x-failed-recipients') !== '') return true
   if (/report-type="?delivery-status/i.test(header('content-type'))) return true
-  // RFC 5321 §4.5.5: nobody is to answer a report. Automatic answers of people come from there as well,
-  // so the subject has to say that something failed.
+  // RFC 5321 §4.5.5: nobody may answer a report, so it comes from the null sender. People's automatic
+  // answers do too, so the subject has to tell a failure.
   return isFailing && (/^(?:<>)?$/.test(from) || isFromNobody)
 }
 

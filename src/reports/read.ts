@@ -12,9 +12,9 @@ import type { Report, ReportedRecipient } from './report.js'
 import { readSesNotification } from './ses-notification.js'
 
 /**
- * Finds out what a mail is that came to a return path or to the feedback address. Never rejects;
- * what it finds is a claim: only a token or message id that the caller has verified gives it effect. Without an
- * `envelope` the null sender is known by Return-Path alone.
+ * Finds out what a mail to a return path or to the feedback address is. Never rejects. The result is a claim:
+ * only a token or message id that the caller has verified gives it effect. Without an `envelope` only
+ * Return-Path shows the null sender.
  */
 export async function readReport(
   raw: Buffer,
@@ -31,7 +31,7 @@ type Body = Report extends infer R
     : never
   : never
 
-/** From what is certain to what is likely: structured reports, then bounces in words, then the rest. */
+/** From certain to likely: structured reports, then bounces in plain words, then the rest. */
 function readBody(message: Message): Body {
   const status = readDeliveryStatus(message)
   if (status !== undefined) {
@@ -48,7 +48,7 @@ function readBody(message: Message): Body {
   }
   const complaint = readFeedback(message)
   if (complaint !== undefined) return { kind: 'arf', ...complaint }
-  // Before the marks of an auto-reply: many programs put those on their bounces as well.
+  // Before the marks of an auto-reply, as many programs put these on their bounces too.
   const bounce = readPlainBounce(message)
   if (bounce !== undefined) return { kind: 'dsn', reportingMta: '', ...bounce }
   const why = autoReplyOf(message)
@@ -57,8 +57,8 @@ function readBody(message: Message): Body {
 }
 
 /**
- * A recipient of a report, completed by what the readable part says where the part for machines leaves out the cause
- * or the recipient.
+ * A recipient of a report, completed from the readable part if the machine-readable part lacks the cause or the
+ * recipient.
  */
 function completed(
   recipient: ReportedRecipient,
@@ -78,7 +78,7 @@ function completed(
   const told = diagnostic || withoutClosing(cause.diagnostic)
   return {
     ...recipient,
-    // OpenSMTPD reports so that it has given up, by the form in which it warns that it is late.
+    // OpenSMTPD reports its giving up in the form of a delay warning.
     action: /^Envelope expired/i.test(told) ? 'failed' : action,
     status: statusOf(status, told),
     diagnostic: told,
@@ -87,11 +87,11 @@ function completed(
   }
 }
 
-// The form that deliveries/return-path.ts signs; relays fold its case, nobody changes its length.
+// The form that deliveries/return-path.ts signs; relays may change its case, but not its length.
 const token = /(?<![a-z0-9])b[a-z][a-z2-7]{29}@[a-z0-9.-]{1,253}/gi
 const maxTokens = 20
 
-/** What looks like one of our return paths, in the order in which the mail has it. */
+/** Texts that look like our return paths, in the mail's order. */
 function tokensIn({ source, text, parts }: Message): string[] {
   const found = new Set<string>()
   for (const place of [source, text, ...parts.map(({ body }) => body)]) {

@@ -1,4 +1,4 @@
-/** What a mail that came back turned out to be. */
+/** The kind of a mail that came back. */
 export type Report = Common &
   (
     | { kind: 'dsn'; form: string; reportingMta: string; recipients: readonly ReportedRecipient[] }
@@ -17,9 +17,9 @@ export interface ReportedRecipient {
   action: DsnAction
   /** RFC 3463; '' when the report has none. */
   status: string
-  /** What the server said, at most 1,000 characters; '' when nothing is told. */
+  /** The server's words, at most 1,000 characters; '' if none are told. */
   diagnostic: string
-  /** The MTA that said so; '' when not told. */
+  /** The MTA that said so; '' if not told. */
   remoteMta: string
   originalRecipient: string
   finalRecipient: string
@@ -27,7 +27,7 @@ export interface ReportedRecipient {
 
 export type DsnAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
-/** From the message that was returned, or its header, if any was; '' for what it lacks. */
+/** From the returned message or its header, if any; '' for a missing value. */
 export interface Original {
   /** Without the angle brackets. */
   messageId: string
@@ -38,9 +38,9 @@ export interface Original {
 export interface Feedback {
   /** As reported, in lower case: `abuse`, `fraud`, `opt-out`, … */
   type: string
-  /** What follows, once a token or message id has shown which mail it is about. */
+  /** The effect, once a token or message id has shown which mail it is about. */
   means: 'complaint' | 'unsubscribe' | 'nothing'
   userAgent: string
-  /** '' where the loop hides it. */
+  /** '' if the loop hides it. */
   originalRecipient: string
 }

@@ -26,7 +26,7 @@ import {
 const tables = ['classes', 'providers', 'text', 'status', 'code']
 
 /**
- * Reads and checks the rules that come with Posthorn and, over them, those of the operator; throws
+ * Reads and checks the rules that come with Posthorn and the operator's, which come first. Throws
  * one OperatorError that lists every problem of the first bad file.
  */
 export function loadBounceRules(files: readonly string[]): BounceRules {
@@ -61,13 +61,13 @@ export function loadBounceRules(files: readonly string[]): BounceRules {
   return { files, classes, providers, text, status, code }
 }
 
-/** The later file's rules come first, and stand for those of the same name. */
+/** The later file's rules come first, and replace those of the same name. */
 function over(own: readonly TextRule[], below: readonly TextRule[]): readonly TextRule[] {
   const names = new Set(own.map(({ name }) => name))
   return [...own, ...below.filter(({ name }) => !names.has(name))]
 }
 
-/** One file's values; what is wrong is a problem of the file, and no exception. */
+/** Reads one file's values; a fault becomes a problem of the file, and no exception. */
 class RulesReader {
   readonly #shown: string
   readonly #file: OperatorFile

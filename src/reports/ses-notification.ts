@@ -6,8 +6,8 @@ const maxText = 64 * 1024
 const maxRecipients = 100
 
 /**
- * Amazon SES, where it is the relay, tells of bounces and deliveries by SNS, in mails of JSON. Its long
- * lines are broken on the way, so that it is no JSON any more; so its structure is not relied on.
+ * As a relay, Amazon SES tells of bounces and deliveries by SNS, in mails of JSON. Its long lines are
+ * broken on the way, so that it is no longer valid JSON, and this does not rely on its structure.
  */
 export function readSesNotification(message: Message): ReportedRecipient[] | undefined {
   if (!/notificationType|eventType/.test(message.text)) return undefined

@@ -1,18 +1,18 @@
 import { nodeLookup, type Resolver } from '../dns/index.js'
 
-/** Who of the domains that were asked about has signed a mail. */
+/** Which of the wanted domains has signed a mail. */
 export type Signature =
   | { kind: 'signed'; domain: string }
   | { kind: 'none' }
-  /** A key could not be looked up: it may be good. */
+  /** A key could not be looked up, so the signature may be valid. */
   | { kind: 'unknown'; cause: string }
 
 // RFC 8301 §3.2.
 const minKeyBits = 1_024
 
 /**
- * Looks for a DKIM signature that proves a mail, of a domain that `isAsked` knows (in lower case). Only keys of
- * such domains are looked up, so that a stranger's mail causes no other question.
+ * Looks for a DKIM signature that proves a mail, by a domain that `isAsked` accepts (in lower case). Only keys
+ * of such domains are looked up, so that a stranger's mail causes no other look-up.
  */
 export async function signatureOf(
   raw: Buffer,
@@ -37,14 +37,14 @@ export async function signatureOf(
   return { kind: 'none' }
 }
 
-/** What mailauth's types leave out of its results. */
+/** The fields of mailauth's results that its types lack. */
 interface Coverage {
   signingHeaders?: { keys?: string }
   canonBodyLength?: number
   canonBodyLengthTotal?: number
 }
 
-/** RFC 6376 §5.4 and §8.2: it signs the From, and nothing can be put behind what it signs. */
+/** RFC 6376 §5.4 and §8.2: it signs the From, and nothing can be appended to the signed content. */
 function coversAll(result: object): boolean {
   const { signingHeaders, canonBodyLength, canonBodyLengthTotal } = result as Coverage
   const fields = (signingHeaders?.keys ?? '').toLowerCase().split(': ')

@@ -1,4 +1,4 @@
-/** A report about TLS as it was read (RFC 8460 §4.4); all of it is its writer's word. */
+/** A report about TLS as it was read (RFC 8460 §4.4); all of it is the writer's claim. */
 export interface TlsReport {
   organization: string
   reportId: string
@@ -12,7 +12,7 @@ export interface TlsReportPolicy {
   domain: string
   successes: number
   failures: number
-  /** Sessions by the type of their failure. */
+  /** Failed sessions by the type of failure. */
   types: Readonly<Record<string, number>>
 }
 

@@ -24,23 +24,23 @@ export type BounceClass = (typeof bounceClasses)[number]
 /** Whether another attempt makes sense; `atMost` counts all attempts, the first one included. */
 export type Retry = 'no' | 'yes' | 'slow' | 'once' | { atMost: number }
 
-/** What a class of failures brings about, as the rules' file says. */
+/** The effects of a class of failures, from the rules' file. */
 export interface ClassEffect {
-  /** After a reply that calls itself final (5yz); after 4yz there is always another attempt. */
+  /** Applies after a final reply (5yz); after 4yz there is always another attempt. */
   retry: Retry
-  /** `repeated`: when mail after mail fails so. */
+  /** `repeated`: after several mails in a row that fail this way. */
   suppress: 'no' | 'now' | 'repeated'
   event: 'bounced' | 'failed'
   bounceType: 'Permanent' | 'Transient'
 }
 
-/** What was concluded from what a server or a report has said. */
+/** The conclusion from a server's or a report's words. */
 export interface Verdict {
   class: BounceClass
   bounceType: 'Permanent' | 'Transient'
   /** The rule that decided, and its file: `text "unknown user" of config/bounce-rules.toml`. */
   rule: string
-  /** At once: it is final and shows that nobody reads mail there. */
+  /** Suppress at once: the failure is final and shows that nobody reads mail there. */
   suppress: boolean
   /** Final, and one of the failures that suppress an address when they are repeated. */
   soft: boolean
@@ -62,7 +62,7 @@ export interface BounceRules {
 }
 
 export interface Provider {
-  /** Names of hosts that answer for it, each with all that lies below it. */
+  /** Names of the provider's hosts, each with all names below it. */
   readonly hosts: readonly string[]
   readonly text: readonly TextRule[]
 }
@@ -70,13 +70,13 @@ export interface Provider {
 export interface TextRule {
   readonly name: string
   readonly class: BounceClass
-  /** One of them has to occur. */
+  /** At least one of them has to occur. */
   readonly patterns: readonly Pattern[]
   /** None of them may occur. */
   readonly unless: readonly Pattern[]
-  /** How the reply's code begins; '' for any. */
+  /** The beginning of the reply's code; '' for any. */
   readonly code: string
-  /** What it is called in a verdict. */
+  /** Its name in a verdict. */
   readonly shown: string
 }
 

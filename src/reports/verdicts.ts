@@ -4,17 +4,20 @@ import { excessOf, headerOf } from '../dkim/index.js'
 import { nodeLookup, type Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 
-/** What a receiver would write into Authentication-Results (RFC 8601), a row's `verdicts` as JSON. */
+/**
+ * What a receiver would write into Authentication-Results (RFC 8601); stored as JSON in a row's
+ * `verdicts`.
+ */
 export interface Verdicts {
-  /** One a signature; a mail without any has one with result `none`. */
+  /** One for each signature; a mail without signatures has one with result `none`. */
   dkim: DkimVerdict[]
   spf: SpfVerdict
   dmarc: DmarcVerdict
-  /** Only where it was asked for. */
+  /** Only if it was requested. */
   arc?: ArcVerdict
 }
 
-/** What the chain of seals of those who have sent it on came to. */
+/** The result of the chain of seals of its forwarders. */
 export interface ArcVerdict {
   result: string
   /** How many seals it has. */
@@ -22,7 +25,7 @@ export interface ArcVerdict {
   info: string
 }
 
-/** What one signature came to. */
+/** The result of one signature. */
 export interface DkimVerdict {
   result: string
   domain: string
@@ -38,7 +41,7 @@ export interface SpfVerdict {
   info: string
 }
 
-/** Whether the From header is proved by either of them. */
+/** Whether either of them proves the From header. */
 export interface DmarcVerdict {
   result: string
   /** The domain of the From header. */
@@ -48,7 +51,7 @@ export interface DmarcVerdict {
   info: string
 }
 
-/** What of a mail is checked beside its bytes. */
+/** What is checked of a mail, beside its bytes. */
 export interface CheckedMail {
   id: number
   mail_from: string
@@ -79,20 +82,20 @@ export function makeChecks(
   }
 }
 
-/** What a mail came to, and what a seal over it says of that (RFC 8617). */
+/** A mail's verdicts, and what a seal over it says about them (RFC 8617). */
 export interface Authenticated {
   verdicts: Verdicts
-  /** Undefined where no chain was looked at, or the one that is there may not be gone on with. */
+  /** Undefined if no chain was checked, or if the existing one may not be continued. */
   arc?: {
     instance: number
     cv: 'none' | 'pass'
-    /** Behind `i=…;` of ARC-Authentication-Results, folded. */
+    /** The text after `i=…;` of ARC-Authentication-Results, folded. */
     results: string
   }
 }
 
 /**
- * Checks DKIM, SPF and DMARC of a mail as it came in, and with `arc` its chain of seals. Rejects when the checks
+ * Checks DKIM, SPF and DMARC of a received mail, and with `arc` its chain of seals. Rejects when the checks
  * themselves fail.
  */
 export async function authenticateMail(
@@ -102,7 +105,7 @@ export async function authenticateMail(
 ): Promise<Authenticated> {
   const excess = excessOf(headerOf(raw))
   if (excess !== undefined) return { verdicts: unchecked('permerror', excess) }
-  // With the first mail: loading it takes a third of a second of the appliance's start.
+  // Loaded with the first mail, as it would add a third of a second to the appliance's start.
   const { authenticate } = await import('mailauth')
   const found = await authenticate(Readable.from(inSlices(raw)), {
     ip: from.remoteAddress,
@@ -126,14 +129,14 @@ export async function authenticateMail(
   return { verdicts: withArc, arc: { instance: (i ?? 0) + 1, cv, results } }
 }
 
-/** What mailauth's types leave out of a chain. */
+/** The fields of a chain that mailauth's types lack. */
 interface SealedChain {
   i?: number
   status: { result: string; comment?: string }
   authResults?: string
 }
 
-/** Whatever of it the mail's writer has chosen ends no field. */
+/** Keeps text that the mail's writer chose from ending a field. */
 const onFoldedLines = (text = ''): string =>
   text
     .split(/\r?\n/)
@@ -141,14 +144,14 @@ const onFoldedLines = (text = ''): string =>
     .filter((line) => line !== '')
     .join('\r\n ')
 
-/** Reads what was stored; undefined for a message that was not judged. */
+/** Reads stored verdicts; undefined for a message that was not checked. */
 export function parseVerdicts(json: string | null): Verdicts | undefined {
   return json === null ? undefined : (JSON.parse(json) as Verdicts)
 }
 
 type MailauthResult = Awaited<ReturnType<typeof import('mailauth').authenticate>>
 
-/** What mailauth found, in our own words and cut to a length. */
+/** mailauth's results in our own form, cut in length. */
 function fromMailauth({ dkim, spf, dmarc }: MailauthResult): Verdicts {
   return {
     dkim: dkim.results.map((signature) => ({
@@ -178,7 +181,7 @@ function dkimResult(status: { result: string; comment?: string }): string {
   return status.comment === 'body hash did not verify' ? 'fail' : status.result
 }
 
-/** Verdicts that say why there are none. */
+/** Verdicts that say why nothing was checked. */
 function unchecked(result: string, info: string): Verdicts {
   return {
     dkim: [{ result, domain: '', selector: '', algorithm: '', info }],
@@ -187,12 +190,12 @@ function unchecked(result: string, info: string): Verdicts {
   }
 }
 
-/** All of it comes out of the mail, which may be hostile. */
+/** Cut, as the text comes from the mail, which may be hostile. */
 function short(text: string | undefined): string {
   return (text ?? '').slice(0, 500)
 }
 
-/** Hashing 25 MiB takes a while: between slices the thread takes mail. */
+/** Hashing 25 MiB takes a while, so the thread takes mail between slices. */
 async function* inSlices(raw: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < raw.length; at += sliceBytes) {
     yield raw.subarray(at, at + sliceBytes)

@@ -15,17 +15,17 @@ import { type RetentionState, readState } from './state.js'
 import { dropBodies } from './uses.js'
 
 /*
- * Counts how many mails have each body, and lets equal bodies of an account become one. Behind the
- * acceptance: a hash and a look-up a mail would cost it more than the rest of its row (25 µs a page of an
- * index by hash, as for `recipient_index`). A body is hashed once; only a body that is counted is ever deleted.
+ * Counts how many mails have each body, and merges equal bodies of an account. This runs after the acceptance:
+ * a hash and a look-up a mail would cost it more than the rest of its row (25 µs a page of an index by hash, as
+ * for `recipient_index`). A body is hashed once; only counted bodies are ever deleted.
  */
 const mailsAWrite = 200
-// The mails of one request share a body. They come in one transaction, one behind the other with
-// the same time, and are never more than this.
+// The mails of one request share a body. They are written in one transaction, in sequence with the
+// same time, and are never more than this.
 const mostOfARequest = 100
 
 /**
- * Counts the mails that there are now, or until `signal` stops it. Those that come meanwhile are the next run's:
+ * Counts the present mails, or until `signal` stops it. Mails that come meanwhile are left to the next run:
  * under load there would always be more, and nothing would ever be deleted.
  */
 export async function countBodies(deps: RetentionDeps, signal: AbortSignal): Promise<number> {
@@ -41,7 +41,10 @@ export async function countBodies(deps: RetentionDeps, signal: AbortSignal): Pro
   return merged
 }
 
-/** The next mails, in one transaction with the cursor: each is counted once, wherever the process dies. */
+/**
+ * Counts the next mails in one transaction with the cursor, so that each is counted once, wherever the
+ * process dies.
+ */
 export async function countNextBodies({
   store,
 }: Pick<RetentionDeps, 'store'>): Promise<{ more: boolean; through: number; merged: number }> {
@@ -54,7 +57,7 @@ export async function countNextBodies({
     const { numUpdatedRows } = await tx
       .updateTable('retention_state')
       .set({ mail_number: last.number, mail_id: last.id })
-      // Only from where it was read: another run may have counted these meanwhile.
+      // Only if the cursor is unchanged: another run may have counted these meanwhile.
       .where('mail_number', '=', from.mail_number)
       .where('mail_id', '=', from.mail_id)
       .executeTakeFirstOrThrow()
@@ -79,11 +82,11 @@ interface CountedMail {
   accountId: string
   bodyId: number | null
   at: number
-  /** 1: of a campaign or an automation, whose body is its own. */
+  /** 1 for mail of a campaign or an automation, whose body is its own. */
   shares: 0 | 1
 }
 
-/** Some mails behind the cursor; whole where none of their bodies can have a mail behind them. */
+/** Some mails after the cursor; `whole` if no later mail can have one of their bodies. */
 async function nextMails(
   read: Read,
   { mail_number: from }: RetentionState,
@@ -92,7 +95,7 @@ async function nextMails(
   const mails = await mailsAfter(read, { from, upTo: await wholeTo(read, 'emails'), limit })
   if (mails.length < limit) return { mails, more: false, isWhole: true }
   let end = mailsAWrite
-  // Not cut within the mails of one request, which may share a body.
+  // Does not split the mails of one request, which may share a body.
   while (end < limit && mails[end]?.at === mails[end - 1]?.at) end++
   return { mails: mails.slice(0, end), more: true, isWhole: end < limit }
 }
@@ -111,10 +114,7 @@ const mailsAfter = prepared<{ from: number; upTo: number; limit: number }, Count
       .limit(limit),
 )
 
-/**
- * A body with those of the mails that have it. `hash` is null where it may not become one with
- * another.
- */
+/** A body with its mails among these. `hash` is null if it may not be merged with another. */
 interface CountedBody {
   id: number
   mails: string[]
@@ -122,8 +122,8 @@ interface CountedBody {
 }
 
 /**
- * The mails' bodies; each is read and hashed by itself, as it may have megabytes. Without a hash, and so
- * never another's double, is one that may have mails before or behind these.
+ * The mails' bodies; each is read and hashed singly, as it may have megabytes. A body that may have
+ * earlier or later mails gets no hash, and so is never merged.
  */
 async function bodiesOf(
   read: Read,
@@ -147,26 +147,26 @@ async function bodiesOf(
   return [...bodies.values()]
 }
 
-/** Those of the bodies that are counted already: earlier mails have them. */
+/** The bodies that are already counted, because earlier mails have them. */
 const countedAmong = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
   db.selectFrom('body_uses').select('body_id as id').where('body_id', 'in', idsOf(ids, 'integer')),
 )
 
-/** What is equal for equal bodies of one account; null when the body is gone already. */
+/** A hash that is equal for equal bodies of one account; null if the body is already gone. */
 async function hashOf(read: Read, accountId: string, id: number): Promise<string | null> {
   const [body] = await bodyOf(read, { id })
   if (body === undefined) return null
   // The account is in it: two accounts never share a body.
   const hash = createHash('sha256').update(accountId)
   for (const part of [body.html, body.text, body.attachments]) {
-    // With its length, so that no part can take over the beginning of the next.
+    // With its length, so that no part can be confused with the beginning of the next.
     hash.update(part === null ? '\0-' : `\0${Buffer.byteLength(part)}\0`)
     if (part !== null) hash.update(part)
   }
   return hash.digest('base64url')
 }
 
-/** All that makes a body what it is. */
+/** The whole content of a body. */
 interface BodyText {
   html: string | null
   text: string | null
@@ -177,7 +177,10 @@ const bodyOf = prepared<{ id: number }, BodyText>((db, { id }) =>
   db.selectFrom('bodies').select(['html', 'text', 'attachments']).where('id', '=', id),
 )
 
-/** Counts bodies; mails whose body the account has already get that one. Resolves with how many went. */
+/**
+ * Counts bodies; mails whose body the account already has get that one. Resolves with how many bodies
+ * were deleted.
+ */
 async function count(tx: Tx, bodies: readonly CountedBody[]): Promise<number> {
   const hashes = JSON.stringify(bodies.flatMap(({ hash }) => hash ?? []))
   const known = new Map((await withHash(tx, { hashes })).map(({ id, hash }) => [hash, id]))
@@ -209,7 +212,7 @@ const withHash = prepared<{ hashes: string }, { id: number; hash: string }>((db,
     .where('hash', 'in', idsOf(hashes, 'text')),
 )
 
-/** Adds to the counts, or begins them. */
+/** Adds to the counts, or creates them. */
 const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('body_uses')
@@ -231,7 +234,7 @@ const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
     ),
 )
 
-/** Gives mails the body that is kept. */
+/** Gives mails the kept body. */
 const moveMails = prepared<{ json: string }, UpdateResult>((db, { json }) =>
   db
     .updateTable('emails')

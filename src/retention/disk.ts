@@ -14,9 +14,9 @@ interface DiskDeps extends RetentionDeps {
 }
 
 /**
- * While more of the disk is full than its share, the oldest bodies of whoever stores most go, as long as they are old
- * enough: before the disk is full and mail is refused. What the database has free counts as free, as it is used first. The
- * operator is told of it, and that it burns when nothing more may go. Resolves with how many mails had a body.
+ * While the disk is fuller than its share, deletes the oldest bodies of the account that stores most, if they are old
+ * enough, before the disk is full and mail is refused. Free pages of the database count as free, as they are used
+ * first. The operator is told, and urgently when nothing more may be deleted. Resolves with how many mails had a body.
  */
 export async function keepDiskShare(
   deps: DiskDeps,
@@ -26,7 +26,7 @@ export async function keepDiskShare(
   const isOver = async () => (await fullShare(deps)) > ages.diskShare
   let gone = 0
   if (await isOver()) {
-    // What is older than `bodies` goes anyway.
+    // Bodies older than `bodies` are deleted anyway.
     const until = now - Math.min(ages.bodiesAtLeast, ages.bodies)
     const isEnough = async () => !(await isOver())
     const early = await stripLargest(deps, { until, signal, isEnough })
@@ -37,7 +37,7 @@ export async function keepDiskShare(
     }
   }
   if (signal.aborted) return gone
-  // One notice, whatever happens: it rises, falls and is settled under this key.
+  // One notice for all of it: it rises, falls and is settled under this key.
   const about = { kind: 'retention', key: 'disk share', now } as const
   const full = await fullShare(deps)
   const isFull = full > ages.diskShare
@@ -55,7 +55,8 @@ export async function keepDiskShare(
     const { early_through: through } = await readState(store.read)
     const days = Math.floor((now - uuidTime(through)) / dayMs)
     const mails = gone > 0 ? `${gone} mails` : 'mails'
-    // There is room: what burned does so no more, though bodies stay gone that were to be kept.
+    // There is room again: the notice is no longer urgent, although bodies that should have been
+    // kept are gone.
     const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${mails} that were ${days} days old or older, of the accounts that store most, were deleted early`
     await store.write((tx) => notice(tx, { ...about, severity: 'daily', text, fix }))
   } else if (!isEarly) {
@@ -64,7 +65,7 @@ export async function keepDiskShare(
   return gone
 }
 
-/** In millionths, as percentages of the settings are. */
+/** In millionths, like the settings' percentages. */
 async function fullShare({ store, dataDir, readDisk = diskRoom }: DiskDeps): Promise<number> {
   const { totalBytes, freeBytes } = await readDisk(dataDir)
   const { free, bytesEach } = await readPages(store.read)
@@ -72,11 +73,11 @@ async function fullShare({ store, dataDir, readDisk = diskRoom }: DiskDeps): Pro
   return Math.floor(((totalBytes - freeBytes - free * bytesEach) / totalBytes) * 1_000_000)
 }
 
-/** Bodies are gone that would be kept if there were room. */
+/** Whether bodies are gone that would be kept if there were room. */
 async function stillEarly(read: Read, until: number): Promise<boolean> {
   const { early_through: through } = await readState(read)
   return through !== '' && uuidTime(through) > until
 }
 
-/** Rounded down: 79.9 % is not yet 80 %. */
+/** Rounded down, as 79.9 % is not yet 80 %. */
 const percent = (millionths: number) => `${Math.floor(millionths / 10_000)}%`

@@ -1,8 +1,8 @@
 /**
- * What is kept for how long: mails with all that hangs on them, bodies and transcripts before them, and every
- * other log. What must hold: nothing goes of mail that waits, or that the figures have not counted; figures,
- * rates and counters are the same before and after; each write is short, and a kill at any moment leaves
- * either all of a mail or nothing. README.md has the age of every table.
+ * How long everything is kept: mails with all their rows, bodies and transcripts for less time, and every
+ * other log. What must hold: nothing is deleted of mail that waits, or that the figures have not counted;
+ * figures, rates and counters are the same before and after; each write is short, and a kill at any moment
+ * leaves either all of a mail or nothing. README.md has the age of every table.
  */
 export { countBodies, countNextBodies } from './count-bodies.js'
 export { keepDiskShare } from './disk.js'

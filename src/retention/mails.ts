@@ -26,9 +26,9 @@ const mailsAPiece = 20
 const mailsARead = 200
 
 /**
- * Deletes the mails that their accounts no longer keep, with their deliveries and all by which they are
- * found: so long after the last of their deliveries has ended. Nothing of a mail that waits is touched.
- * Resolves with how many are gone.
+ * Deletes the mails that their accounts no longer keep, with their deliveries and index entries. Their
+ * age counts from the end of the last delivery. A mail that waits is not touched. Resolves with how
+ * many were deleted.
  */
 export async function forgetMails(
   deps: RetentionDeps,
@@ -55,7 +55,7 @@ export async function forgetMails(
       const old = through.filter(({ id }) => !asked.has(id))
       const pieces = []
       for (let from = 0; from < old.length; from += mailsAPiece) {
-        // What is freed with them is freed by the body, which may have megabytes.
+        // The freed bytes are those of the bodies, which may have megabytes.
         const item = old.slice(from, from + mailsAPiece)
         pieces.push({ item, bytes: item.reduce((sum, { bytes }) => sum + bytes, 0) })
       }
@@ -69,7 +69,7 @@ export async function forgetMails(
   return gone
 }
 
-/** A mail that may be old enough, with all that decides whether it goes. */
+/** A mail that may be old enough, with everything that decides about its deletion. */
 interface OldMail {
   id: string
   accountId: string
@@ -84,12 +84,12 @@ interface OldMail {
   /** When its last delivery ended, or when it was to leave, whichever is later. */
   endedAt: number | null
   isQueued: 0 | 1
-  /** The figures have not counted all that happened to it. */
+  /** The figures have not counted all its events yet. */
   isNew: 0 | 1
   bytes: number
 }
 
-/** Nothing of it waits, and the figures have counted all of it. */
+/** Nothing of the mail waits, and the figures have counted all of it. */
 const isThrough = ({ waiting, isQueued, isNew }: OldMail) => waiting === 0 && !isQueued && !isNew
 
 /** One page of an account's mails. */
@@ -137,11 +137,11 @@ const isQueued = sql<0 | 1>`exists (select 1 from queue where queue.email_id = e
 const isNew = sql<0 | 1>`exists (select 1 from events where events.email_id = emails.id
   and events.id > (select event_id from figure_cursors where figure_cursors.id = 1))`
 
-/** Those of which a live run of an automation may still ask what became of them. */
+/** Mails about whose fate a live run of an automation may still ask. */
 async function askedAbout(read: Read, mails: readonly OldMail[]): Promise<ReadonlySet<string>> {
   const keys = mails.flatMap(({ id, accountId, to_list, stepId }) => {
     const [address] = storedTexts(to_list) ?? []
-    // As contacts are kept: the lower() of SQLite knows no letter beyond ASCII.
+    // In the contacts' form, as SQLite's lower() knows only ASCII letters.
     return stepId === null || address === undefined
       ? []
       : [[id, accountId, address.toLowerCase(), stepId]]
@@ -167,12 +167,12 @@ const ofLiveRuns = prepared<{ json: string }, { id: string }>((db, { json }) =>
     .select(cell(0, 'text').as('id')),
 )
 
-/** Deletes mails, of which all has ended, and what hangs on them; resolves with how many. */
+/** Deletes finished mails with all their rows; resolves with how many. */
 async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Promise<number> {
-  // Who has left by a mail is in the record of consent, which tells the figures of the mail.
+  // Unsubscriptions by a mail are in the record of consent, from which the figures learn the mail.
   if ((await uncountedConsent(tx, {})).length > 0) return 0
   const given = JSON.stringify(mails.map(({ id }) => id))
-  // Those that were deleted; what hangs on the others stays.
+  // The deleted mails; the rows of the others stay.
   const still = new Set((await deleteRows(tx, { ids: given })).map(({ id }) => id))
   const gone = mails.filter(({ id }) => still.has(id))
   if (gone.length === 0) return 0
@@ -197,10 +197,10 @@ async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Prom
   return gone.length
 }
 
-/** The tags of a mail, or of the campaign that it is of. */
+/** The tags of a mail, or of its campaign. */
 const tagsIn = (extras: string | null) => readExtras(extras)?.tags ?? []
 
-/** Takes the mails' uses of their bodies, or their messages. */
+/** Removes the mails' uses of their bodies, or their whole messages. */
 export async function releaseContentsOf(
   tx: Tx,
   mails: readonly { id: string; bodyId: number | null }[],
@@ -219,7 +219,7 @@ export async function releaseContentsOf(
   )
 }
 
-/** Whether somebody has left by a mail and the figures do not have it yet. */
+/** Whether somebody unsubscribed by a mail and the figures have not counted it yet. */
 const uncountedConsent = prepared<object, { id: number }>((db) =>
   db
     .selectFrom('consent')
@@ -229,7 +229,7 @@ const uncountedConsent = prepared<object, { id: number }>((db) =>
     .limit(1),
 )
 
-/** Looks again inside the write: a mail may have been retried since it was read. */
+/** Checks again inside the write, as a mail may have been retried since it was read. */
 const deleteRows = prepared<{ ids: string }, { id: string }>((db, { ids }) =>
   db
     .deleteFrom('emails')
@@ -258,7 +258,7 @@ const deleteTags = prepared<{ json: string }, DeleteResult>((db, { json }) =>
   ),
 )
 
-/** What was merged for recipients of campaigns and automations. */
+/** The merged values for recipients of campaigns and automations. */
 const deleteMerges = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
   db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids, 'text')),
 )

@@ -4,17 +4,20 @@ import { prepared, type Tx } from '../store/index.js'
 import { inSlices, type RetentionDeps } from './slices.js'
 import { dropUnused } from './uses.js'
 
-/** What to forget: everything that was last changed before `until`. */
+/** What to delete: everything that was last changed before `until`. */
 interface Old {
   until: number
   signal: AbortSignal
 }
 
 const atOnce = 200
-// What people go back to is among the last few.
+// People go back only to one of the last few versions.
 const newestVersions = 10
 
-/** Cancels drafts that nobody has changed for long; their content goes as that of other campaigns. */
+/**
+ * Cancels drafts that nobody has changed for long; their content is then deleted like that of other
+ * campaigns.
+ */
 export async function cancelOldDrafts(
   deps: RetentionDeps,
   { now, until, signal }: Old & { now: number },
@@ -26,7 +29,7 @@ export async function cancelOldDrafts(
     if (last === undefined) break
     after = last.id
     const cancel = async (tx: Tx, id: string) => {
-      // Asked again: somebody may be changing or sending it.
+      // Checked again, as somebody may be changing or sending it.
       const { numUpdatedRows } = await tx
         .updateTable('broadcasts')
         .set({
@@ -46,7 +49,7 @@ export async function cancelOldDrafts(
   return gone
 }
 
-/** Campaigns are few: all of them are looked at, by the primary key. */
+/** Campaigns are few, so all of them are read, by the primary key. */
 const draftsAfter = prepared<{ after: string; until: number; limit: number }, { id: string }>(
   (db, { after, until, limit }) =>
     db
@@ -59,7 +62,7 @@ const draftsAfter = prepared<{ after: string; until: number; limit: number }, { 
       .limit(limit),
 )
 
-/** Deletes versions of templates that are old and none of the newest, with what was stored for them. */
+/** Deletes old versions of templates, except for the newest ones, with their contents. */
 export async function forgetVersions(deps: RetentionDeps, { until, signal }: Old): Promise<number> {
   let gone = 0
   for (let after = ''; !signal.aborted; ) {

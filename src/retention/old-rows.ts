@@ -8,14 +8,14 @@ import { inSlices, type RetentionDeps, rest } from './slices.js'
 /** `[retention]`: in ms, Infinity for 'forever'. */
 export type Ages = Config['retention']
 
-/** A table whose rows go at one age, the oldest first. */
+/** A table whose rows are deleted at one age, the oldest first. */
 interface OldTable {
   /** In words, for the operator. */
   what: string
   age(ages: Ages): number
   /** Some of the oldest rows before `until`, by an index of their times. */
   oldest?(read: Read, until: number): Promise<{ id: number; bytes: number }[]>
-  /** The rows behind an id, which rises with time. */
+  /** The rows after an id, which rises with time. */
   after?(
     read: Read,
     id: number,
@@ -98,7 +98,7 @@ export async function forgetOldRows(
     for (let last = -1; !signal.aborted; ) {
       const rows = await next(last)
       const first = rows.at(0)
-      // The same row comes first again: it cannot be deleted, which `inSlices` has logged.
+      // The same row comes first again: it could not be deleted, which `inSlices` has logged.
       if (first === undefined || first.id === last) break
       last = after === undefined ? first.id : (rows.at(-1)?.id ?? last)
       const pieces = rows.map(({ id, bytes }) => ({ item: id, bytes }))
@@ -140,7 +140,7 @@ const operatorMailsAfter = (read: Read, id: number, limit: number) =>
     .limit(limit)
     .execute()
 
-/** By the index of parked reports, which has those alone. */
+/** By the index of parked reports, which has only these. */
 const parkedBefore = (read: Read, until: number) =>
   read
     .selectFrom('inbound_spool')
@@ -151,7 +151,7 @@ const parkedBefore = (read: Read, until: number) =>
     .orderBy('parked_at')
     .limit(rowsARead)
 
-/** Leaves the newest rows, and those that the figures have not counted. */
+/** Leaves out the newest rows, and those that the figures have not counted. */
 const consentAfter = (read: Read, id: number, limit: number) =>
   read
     .selectFrom('consent')

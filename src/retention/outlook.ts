@@ -7,19 +7,19 @@ import { readState } from './state.js'
 /** What is stored, and what the next run would delete; nothing is changed. */
 export interface Outlook {
   ages: Ages
-  /** When the last run was; null: there was none. */
+  /** When the last run was; null if there was none. */
   ranAt: number | null
   accounts: { id: string; name: string; retentionDays: number; mails: number; oldMails: number }[]
-  /** Mails that were accepted so long ago that their body, or transcripts, are to go. */
+  /** Mails that are old enough to lose their body or transcripts. */
   oldBodies: number
   oldTranscripts: number
-  /** Those that wait, and so keep what they have. */
+  /** Mails that wait, and so keep theirs. */
   waiting: { bodies: number; transcripts: number }
   file: { bytes: number; freeBytes: number; shrinks: boolean }
   disk: { totalBytes: number; freeBytes: number }
 }
 
-/** Counts by indexes alone; a few seconds for some ten million mails. For a command, not for the appliance. */
+/** Counts only by indexes; some ten million mails take a few seconds. For a command, not for the appliance. */
 export async function readOutlook(
   read: Read,
   { plans, ages, dataDir, now }: { plans: Plans; ages: Ages; dataDir: string; now: number },

@@ -2,19 +2,18 @@ import { dayMs } from '../clock/index.js'
 import { classOfMail, forgetDeferred, type MailKind } from '../deliveries/index.js'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 
-/** So long after the end of a delivery a bounce or complaint about it is expected. */
+/** How long after the end of a delivery a bounce or complaint about it is expected. */
 const reportsForMs = 60 * dayMs
 
-/** A mail that goes, as far as its deliveries need it. */
+/** The fields of a deleted mail that its deliveries need. */
 interface MailOfDeliveries extends MailKind {
   id: string
   accountId: string
 }
 
 /**
- * Deletes the deliveries of mails (`ids`, as JSON) with what was said in their attempts. Of one that another server
- * took a row stays in `past_deliveries` for as long as a bounce or a complaint may come, which must find whom it is
- * about.
+ * Deletes the deliveries of mails (`ids`, as JSON) with their transcripts. A delivery that another server took
+ * leaves a row in `past_deliveries` as long as a bounce or a complaint may come, which must find its recipient.
  */
 export async function forgetDeliveries(
   tx: Tx,
@@ -33,7 +32,7 @@ export async function forgetDeliveries(
   if (past.length > 0) await insertPast(tx, { json: JSON.stringify(past) })
 }
 
-/** What was handed to another server, which may yet report. */
+/** Deliveries handed to another server, which may still report. */
 const reportable: ReadonlySet<string> = new Set(['delivered', 'relayed', 'bounced'])
 
 /** A delivery that was deleted just now. */
@@ -45,7 +44,7 @@ interface EndedDelivery {
   endedAt: number
 }
 
-/** Deletes, and tells what was there: no second query is needed. */
+/** Deletes and returns the rows, so that no second query is needed. */
 const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) =>
   db
     .deleteFrom('deliveries')
@@ -53,7 +52,7 @@ const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) 
     .returning(['id', 'email_id as emailId', 'recipient', 'status', 'ended_at as endedAt']),
 )
 
-/** What a late report has to know. */
+/** Keeps what a late report needs. */
 const insertPast = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('past_deliveries')

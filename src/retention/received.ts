@@ -2,10 +2,10 @@ import type { Retentions } from '../events/index.js'
 import { removeReceived } from '../receiving/index.js'
 import { firstUuidAt, type Store } from '../store/index.js'
 
-// Each with its texts and files: some milliseconds.
+// Each has texts and files, so a write takes some milliseconds.
 const mailsAWrite = 50
 
-/** Deletes mail that came in and is older than its account keeps the log of mails; resolves with how much. */
+/** Deletes received mail that is older than its account keeps the log of mails; resolves with the number. */
 export async function forgetReceived(
   { read, write }: Pick<Store, 'read' | 'write'>,
   retentions: Retentions,

@@ -36,15 +36,15 @@ export interface RetentionResult {
   figures: Record<string, number>
 }
 
-/** What is not done by then is the next run's. */
+/** What is not done by then is left to the next run. */
 const maxRunMs = 50 * 60_000
 const maxCountMs = 15 * 60_000
-/** A clock that was set forward takes no more at once than what a week makes old. */
+/** If a clock was set forward, one run deletes at most what a week makes too old. */
 const maxStepMs = 7 * dayMs
 
 /**
- * Deletes what is too old, in short writes beside everything else; safe to stop and to repeat at any moment.
- * Figures come first: only what they have counted goes.
+ * Deletes what is too old, in short writes between other work; safe to stop and to repeat at any moment.
+ * Figures come first, as only what they have counted is deleted.
  */
 export async function runRetention(
   deps: RetentionRunDeps,
@@ -72,15 +72,15 @@ export async function runRetention(
     }
     const forgetEvents = makeForgetEvents(pauses, retentions)
     const forgetContactEvents = makeForgetContactEvents(pauses, retentions)
-    // Before anything is counted: the cursor may stand at another mail since a VACUUM.
+    // Before anything is counted, as a VACUUM may have moved the cursor to another mail.
     await renumber(store)
-    // The rest of the run is for what is to be deleted.
+    // The rest of the run is reserved for deletions.
     const counted = new AbortController()
     const stopCounting = clock.after(maxCountMs, () => counted.abort())
     await part('merged_bodies', () =>
       countBodies(deps, AbortSignal.any([signal, counted.signal])),
     ).finally(stopCounting)
-    // Early: when the disk is nearly full, this is what matters.
+    // Early, as this matters most when the disk is nearly full.
     await part('bodies', () => keepDiskShare(deps, { now, signal }))
     await part('events', () => forgetEvents(now, signal))
     await part('contact_events', () => forgetContactEvents(now, signal))
@@ -106,7 +106,7 @@ export async function runRetention(
       await part('bodies', () => forgetCampaignBodies(deps, { until, signal }))
       await part('bodies', () => forgetVariantBodies(deps.store, { until, signal }))
     }
-    // Only where all mails are counted: one that is not may have such a body.
+    // Only if all mails are counted: an uncounted one may have such a body.
     if (!counted.signal.aborted) await part('bodies', () => forgetUnnamed(deps, signal))
     await part('rows', async () => {
       const gone = await forgetOldRows(deps, ages, { now, signal })
@@ -118,7 +118,7 @@ export async function runRetention(
       forgetReceived(deps.store, retentions, { now, signal, rest: pauses.rest }),
     )
     await part('days', () => forgetDays(deps, ages, { now, signal }))
-    // Last: the parts above have given contents free.
+    // Last, as the parts above have freed contents.
     await part('contents', () => deleteUnused(deps, signal, pauses.rest))
     // A run that was stopped has not seen everything that was old.
     if (!stop.aborted) await store.write((tx) => setState(tx, { ran_at: now }))
@@ -128,7 +128,7 @@ export async function runRetention(
   }
 }
 
-/** By its plan, how long each account's log is kept. */
+/** How long each account's log is kept, by its plan. */
 export function retentionsOf({
   store,
   log,
@@ -196,7 +196,7 @@ function summaryOf(figures: Record<string, number>, isOver: boolean): string {
 // Campaigns are few, and each has one body.
 const atOnce = 100
 
-/** Deletes the contents of campaigns that ended before `until` and of which no mail has it any more. */
+/** Deletes the contents of campaigns that ended before `until` if no mail has them any more. */
 async function forgetCampaignBodies(
   deps: RetentionDeps,
   { until, signal }: { until: number; signal: AbortSignal },
@@ -218,7 +218,7 @@ async function forgetCampaignBodies(
   return gone
 }
 
-/** Deletes the contents that nobody has any more since a template was deleted. */
+/** Deletes contents that nothing uses any more since a template was deleted. */
 async function forgetUnnamed(deps: RetentionDeps, signal: AbortSignal): Promise<number> {
   let gone = 0
   for (let after = 0; !signal.aborted; ) {
@@ -241,7 +241,7 @@ interface CampaignBody {
   bytes: number
 }
 
-/** Campaigns are few: all of them are looked at, by the primary key. A body without a count never had a mail. */
+/** Campaigns are few, so all of them are read, by the primary key. A body without a count never had a mail. */
 const unusedOfCampaigns = prepared<{ after: string; until: number; limit: number }, CampaignBody>(
   (db, { after, until, limit }) =>
     db
@@ -257,7 +257,7 @@ const unusedOfCampaigns = prepared<{ after: string; until: number; limit: number
       .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
       .where('broadcasts.id', '>', after)
       .where('ended_at', '<', until)
-      // Everybody may see it.
+      // Archived campaigns keep their content, as everybody may see it.
       .where('archive', '=', 0)
       .where(({ or, and, eb }) =>
         or([eb('uses', '<=', 0), and([eb('uses', 'is', null), eb('recipients', '=', 0)])]),

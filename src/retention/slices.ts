@@ -4,7 +4,7 @@ import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store, type Tx } from '../store/index.js'
 
-/** What every part of retention takes. */
+/** What every part of retention needs. */
 export interface RetentionDeps {
   store: Store
   clock: Clock
@@ -14,27 +14,29 @@ export interface RetentionDeps {
 /** Something to be deleted in one piece, some rows at most. */
 export interface Piece<T> {
   item: T
-  /** What is freed with it; about. */
+  /** The bytes that it frees, roughly. */
   bytes: number
 }
 
-// A write has all three bounds, looked at after each piece.
+// A write has all three bounds, checked after each piece.
 const piecesAWrite = 20
 const bytesAWrite = 4 * 1024 * 1024
 const msAWrite = 5
-// Which share of the time it takes: a fifth while the machine is idle, a fiftieth while the processors are busy.
+// The share of the time that it works: a fifth while the machine is idle, a fiftieth while the processors are
+// busy.
 const mostOfTime = 0.2
 const leastOfTime = 0.02
-// Below a millisecond a timer costs more than it gives.
+// Below a millisecond a timer costs more than it gains.
 const leastRestMs = 1
-// A slice that took longer was held up by something else, and no long rest follows from it.
+// A slice that took longer was held up by something else, so it does not cause a long rest.
 const mostSliceMs = 20
-// How often the processors are asked.
+// How often the processors' load is read.
 const idleEveryMs = 1_000
 
 /**
- * Does `work` for one piece after another, in writes that are bounded by number, bytes and time, with a rest
- * after each and a look at `signal`; by row where `work` asks again in its own statements. A piece at fault is logged and left; a fault that passes is thrown.
+ * Does `work` for one piece after another, in writes bounded by number, bytes and time, with a rest and a check of
+ * `signal` after each; `byRow` is for `work` that checks again in its own statements. A faulty piece is logged and
+ * left; a temporary fault is thrown.
  */
 export async function inSlices<T>(
   { store, clock, log }: RetentionDeps,
@@ -61,9 +63,9 @@ export async function inSlices<T>(
     try {
       at = await store[way]((tx) => writeSome(tx, piecesAWrite))
     } catch (error) {
-      // A full disk, or a database that is busy: the next run tries again.
+      // The disk is full or the database busy: the next run tries again.
       if (isPassing(error)) throw error
-      // One of them: each alone, until the one at fault is behind.
+      // One of the pieces is at fault: each is tried alone until that one has passed.
       for (const end = Math.min(pieces.length, at + piecesAWrite); at < end; at++) {
         try {
           await store[way]((tx) => writeSome(tx, 1))
@@ -78,8 +80,8 @@ export async function inSlices<T>(
 }
 
 /**
- * Leaves the disk, the turn and the processors to others for some times what was taken, the longer the busier
- * the machine is; what it waited for its turn is not counted.
+ * Leaves the disk, the turn and the processors to others for a multiple of the time taken, longer on a busier
+ * machine; the wait for its turn does not count.
  */
 export async function rest(clock: Clock, tookMs: number, signal: AbortSignal): Promise<void> {
   await nextTurn()
@@ -88,16 +90,18 @@ export async function rest(clock: Clock, tookMs: number, signal: AbortSignal): P
   }
 }
 
-/** How many times as long as it worked it rests, with this share of the processors idle (0 to 1). */
+/**
+ * The length of the rest as a multiple of the work, with this share of the processors idle (0 to 1).
+ */
 export function restFactor(idle: number): number {
   return 1 / Math.max(leastOfTime, mostOfTime * idle ** 2) - 1
 }
 
-// One look for the process, which all slices share.
+// One reading for the process, which all slices share.
 let lastTimes = { at: Number.NEGATIVE_INFINITY, idle: 0, all: 0 }
 let lastIdle = 1
 
-/** What share of the machine's processors did nothing in the last second or so. */
+/** The share of the machine's processors that was idle in the last second or so. */
 function idleShare(clock: Clock): number {
   const at = clock.now()
   if (at - lastTimes.at < idleEveryMs && at >= lastTimes.at) return lastIdle

@@ -19,7 +19,7 @@ export async function readState(read: Read): Promise<RetentionState> {
     .executeTakeFirstOrThrow()
 }
 
-/** Writes some of it, in the transaction of what was done. */
+/** Writes a part of the state, in the transaction of the work. */
 export async function setState(tx: Tx, changes: Partial<RetentionState>): Promise<void> {
   await tx.updateTable('retention_state').set(changes).where('id', '=', 1).execute()
 }
@@ -37,8 +37,8 @@ export async function renumber({ read, write }: Store): Promise<void> {
 }
 
 /**
- * The mail from whose number on none is deleted: the figures have not counted it, or its body is not counted.
- * The last ones that were counted stay too, as the counts find their places by them.
+ * The number from which on no mail is deleted: the figures have not counted it, or its body is not counted.
+ * The last counted mails stay too, as the counts find their position by them.
  */
 export async function countedBelow(read: Read): Promise<number> {
   const figures = await read

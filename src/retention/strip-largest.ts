@@ -5,15 +5,15 @@ import type { RetentionDeps } from './slices.js'
 import { countedBelow } from './state.js'
 import { type StrippedMail, stripMails, withBody } from './strip.js'
 
-// A page of mails, of which sizes are asked for: a millisecond or two.
+// Reading the sizes of a page of mails takes a millisecond or two.
 const mailsARead = 500
-// In small steps, as the disk is asked in between: no more bodies go than have to.
+// In small steps, as the disk is checked in between: no more bodies are deleted than necessary.
 const mailsAStep = 20
 
 /**
- * Takes bodies from mails that were accepted before `until` and are through, until `isEnough`: the oldest of whichever
- * account stores most, so that who fills the disk makes room on it. Resolves with how many mails had some, and when
- * the last of them was accepted.
+ * Removes bodies from finished mails accepted before `until`, until `isEnough`: the oldest of the account that stores
+ * most, so that the account that fills the disk makes room. Resolves with how many mails had some, and when the last
+ * of them was accepted.
  */
 export async function stripLargest(
   deps: RetentionDeps,
@@ -36,7 +36,7 @@ export async function stripLargest(
     const rows = await oldestOf(deps.store.read, { ...page, limit: mailsAStep })
     const last = rows.at(-1)
     if (last === undefined) {
-      // It has nothing more that may go.
+      // The account has nothing more that may be deleted.
       held.delete(largest)
       continue
     }
@@ -51,7 +51,7 @@ export async function stripLargest(
   return { gone, throughId }
 }
 
-/** The account that holds most, of those that hold anything. */
+/** The account that holds most, if any holds anything. */
 function largestOf(held: ReadonlyMap<string, number>): string | undefined {
   let largest: string | undefined
   for (const [accountId, bytes] of held) {
@@ -60,7 +60,10 @@ function largestOf(held: ReadonlyMap<string, number>): string | undefined {
   return largest
 }
 
-/** What each account's files, templates and mails hold, about; in pages, as there may be millions of mails. */
+/**
+ * The rough size of each account's files, templates and mails; read in pages, as there may be millions of
+ * mails.
+ */
 async function heldByAccounts(read: Read, signal: AbortSignal): Promise<Map<string, number>> {
   const held = new Map<string, number>()
   const add = (accountId: string, bytes: number) =>
@@ -80,11 +83,11 @@ async function heldByAccounts(read: Read, signal: AbortSignal): Promise<Map<stri
   return held
 }
 
-/** A mail's part of what its body takes: mails of a campaign share one. */
+/** A mail's share of its body's size, as mails of a campaign share one. */
 const shareOf = ({ bytes, uses }: SizedMail) => bytes / Math.max(1, uses)
 
 interface SizedMail extends StrippedMail {
-  /** How many mails have the body, as far as it is counted. */
+  /** How many mails have the body, as far as they are counted. */
   uses: number
 }
 

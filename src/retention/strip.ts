@@ -13,16 +13,16 @@ import { releaseContentsOf } from './mails.js'
 import { inSlices, type RetentionDeps } from './slices.js'
 import { countedBelow, readState, setState } from './state.js'
 
-/** What is taken from mails before they go themselves. */
+/** What is removed from mails before the mails themselves. */
 export type Stripped = RetentionWaitingRow['what']
 
-// By one set of statements.
+// How many mails one set of statements treats.
 const mailsAPiece = 20
 const mailsARead = 500
 
 /**
- * Takes the bodies, or the transcripts, from mails that were accepted before `until` and are through. It goes
- * over the mails once and remembers how far it came; those that still wait then are looked at in every run.
+ * Removes the bodies, or the transcripts, from finished mails that were accepted before `until`. It walks
+ * over the mails once and remembers its position; mails that still wait then are checked in every run.
  * Resolves with how many mails had some.
  */
 export async function strip(
@@ -34,7 +34,7 @@ export async function strip(
   const place = what === 'bodies' ? 'bodies_through' : 'transcripts_through'
   const before = firstUuidAt(until)
   let gone = await stripWaiting(deps, what, signal)
-  // After a clock that was set back there may be mails behind the place that are not old yet.
+  // If the clock was set back, mails before the position may not be old yet.
   const through = (await readState(read))[place]
   let after = through
   if (after > before) after = before
@@ -56,7 +56,7 @@ export async function strip(
   return gone
 }
 
-/** Looks again at mails that waited when it was their turn. */
+/** Checks again the mails that still waited at their turn. */
 async function stripWaiting(
   deps: RetentionDeps,
   what: Stripped,
@@ -82,7 +82,7 @@ async function stripWaiting(
   return gone
 }
 
-/** Takes from those that have something and are through; resolves with how many these were. */
+/** Strips the finished mails that have something; resolves with their number. */
 export async function stripMails(
   deps: RetentionDeps,
   what: Stripped,
@@ -100,22 +100,22 @@ export async function stripMails(
   return ready.length
 }
 
-/** A mail as far as it decides what may be taken. */
+/** The fields of a mail that decide what may be removed. */
 export interface StrippedMail {
   id: string
   bodyId: number | null
-  /** There is something to take. */
+  /** There is something to remove. */
   has: 0 | 1
-  /** It waits, or is being delivered. */
+  /** The mail waits, or is being delivered. */
   isLive: 0 | 1
   bytes: number
 }
 
-// The queue itself is asked too: what stands there may still be delivered.
+// The queue itself is checked too, as mail in it may still be delivered.
 const isLive = sql<0 | 1>`(emails.waiting > 0
   or exists (select 1 from queue where queue.email_id = emails.id))`
 
-/** Mails with what their bodies take. */
+/** Mails with the sizes of their bodies. */
 export const withBody = (db: Read) =>
   db
     .selectFrom('emails')
@@ -148,7 +148,7 @@ interface After {
   limit: number
 }
 
-/** In the order of ids, which is that of time, and only mails that are counted. */
+/** In the order of ids, which is that of time, and only counted mails. */
 const inOrder = (query: ReturnType<typeof withBody>, { after, before, below, limit }: After) =>
   query
     .where('emails.id', '>', after)
@@ -178,11 +178,11 @@ const mailsAmong = {
   ),
 } as const
 
-/** How each of the two is taken from some mails, in a write. */
+/** How each of the two is removed from some mails, in a write. */
 const takeFrom = {
   async bodies(tx: Tx, mails: readonly StrippedMail[]): Promise<void> {
     const ids = JSON.stringify(mails.map(({ id }) => id))
-    // Asked again inside the write: whose body it is may have changed since, were it the same as another.
+    // Read again inside the write: equal bodies may have been merged meanwhile.
     const now = (await mailsAmong.bodies(tx, { ids })).filter((mail) => mail.has && !mail.isLive)
     await forgetBodies(tx, { ids: JSON.stringify(now.map(({ id }) => id)) })
     await releaseContentsOf(tx, now)
@@ -203,7 +203,7 @@ const forgetBodies = prepared<{ ids: string }, UpdateResult>((db, { ids }) =>
     .where('body_id', 'is not', null),
 )
 
-/** The delivery stays, without what was said. */
+/** The delivery stays, without its transcript. */
 const forgetTranscripts = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
   db
     .updateTable('deliveries')
@@ -213,7 +213,7 @@ const forgetTranscripts = prepared<{ ids: string }, { id: number }>((db, { ids }
     .returning('id'),
 )
 
-/** Notes mails that still wait, to be looked at in later runs. */
+/** Notes mails that still wait, to be checked in later runs. */
 const remember = async (tx: Tx, what: Stripped, ids: readonly string[]) => {
   for (const email_id of ids) {
     await tx
@@ -224,7 +224,7 @@ const remember = async (tx: Tx, what: Stripped, ids: readonly string[]) => {
   }
 }
 
-/** A page of those that were noted. */
+/** A page of the noted mails. */
 const waitingAfter = prepared<{ what: Stripped; after: string; limit: number }, { id: string }>(
   (db, { what, after, limit }) =>
     db
@@ -236,7 +236,7 @@ const waitingAfter = prepared<{ what: Stripped; after: string; limit: number }, 
       .limit(limit),
 )
 
-/** They are through, or gone. */
+/** Deletes the notes on mails that are finished or gone. */
 const forgetWaiting = prepared<{ what: Stripped; ids: string }, unknown>((db, { what, ids }) =>
   db
     .deleteFrom('retention_waiting')

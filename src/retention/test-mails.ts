@@ -2,7 +2,9 @@ import type { Retentions } from '../events/index.js'
 import { deleteUpTo } from '../sandbox/index.js'
 import { firstSerialAt, type Store } from '../store/index.js'
 
-/** Deletes from test inboxes what is older than the mails of the account are kept; resolves with how many. */
+/**
+ * Deletes messages of test inboxes that are older than the account's mails are kept; resolves with how many.
+ */
 export async function forgetTestMails(
   { read, write }: Pick<Store, 'read' | 'write'>,
   retentions: Retentions,

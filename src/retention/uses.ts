@@ -3,9 +3,9 @@ import { attachmentsOf, releaseContents } from '../contents/index.js'
 import { cell, idsOf, mailNumber, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 
 /**
- * Takes uses from bodies, so many of each, in the write that takes them from mails. A body without a use
- * goes, and so do its uses of contents; one that a campaign or a template still names stays, and so does
- * one whose mails are not counted.
+ * Subtracts uses from bodies, in the write that removes them from mails. A body without uses is deleted
+ * with its uses of contents. It stays if a campaign or a template still names it, or if its mails are
+ * not counted.
  */
 export async function releaseBodies(tx: Tx, uses: ReadonlyMap<number, number>): Promise<void> {
   if (uses.size === 0) return
@@ -17,8 +17,8 @@ export async function releaseBodies(tx: Tx, uses: ReadonlyMap<number, number>): 
 }
 
 /**
- * The next bodies behind an id of which no mail has a use any more, and that neither a campaign nor a template names: a
- * template was deleted after the last mail that was made of it. Not those of mails that are not counted yet.
+ * The next bodies after an id that no mail uses any more, and that neither a campaign nor a template names: their
+ * template was deleted after the last mail made from it. Bodies of uncounted mails are left out.
  */
 export async function unnamedBodies(read: Read, after: number, limit: number) {
   const unused = await unusedAfter(read, { after, limit })
@@ -26,7 +26,7 @@ export async function unnamedBodies(read: Read, after: number, limit: number) {
   return { last: unused.at(-1)?.id, bodies: await bodiesNobodyNames(read, { ids }) }
 }
 
-/** Deletes them, unless somebody has made use of one meanwhile. */
+/** Deletes the body, unless it got a use meanwhile. */
 export async function dropUnnamed(tx: Tx, id: number): Promise<void> {
   const { bodies } = await unnamedBodies(tx, id - 1, 1)
   const [body] = bodies
@@ -34,7 +34,7 @@ export async function dropUnnamed(tx: Tx, id: number): Promise<void> {
   await dropBodies(tx, [body])
 }
 
-/** By the index of these alone. */
+/** By the index that has only these. */
 const unusedAfter = prepared<{ after: number; limit: number }, { id: number }>(
   (db, { after, limit }) =>
     db
@@ -46,7 +46,9 @@ const unusedAfter = prepared<{ after: number; limit: number }, { id: number }>(
       .limit(limit),
 )
 
-/** Mails that have the body and are not counted: few, as the counting is behind by some minutes. */
+/**
+ * Uncounted mails that have the body. They are few, as the counting is only some minutes behind.
+ */
 const uncountedMails = prepared<{ id: number }, { id: string }>((db, { id }) =>
   db
     .selectFrom('emails')
@@ -56,13 +58,13 @@ const uncountedMails = prepared<{ id: number }, { id: string }>((db, { id }) =>
     .limit(1),
 )
 
-/** Deletes bodies that no mail has, but for those that a campaign or a template names. */
+/** Deletes bodies that no mail has, except those that a campaign or a template names. */
 async function deleteBodies(tx: Tx, unused: readonly number[]): Promise<void> {
   if (unused.length === 0) return
   await dropBodies(tx, await bodiesNobodyNames(tx, { ids: JSON.stringify(unused) }))
 }
 
-/** Deletes a body that nothing names any more, unless a mail has it or is not counted yet. */
+/** Deletes a body that nothing names any more, unless a mail has it, counted or not. */
 export async function dropUnused(tx: Tx, bodyId: number): Promise<void> {
   const counted = await tx
     .selectFrom('body_uses')
@@ -88,7 +90,7 @@ export async function dropBodies(
   )
 }
 
-/** Counts down, and tells what is left. */
+/** Subtracts uses, and returns the rest. */
 const takeUses = prepared<{ json: string }, { id: number; uses: number }>((db, { json }) =>
   db
     .updateTable('body_uses')
@@ -98,7 +100,7 @@ const takeUses = prepared<{ json: string }, { id: number; uses: number }>((db, {
     .returning(['body_id as id', 'uses']),
 )
 
-/** Those that neither a campaign nor a template has. */
+/** The bodies that neither a campaign nor a template has. */
 const bodiesNobodyNames = prepared<{ ids: string }, { id: number; attachments: string | null }>(
   (db, { ids }) =>
     db

@@ -2,7 +2,7 @@ import { addStoredBytes } from '../contents/index.js'
 import { type BroadcastRow, idsIn, prepared, type Store, type Tx } from '../store/index.js'
 import { dropBodies } from './uses.js'
 
-/** The content of a campaign's version, which no mail uses any more. */
+/** The content of a campaign's version that no mail uses any more. */
 interface VariantBody {
   campaign: string
   accountId: string
@@ -14,7 +14,7 @@ interface VariantBody {
 const atOnce = 100
 
 /**
- * Deletes the contents of versions of campaigns that ended before `until` and of which no mail has it any more. Resolves with
+ * Deletes contents of the versions of campaigns that ended before `until` if no mail has them any more. Resolves with
  * how many.
  */
 export async function forgetVariantBodies(
@@ -31,13 +31,16 @@ export async function forgetVariantBodies(
   return gone
 }
 
-/** Forgets who was in the tests of campaigns that have ended, some at a time. Resolves with how many. */
+/**
+ * Deletes the records of who was in the tests of finished campaigns, some at a time. Resolves with how
+ * many.
+ */
 export async function forgetTested(
   { read, write }: Pick<Store, 'read' | 'write'>,
   signal: AbortSignal,
 ): Promise<number> {
   let gone = 0
-  // From campaign to campaign by the key: one that goes on may have a million of them.
+  // Moves from campaign to campaign by the key, as a running campaign may have a million rows.
   let [campaign] = await nextTested(read, { after: '' })
   while (campaign !== undefined && !signal.aborted) {
     const { id, status } = campaign
@@ -61,7 +64,7 @@ export async function forgetTested(
 const testedAtOnce = 500
 const endings: readonly BroadcastRow['status'][] = ['sent', 'cancelled', 'failed']
 
-/** The next campaign of whose test somebody was. */
+/** The next campaign that has rows of a test. */
 const nextTested = prepared<{ after: string }, { id: string; status: BroadcastRow['status'] }>(
   (db, { after }) =>
     db
@@ -94,7 +97,7 @@ async function drop(tx: Tx, rows: readonly VariantBody[]): Promise<void> {
   await dropBodies(tx, rows)
 }
 
-/** Versions are few: all that have a content of their own are looked at. One without a count never had a mail. */
+/** Versions are few, so all with a content of their own are read. A content without a count never had a mail. */
 const unusedOfVariants = prepared<{ until: number; limit: number }, VariantBody>(
   (db, { until, limit }) =>
     db

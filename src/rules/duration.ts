@@ -6,15 +6,15 @@ const form =
 const unitsMs = [7 * dayMs, dayMs, hourMs, 60_000, 1_000]
 
 /**
- * An ISO 8601 duration in ms, of weeks, days, hours, minutes and seconds in whole numbers; undefined
- * for any other. A day is 24 hours. Years and months are no durations: a month is 28 to 31 days.
+ * An ISO 8601 duration in ms, of weeks, days, hours, minutes and seconds in whole numbers; undefined for any other
+ * text. A day is 24 hours. Years and months are refused: a month is 28 to 31 days.
  */
 export function durationMs(text: string): number | undefined {
   const parts = form.exec(text)?.slice(1)
   return parts?.reduce((sum, count, index) => sum + Number(count ?? 0) * (unitsMs[index] ?? 0), 0)
 }
 
-/** A duration as people write it, such as `2d` or `90m`, or as ISO 8601 has it, in ms. */
+/** A duration in ms, from what people write, such as `2d` or `90m`, or from ISO 8601. */
 export function afterMs(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([wdhms])$/.exec(text) ?? []
   if (count === undefined) return durationMs(text)

@@ -1,6 +1,6 @@
 import type { Json } from '../json/index.js'
 
-/** Whether both are there and the same JSON value; the order of an object's names does not count. */
+/** Whether both exist and are the same JSON value; the order of an object's names does not count. */
 export function equals(actual: Json | undefined, value: Json | undefined): boolean {
   if (actual === undefined || value === undefined) return false
   if (!isStructure(actual) || !isStructure(value)) return actual === value
@@ -16,12 +16,12 @@ export function includes(items: readonly Json[], value: Json | undefined): boole
 }
 
 /**
- * Whether a text has another in it, in a time that grows with the sum of their lengths: that of
- * `String.includes` grows with their product for texts that are made for it.
+ * Whether a text contains another, in a time that grows with the sum of their lengths: the time of
+ * `String.includes` grows with their product for texts made to be slow.
  */
 export function hasText(text: string, part: string): boolean {
   if (text.length * part.length < worthMore) return text.includes(part)
-  // Knuth, Morris and Pratt: how much of the part's beginning ends at each of its places.
+  // Knuth, Morris and Pratt: how long a beginning of the part ends at each of its places.
   const borders = new Uint32Array(part.length)
   for (let at = 1, length = 0; at < part.length; at += 1) {
     length = step(part, borders, length, part.charCodeAt(at))
@@ -39,7 +39,7 @@ const worthMore = 10_000
 
 /**
  * One step of the automaton of Knuth, Morris and Pratt: how much of the searched text stands at the
- * end of what was read. Linear, whatever a client has put into both texts.
+ * end of what was read. The time is linear, whatever a client has put into both texts.
  */
 function step(part: string, borders: Uint32Array, from: number, code: number): number {
   let length = from
@@ -51,8 +51,8 @@ function step(part: string, borders: Uint32Array, from: number, code: number): n
 const isStructure = (value: Json): value is Json[] | { [key: string]: Json } =>
   typeof value === 'object' && value !== null
 
-// A rule has up to 100 parts and an event may be for 50 automations: what is made once for a payload
-// of 16 KiB takes a millisecond each time otherwise, and triggers are judged inside a write.
+// A rule has up to 100 parts, 50 automations may judge one event, and triggers are judged inside a write. Without this
+// memory, the text of a payload of 16 KiB would take a millisecond each time.
 const texts = new WeakMap<object, string>()
 const sets = new WeakMap<readonly Json[], Set<string>>()
 
@@ -66,7 +66,7 @@ function textOf(value: Json): string {
   return text
 }
 
-/** Not by recursion: 16 KiB of payload hold arrays nested deeper than the stack. */
+/** Without recursion: 16 KiB of payload can hold arrays nested deeper than the stack. */
 function writtenOut(whole: Json): string {
   const parts: string[] = []
   const open: ({ text: string } | { value: Json })[] = [{ value: whole }]

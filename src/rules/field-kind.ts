@@ -1,10 +1,11 @@
 import type { Json } from '../json/index.js'
+import type { RuleFault } from './fault.js'
 import { instantOf } from './judge.js'
 import { isVariable, type Operator, type Variable } from './rule.js'
 
 /**
- * What a field holds, where that is known: whether something is so, how often it was, when, or a text. `number` and `day` are of
- * an account's own fields, whose values may have come as texts.
+ * What a field holds, where that is known: a yes or no, a number of times, a moment, or a text. `number` and `day` are
+ * for an account's own fields, whose values may be stored as texts.
  */
 export type FieldKind = 'truth' | 'count' | 'time' | 'text' | 'number' | 'day'
 
@@ -14,7 +15,7 @@ const spans: readonly Operator[] = ['within', 'not_within']
 const equal: readonly Operator[] = ['eq', 'neq', 'in']
 const presence: readonly Operator[] = ['exists', 'is_empty']
 
-// What decides something of each kind: a count is always there, and hardly any time is the same as another.
+// The operators that can decide something for each kind: a count always exists, and two times are hardly ever equal.
 const fitting: Readonly<Record<FieldKind, readonly Operator[]>> = {
   truth: equal,
   count: [...equal, ...orders],
@@ -24,30 +25,32 @@ const fitting: Readonly<Record<FieldKind, readonly Operator[]>> = {
   day: [...equal, ...orders, ...spans, ...presence],
 }
 
-const kindWords: Readonly<Record<Exclude<FieldKind, 'truth'>, string>> = {
-  count: 'this field is a number of times',
-  time: 'this field is a time',
-  text: 'this field is a text',
-  number: 'this field is a number',
-  day: 'this field is a date',
-}
+const kindWords = {
+  count: { says: 'this field is a number of times', code: 'number' },
+  time: { says: 'this field is a time', code: 'time' },
+  text: { says: 'this field is a text', code: 'text' },
+  number: { says: 'this field is a number', code: 'number' },
+  day: { says: 'this field is a date', code: 'date' },
+} as const
 
 /**
- * Why a comparison that is well formed can decide nothing: its field never has what it asks for, or everybody's has it. What
- * a variable holds is known when somebody gets there.
+ * Why a well-formed comparison can decide nothing: its field never has what it asks for, or always has it. What a
+ * variable holds is known only when the rule is judged.
  */
 export function senseless(
   kind: FieldKind | undefined,
   operator: Operator,
   value: unknown,
-): string | undefined {
+): RuleFault | undefined {
   if (kind !== undefined && !fitting[kind].includes(operator)) {
-    return kind === 'truth' ? holdsOrNot : `Expected no ${operator}: ${kindWords[kind]}`
+    if (kind === 'truth') return holdsOrNot
+    const { says, code } = kindWords[kind]
+    return { message: `Expected no ${operator}: ${says}`, code }
   }
   if (presence.includes(operator) || spans.includes(operator)) return undefined
   if (isVariable(value as Json | Variable)) return undefined
   if (texts.includes(operator) && value === '') {
-    return `Expected a text that is not empty for ${operator}`
+    return { message: `Expected a text that is not empty for ${operator}`, code: 'noValue' }
   }
   const given: unknown[] = operator === 'in' && Array.isArray(value) ? value : [value]
   const isEach = (fits: (one: unknown) => boolean) =>
@@ -56,24 +59,40 @@ export function senseless(
     case 'truth':
       return isEach((one) => typeof one === 'boolean') ? undefined : holdsOrNot
     case 'count':
-      return isEach(isWhole) ? undefined : 'Expected a whole number of 0 or more'
+      return isEach(isWhole) ? undefined : wholeWanted
     case 'number':
-      return isEach(isNumber) ? undefined : 'Expected a number, such as 3 or 2.5'
+      return isEach(isNumber) ? undefined : numberWanted
     case 'time':
       return isEach(isInstant) ? undefined : dateWanted
     case 'day':
       return isEach(isInstant) ? undefined : dateWanted
     case 'text':
-      return isEach((one) => typeof one === 'string')
-        ? undefined
-        : 'Expected a text: this field is a text, and holds neither numbers nor true or false'
+      return isEach((one) => typeof one === 'string') ? undefined : textWanted
     case undefined:
       return undefined
   }
 }
 
-const holdsOrNot = 'Expected eq with true or false: this field holds or does not hold'
-const dateWanted = 'Expected a date such as 2026-12-31, or a time such as 2026-12-31T09:00:00Z'
+const holdsOrNot: RuleFault = {
+  message: 'Expected eq with true or false: this field holds or does not hold',
+  code: 'truth',
+}
+const dateWanted: RuleFault = {
+  message: 'Expected a date such as 2026-12-31, or a time such as 2026-12-31T09:00:00Z',
+  code: 'aDate',
+}
+const wholeWanted: RuleFault = {
+  message: 'Expected a whole number of 0 or more',
+  code: 'wholeNumber',
+}
+const numberWanted: RuleFault = {
+  message: 'Expected a number, such as 3 or 2.5',
+  code: 'aNumber',
+}
+const textWanted: RuleFault = {
+  message: 'Expected a text: this field is a text, and holds neither numbers nor true or false',
+  code: 'text',
+}
 
 const isInstant = (value: unknown) => typeof value === 'string' && instantOf(value) !== undefined
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0

@@ -3,7 +3,7 @@ import { durationMs } from './duration.js'
 import { equals, hasText, includes } from './equality.js'
 import { type Comparison, isVariable, type Operator, type Rule } from './rule.js'
 
-/** What a rule is judged by. */
+/** What a rule is judged on. */
 export interface RuleFacts {
   /** The value at a path; undefined where there is none. `since`: see `Comparison`. */
   field(path: string, since?: string): Json | undefined
@@ -11,15 +11,15 @@ export interface RuleFacts {
   now: number
 }
 
-/** How a rule came out, with what was compared; a part that is missing was not there. */
+/** The result of a rule, with what was compared; a missing value did not exist. */
 export type Judged =
   | {
       holds: boolean
       field: string
       operator: Operator
-      /** What the field was. */
+      /** The value of the field. */
       actual?: Json
-      /** What it was compared with, a variable already as its value. */
+      /** The value it was compared with; a variable is already replaced by its value. */
       value?: Json
     }
   | { holds: boolean; all: Judged[] }
@@ -28,7 +28,7 @@ export type Judged =
 
 /**
  * Judges a rule, each of its parts, so that the answer says why. Nothing is converted: the number 1
- * is not the string "1". Only gt to lte read two strings, as dates (ISO 8601).
+ * is not the string "1". Only gt, gte, lt and lte read two strings as dates (ISO 8601).
  */
 export function judgeRule(rule: Rule, facts: RuleFacts): Judged {
   if ('all' in rule) {
@@ -46,7 +46,7 @@ export function judgeRule(rule: Rule, facts: RuleFacts): Judged {
   return compared(rule, facts)
 }
 
-/** The same without the why, for many people: it looks no further than the answer needs. */
+/** The result without the why, for many people: it stops as soon as the answer is known. */
 export function ruleHolds(rule: Rule, facts: RuleFacts): boolean {
   if ('all' in rule) return rule.all.every((part) => ruleHolds(part, facts))
   if ('any' in rule) return rule.any.some((part) => ruleHolds(part, facts))
@@ -86,7 +86,7 @@ function holdsFor(
     : tests[operator](actual, value, now)
 }
 
-/** Texts, and those of an array, as they are compared whatever their case (Unicode NFKC). */
+/** Texts, and the texts in an array, in the form that ignores case (Unicode NFKC). */
 function inOneCase(value: Json | undefined): Json | undefined {
   if (isText(value)) return value.normalize('NFKC').toLowerCase()
   return Array.isArray(value)
@@ -97,7 +97,7 @@ function inOneCase(value: Json | undefined): Json | undefined {
 /** How an operator decides; undefined stands for a field that is missing. */
 type Test = (actual: Json | undefined, value: Json | undefined, now: number) => boolean
 
-// With a field that is missing, or a variable that is, only neq, not_contains, not_within and is_empty hold.
+// If a field or a variable is missing, only neq, not_contains, not_within and is_empty hold.
 const tests: Record<Operator, Test> = {
   eq: equals,
   neq: (actual, value) => !equals(actual, value),
@@ -110,14 +110,14 @@ const tests: Record<Operator, Test> = {
   not_contains: (actual, value) => !contains(actual, value),
   starts_with: (actual, value) => isText(actual) && isText(value) && actual.startsWith(value),
   ends_with: (actual, value) => isText(actual) && isText(value) && actual.endsWith(value),
-  // Null is what a contact has who gave no name: not there, though it equals null.
+  // A contact without a name has null there: that counts as missing, though it equals null.
   exists: (actual) => actual !== undefined && actual !== null,
   is_empty: isEmpty,
   within: isWithin,
   not_within: (actual, value, now) => !isWithin(actual, value, now),
 }
 
-/** A time that lies so far back at most, and not ahead. */
+/** Whether a time is at most so long ago, and not in the future. */
 function isWithin(actual: Json | undefined, value: Json | undefined, now: number): boolean {
   const at = isText(actual) ? instantOf(actual) : undefined
   const backMs = isText(value) ? durationMs(value) : undefined
@@ -125,8 +125,8 @@ function isWithin(actual: Json | undefined, value: Json | undefined, now: number
 }
 
 /**
- * Numbers with numbers and instants with instants, nothing else: "10" < "9" as text would be a
- * condition that is right until the tenth order.
+ * Compares numbers with numbers and instants with instants, nothing else: as texts "10" < "9", and
+ * a condition would be right only until the tenth order.
  */
 function ordered(
   actual: Json | undefined,
@@ -139,23 +139,22 @@ function ordered(
   return left !== undefined && right !== undefined && decides(left - right)
 }
 
-/** A part of a text, or one element of an array. */
+/** Whether a text contains a part, or an array an element. */
 function contains(actual: Json | undefined, value: Json | undefined): boolean {
   if (Array.isArray(actual)) return includes(actual, value)
   return isText(actual) && isText(value) && hasText(actual, value)
 }
 
-/** Whether it is a text. */
 const isText = (value: Json | undefined): value is string => typeof value === 'string'
 
-/** Absent and empty are the same to whoever writes a condition. */
+/** For whoever writes a condition, absent and empty are the same. */
 function isEmpty(actual: Json | undefined): boolean {
   if (actual === undefined || actual === null || actual === '') return true
   return typeof actual === 'object' && Object.keys(actual).length === 0
 }
 
-// A date, or a date and time with its offset: without one a time means another instant in each
-// zone.
+// A date, or a date and time with its offset: without an offset a time means another instant in
+// each zone.
 const isoDate = /^\d{4}-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /** The instant of an ISO 8601 date (its start in UTC), or of a date and time with its offset. */

@@ -30,12 +30,12 @@ export interface Comparison {
   field: string
   operator: Operator
   value?: Json | Variable
-  /** Texts are compared whatever their case. */
+  /** Texts are compared ignoring case. */
   ignoreCase?: true
-  /** Of a field that counts what has happened: only what did so within this duration. */
+  /** For a field that counts what has happened: counts only what happened within this duration. */
   since?: string
 }
-/** A condition: a comparison, or several of them put together. */
+/** A condition: a comparison, or several combined. */
 export type Rule = Comparison | { all: Rule[] } | { any: Rule[] } | { not: Rule }
 
 /** All comparisons of a rule, in its order. */
@@ -46,7 +46,7 @@ export function comparisonsOf(rule: Rule): Comparison[] {
   return [rule]
 }
 
-/** An object of `var` alone names a field; any other is itself. */
+/** Only an object with nothing but `var` names a field; any other object is a plain value. */
 export function isVariable(value: unknown): value is Variable {
   if (typeof value !== 'object' || value === null) return false
   const keys = Object.keys(value)

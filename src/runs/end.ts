@@ -4,7 +4,7 @@ import type { RunTally } from './tally.js'
 /** How a run may end. */
 export type EndStatus = AutomationRunRow['status']
 
-/** A live run that ends, and all that is told of it. */
+/** The end of a live run, with all that is recorded about it. */
 export interface Ending {
   id: string
   stepId: number
@@ -15,8 +15,8 @@ export interface Ending {
 }
 
 /**
- * Moves runs to the log, each row with its end, inside the transaction of what ended them. A run that
- * has ended since is left alone. Resolves with the ids of those that it moved.
+ * Moves runs to the log, each with its end, inside the transaction of what ended them. A run that has already ended is
+ * left alone. Resolves with the ids of the moved runs.
  */
 export async function endRuns(
   tx: Tx,
@@ -38,8 +38,8 @@ export async function endRuns(
 }
 
 /**
- * Writes the ended runs, with what their live rows say. A run that is not live any more joins
- * nothing.
+ * Writes the ended runs, with what their live rows say. A run that is no longer live has no row to
+ * join.
  */
 const copyToLog = prepared<{ json: string; at: number }, unknown>((db, { json, at }) =>
   db
@@ -69,20 +69,20 @@ const forgetListens = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db
     .deleteFrom('automation_listens')
     .where('run_id', 'in', idsOf(ids, 'text'))
-    // The key begins with the contact.
+    // The index begins with the contact.
     .where('contact_id', 'in', (eb) =>
       eb.selectFrom('automation_live').select('contact_id').where('id', 'in', idsOf(ids, 'text')),
     ),
 )
 
-/** A live run that was there. */
+/** A live run that was removed. */
 interface Removed {
   id: string
   automationId: string
   status: 'running' | 'waiting'
 }
 
-/** Takes live runs away; tells which were there. */
+/** Removes live runs, and returns those that existed. */
 const removeLive = prepared<{ ids: string }, Removed>((db, { ids }) =>
   db
     .deleteFrom('automation_live')
@@ -90,7 +90,7 @@ const removeLive = prepared<{ ids: string }, Removed>((db, { ids }) =>
     .returning(['id', 'automation_id as automationId', 'status']),
 )
 
-/** What is needed of a live row to end it where it stands. */
+/** The columns of a live row that ending it needs. */
 export interface EndingRow {
   id: string
   step_id: number
@@ -98,7 +98,7 @@ export interface EndingRow {
   started_at: number
 }
 
-/** The end of a run that something outside of it has ended: its last line says why. */
+/** The end of a run that something outside it has ended; its last line says why. */
 export function endingOf(row: EndingRow, status: EndStatus, reason: string, at: number): Ending {
   const line = [row.step_id, at - row.started_at, `ended:${reason}`]
   const history = JSON.stringify([...linesOf(row.history), line])
@@ -106,8 +106,8 @@ export function endingOf(row: EndingRow, status: EndStatus, reason: string, at: 
 }
 
 /**
- * The lines of a run's history; none where it is broken, as what ends a run (a bounce, an unsubscribe, its
- * own faults) must not fail for that.
+ * The lines of a run's history; none where it is broken: a bounce, an unsubscribe or the run's own fault that ends the
+ * run must not fail because of that.
  */
 export function linesOf(history: string): unknown[] {
   try {

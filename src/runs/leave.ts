@@ -7,7 +7,7 @@ export type LeaveReason = 'unsubscribed' | 'bounced' | 'complained' | 'suppresse
 
 /**
  * Ends the runs of whoever has an address of the account, in the transaction of what they did. An
- * unsubscribe leaves alone those whose automation sends transactional mail only and says so.
+ * unsubscribe spares the runs of automations that are marked as sending only transactional mail.
  */
 export async function leaveRuns(
   tx: Tx,
@@ -34,13 +34,13 @@ const runsAt = prepared<{ accountId: string; address: string }, EndingRow & { ou
       .where('address', '=', address),
 )
 
-// A write of some milliseconds; what is more is left to `forgetMore`.
+// As many as one write deletes in some milliseconds; `forgetMore` deletes the rest.
 const eventsAtOnce = 1_000
 
 /**
- * Contacts are deleted: ends their runs and forgets what was kept of them, in the same transaction.
- * What ended runs came to still counts, but for nobody. Of somebody with very many events some are
- * left to `forgetMore`.
+ * For deleted contacts: ends their runs and forgets what was kept of them, in the same transaction.
+ * The results of ended runs still count, but for nobody. Where somebody has very many events,
+ * `forgetMore` deletes the rest.
  */
 export async function forgetContacts(
   tx: Tx,
@@ -66,7 +66,7 @@ export async function forgetContacts(
   }
 }
 
-/** Whether there is anything for `forgetMore`. */
+/** Whether `forgetMore` has anything to do. */
 export async function hasForgotten(read: Read): Promise<boolean> {
   const row = await read
     .selectFrom('automation_forgotten')
@@ -76,7 +76,7 @@ export async function hasForgotten(read: Read): Promise<boolean> {
   return row !== undefined
 }
 
-/** Takes away some of the events that deletions have left; resolves with whether there may be more. */
+/** Deletes some of the events that deletions have left; resolves with whether there may be more. */
 export async function forgetMore(tx: Tx): Promise<boolean> {
   const contacts = await tx
     .selectFrom('automation_forgotten')
@@ -109,7 +109,7 @@ const runsOf = prepared<{ ids: string }, EndingRow>((db, { ids }) =>
     .where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
-/** Ended runs are nobody's any more; their histories name the mails. */
+/** Takes the contact out of ended runs; returns their histories, which name the mails. */
 const blankRuns = prepared<{ ids: string }, { id: string; history: string }>((db, { ids }) =>
   db
     .updateTable('automation_runs')
@@ -118,27 +118,27 @@ const blankRuns = prepared<{ ids: string }, { id: string; history: string }>((db
     .returning(['id', 'history']),
 )
 
-/** Takes the histories of ended runs away. */
+/** Empties the histories of ended runs. */
 const emptyRuns = prepared<{ runs: string }, unknown>((db, { runs }) =>
   db.updateTable('automation_runs').set({ history: '[]' }).where('id', 'in', idsOf(runs, 'text')),
 )
 
-/** The values that are merged into mails that have not left. */
+/** Deletes the merge values of mails that have not left. */
 const forgetMerges = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids, 'text')),
 )
 
-/** How often these contacts entered automations. */
+/** Deletes how often these contacts entered automations. */
 const forgetEntries = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db.deleteFrom('automation_entries').where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
-/** When automations begin for these contacts by a date of theirs. */
+/** Deletes when automations begin for these contacts by a date of theirs. */
 const forgetDates = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db.deleteFrom('automation_date_due').where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
-/** Some of the events of these contacts. */
+/** Deletes some of the events of these contacts. */
 const forgetEvents = prepared<{ ids: string; limit: number }, { id: number }>(
   (db, { ids, limit }) =>
     db

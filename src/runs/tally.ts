@@ -8,19 +8,19 @@ const runColumns = [
   'reached',
   ...(['by_step', 'by_event', 'by_goal'] as const),
 ] as const
-// The counters of a step, likewise.
+// The counters of a step, in the order of the rows below too.
 const stepColumns = [
   ...(['entered', 'done', 'skipped', 'failed', 'met', 'not_met', 'received'] as const),
   ...(['timed_out', 'mails', 'delivered', 'bounced', 'opened', 'clicked', 'unsubscribed'] as const),
   ...(['moved_away', 'moved_here'] as const),
 ] as const satisfies readonly (keyof AutomationStepCounts)[]
 
-/** A counter of an automation. */
 export type RunColumn = (typeof runColumns)[number]
-/** A counter of a step. */
 export type StepColumn = (typeof stepColumns)[number]
 
-/** What a transaction adds to the counters of automations and of their steps, written at its end. */
+/**
+ * What a transaction adds to the counters of automations and of their steps; it is written at the transaction's end.
+ */
 export interface RunTally {
   run(automationId: string, column: RunColumn, change: number): void
   step(stepId: number, column: StepColumn, change?: number): void
@@ -56,11 +56,11 @@ function add<Id, Column>(
   sums.set(id, row)
 }
 
-/** The rows as SQLite takes them: an id, then a number for each column. */
+/** The rows in SQLite's form: an id, then a number for each column. */
 const jsonOf = (sums: Map<string | number, number[]>) =>
   JSON.stringify([...sums].map(([id, row]) => [id, ...row]))
 
-/** For `set`: each column plus its cell. */
+/** For `set`: each column plus its value from the row. */
 const raised = (columns: readonly string[]) =>
   Object.fromEntries(
     columns.map((column, place) => [

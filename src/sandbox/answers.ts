@@ -42,7 +42,7 @@ export async function testMailsAnswer(
   return { messages: page.map(shownSummary), ...more }
 }
 
-/** One of them, whole; throws a 404. */
+/** One mail, whole; throws a 404. */
 export async function testMailAnswer(inbox: TestInboxOf, id: number) {
   const message = await findMessage(inbox, id, { whole: true })
   if (message === undefined) {
@@ -51,7 +51,7 @@ export async function testMailAnswer(inbox: TestInboxOf, id: number) {
   return shownMessage(message)
 }
 
-/** What is answered when an inbox was emptied. */
+/** The answer after an inbox was emptied. */
 export const clearedAnswer = (cleared: number) => ({ cleared })
 
 const shownSummary = (message: SandboxSummary) => ({
@@ -65,7 +65,7 @@ const shownSummary = (message: SandboxSummary) => ({
   checks: checksOf(message),
 })
 
-/** DKIM, SPF and DMARC in a word each; null until they are done. */
+/** DKIM, SPF and DMARC in a word each; null until the checks are done. */
 function checksOf({ verdicts }: SandboxSummary) {
   if (verdicts === undefined) return null
   const { dkim, spf, dmarc } = verdicts

@@ -12,7 +12,7 @@ export interface CaretakerDeps {
   log: Log
   resolver: Resolver
   config: { keepMessages: number }
-  /** It looks after the inboxes of accounts, and not after that of the sandbox. */
+  /** Looks after the inboxes of accounts instead of that of the sandbox. */
   ofAccounts?: boolean
 }
 
@@ -24,29 +24,29 @@ export interface Caretaker {
   close(): Promise<void>
 }
 
-// A check is mostly hashing in this one thread; more at a time would only hold more mails.
+// A check is mostly hashing in this one thread; more at a time would only keep more mails in memory.
 const checksAtOnce = 4
 // How far a long burst may overshoot `keepMessages`.
 const trimEvery = 100
 // The rest after a fault of the storage.
 const retryMs = 5_000
-// Measured 2026-11: checks without a break cut what 20 connections give in from 1,270 mails/s to 250.
+// Measured 2026-11: checks without a break cut the mails that 20 connections deliver from 1,270/s to 250.
 const breakMs = 50
 
 /**
- * What is done to a mail after its 250: the checks, then making room. The queue is the table itself
- * (`verdicts` is null), so that a burst costs no memory and a restart checks what was left.
+ * The work on a mail after its 250: the checks, then making room. The queue is the table itself (`verdicts` is null),
+ * so that a burst costs no memory and a restart checks what was left.
  */
 export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
   const { store, clock, log } = deps
   const check = makeChecks(deps.resolver, log)
   const closing = new AbortController()
-  /** Those that met a fault of their own, until the next start. */
+  /** Mails whose check failed for a fault of their own; they are left alone until the next start. */
   const faulty = new Set<number>()
-  // Rung from the start: the last run may have left mails unchecked, or a larger `keepMessages`.
+  // It starts as if rung: the last run may have left mails unchecked, or had a larger `keepMessages`.
   let rings = 1
   let wake = () => {}
-  /** The accounts whose inbox has got some since it was last trimmed. */
+  /** The accounts whose inbox has got mails since it was last trimmed. */
   const grown = new Set<string>()
 
   async function checkSome(): Promise<number> {
@@ -98,7 +98,7 @@ export async function startCaretaker(deps: CaretakerDeps): Promise<Caretaker> {
       rings = 0
       const checked = await checkSome()
       if (closing.signal.aborted) return
-      // While mail arrives it comes first, and the checks take what it leaves.
+      // While mail arrives it comes first, and the checks get the time that is left.
       if (rings > 0) await pause(clock, breakMs, closing.signal)
       if (checked > 0 && sinceTrim < trimEvery) continue
       await trim()

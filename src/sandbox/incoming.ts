@@ -1,6 +1,6 @@
 import type { SMTPServerDataStream } from 'smtp-server'
 
-/** What a client is told instead of a 250, with its enhanced code. */
+/** The reply that a client gets instead of a 250, with its enhanced code. */
 export class SandboxRefusal extends Error {
   constructor(
     readonly responseCode: number,
@@ -40,8 +40,8 @@ export interface SandboxBytes {
 }
 
 /**
- * The whole message, read to its end even when it is not kept: a client hears a refusal only after
- * its final dot. Rejects with a `Refusal`: too large, no room, or the client went away.
+ * The whole message, read to its end even when it is not kept: a client reads a refusal only after its final dot.
+ * Rejects with a `SandboxRefusal`: too large, no room, or the client went away.
  */
 export function collect(stream: SMTPServerDataStream, room: SandboxRoom): Promise<SandboxBytes> {
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ export function collect(stream: SMTPServerDataStream, room: SandboxRoom): Promis
       if (refusal !== undefined) return reject(refusal)
       resolve({ raw: Buffer.concat(chunks), release })
     })
-    // After an end this changes nothing; without one the client has gone.
+    // After the message's end this changes nothing; without an end the client has gone.
     const gone = () => {
       if (stream.readableEnded) return
       drop(new SandboxRefusal(451, '4.4.2 The connection was lost'))

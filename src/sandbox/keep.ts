@@ -4,7 +4,7 @@ import { glimpseHeader } from '../mime/index.js'
 import { idsIn, type Store } from '../store/index.js'
 import { type Inbox, isIn } from './inbox.js'
 
-/** Whose inbox a mail goes into, and which mail of the account it is a copy of. */
+/** The account whose inbox a mail goes into, and the account's mail of which it is a copy. */
 export interface Owner {
   accountId: string
   emailId: string
@@ -42,7 +42,7 @@ export async function keepMessage(
   return id
 }
 
-/** Few enough that the turn to write is soon passed on, even when each row is a mail of 25 MiB. */
+/** Few enough that others soon get their turn to write, even when each row is a mail of 25 MiB. */
 export const batch = 20
 
 /** Deletes the oldest of an inbox beyond `keep`, unless `signal` says stop. */
@@ -57,7 +57,7 @@ export async function trimMessages(
 
 type InboxStore = Inbox & Pick<Store, 'write'>
 
-/** Deletes every message of an inbox up to and including `newest`, in short transactions; tells how many. */
+/** Deletes every message of an inbox up to and including `newest`, in short transactions; resolves with how many. */
 export async function deleteUpTo(
   inbox: InboxStore,
   newest: number,
@@ -85,7 +85,7 @@ export async function deleteUpTo(
   return deleted
 }
 
-/** Deletes these messages of an inbox; tells how many were there. */
+/** Deletes these messages of an inbox; resolves with how many were there. */
 export async function deleteMessages(inbox: InboxStore, ids: readonly number[]): Promise<number> {
   const { numDeletedRows } = await inbox.write((tx) =>
     tx
@@ -97,14 +97,14 @@ export async function deleteMessages(inbox: InboxStore, ids: readonly number[]):
   return Number(numDeletedRows)
 }
 
-/** The newest message that is not among the newest `keep`, or lies behind as many bytes as an account may have. */
+/** The newest message that is not among the newest `keep`, or comes after as many bytes as an account may have. */
 async function newestBeyond(inbox: Inbox, keep: number): Promise<number | undefined> {
   if (inbox.accountId !== undefined) return await newestBeyondBytes(inbox, keep)
   const row = await newestFirst(inbox).limit(1).offset(keep).executeTakeFirst()
   return row?.id
 }
 
-/** Of an account's inbox: a program that tests large mails must not fill the disk of the others. */
+/** The limit of an account's inbox: a program that tests large mails must not fill the disk for the others. */
 const mostAccountBytes = 64 * 1_024 * 1_024
 
 async function newestBeyondBytes(inbox: Inbox, keep: number): Promise<number | undefined> {

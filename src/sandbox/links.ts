@@ -1,6 +1,6 @@
 import { htmlParser } from '../mime/index.js'
 
-/** Every link of a mail once: where its HTML leads, in their order, and then those that the text alone has. */
+/** Every link of a mail once: those of its HTML in their order, and then those that only the text has. */
 export function linksIn(html: string, text: string): string[] {
   const links = new Set<string>()
   const parser = new (htmlParser().Parser)({
@@ -13,7 +13,7 @@ export function linksIn(html: string, text: string): string[] {
   return [...links]
 }
 
-/** Addresses that stand in a text, without the full stop behind them. */
+/** The addresses in a text, without a full stop after them. */
 export function linksInText(text: string): string[] {
   return [...text.matchAll(/https?:\/\/[^\s<>"')\]]+/g)].map(([link]) =>
     link.replace(/[.,;:!?]{1,9}$/, ''),

@@ -11,7 +11,7 @@ import { ofDomains, type SeenInbox } from './of-domains.js'
 export interface SandboxSummary {
   id: number
   receivedAt: number
-  /** The envelope's; empty for the null sender. */
+  /** The envelope's sender; empty for the null sender. */
   mailFrom: string
   recipients: string[]
   subject: string
@@ -25,11 +25,11 @@ export interface SandboxSummary {
   warnings: string[]
   /** Undefined while the checks are still to come. */
   verdicts: Verdicts | undefined
-  /** In an account's inbox, the mail that it is a copy of. */
+  /** In an account's inbox, the mail of which it is a copy. */
   emailId: string | null
 }
 
-/** A mail with what stands in it. */
+/** A mail with its content. */
 export interface SandboxMessage extends SandboxSummary {
   content: MessageContent
 }
@@ -41,7 +41,7 @@ interface ListOptions {
   filter?: MessageFilter
 }
 
-/** The newest first; `before` is the id after which the page before ended. */
+/** The newest first; `before` is the id with which the page before ended. */
 export async function listMessages(
   inbox: SeenInbox,
   options: ListOptions,
@@ -64,7 +64,10 @@ const listedRows = (inbox: Inbox, { before, search, filter = {}, limit }: ListOp
 
 const chunk = 200
 
-/** Chunk by chunk until there are enough that the key may see; an inbox has a bounded number of messages. */
+/**
+ * Reads chunk by chunk until there are enough messages that the key may see; an inbox has a bounded number of
+ * messages.
+ */
 async function seenRows(inbox: SeenInbox, options: ListOptions): Promise<SandboxMessageRow[]> {
   const found: SandboxMessageRow[] = []
   let { before } = options
@@ -91,7 +94,7 @@ export async function countMessages(inbox: Inbox, search?: string): Promise<numb
   return count
 }
 
-/** `whole`: however long it is; else only as far as it can be read in a moment. */
+/** `whole`: reads the message however long it is; else only as much as can be read in a moment. */
 export async function findMessage(
   inbox: SeenInbox,
   id: number,
@@ -109,7 +112,7 @@ export async function findMessage(
   return { ...summary(row), content: await readMessageContent(raw, { whole }) }
 }
 
-/** What a message must have; texts in any case of ASCII letters. */
+/** What a message must have; the case of ASCII letters does not matter. */
 export interface MessageFilter {
   /** One of the envelope's recipients, whole. */
   to?: string
@@ -117,7 +120,7 @@ export interface MessageFilter {
   from?: string
   /** A part of the subject. */
   subject?: string
-  /** Only what came later than the message with this id. */
+  /** Only messages that came after the one with this id. */
   after?: number
   /** Only copies of this mail. */
   emailId?: string
@@ -161,14 +164,14 @@ export async function rawMessage(inbox: Inbox, id: number): Promise<Buffer | und
   return row?.raw
 }
 
-/** Deletes what is there now, not what arrives meanwhile; tells how many. */
+/** Deletes the messages that are there now, and none that arrives meanwhile; resolves with how many. */
 export async function clearMessages(inbox: SeenInbox & Pick<Store, 'write'>): Promise<number> {
   if (inbox.domains) return await clearSeen(inbox)
   const newest = await newestId(inbox)
   return newest === 0 ? 0 : await deleteUpTo(inbox, newest)
 }
 
-/** Those that the key may see, in short transactions. */
+/** Deletes those that the key may see, in short transactions. */
 async function clearSeen(inbox: SeenInbox & Pick<Store, 'write'>): Promise<number> {
   let deleted = 0
   let before = (await newestId(inbox)) + 1
@@ -183,7 +186,7 @@ async function clearSeen(inbox: SeenInbox & Pick<Store, 'write'>): Promise<numbe
   }
 }
 
-/** What is true of the messages that a filter wants. */
+/** The condition that the messages of a filter fulfil. */
 function fits({ to, from, subject, after, emailId }: MessageFilter): Expression<SqlBool> {
   const tests = [
     ...(after === undefined ? [] : [sql<SqlBool>`sandbox_messages.id > ${after}`]),
@@ -195,7 +198,7 @@ function fits({ to, from, subject, after, emailId }: MessageFilter): Expression<
   return tests.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(tests, sql` and `)}`
 }
 
-/** Whether any of what a list shows has this text. */
+/** Whether anything that a list shows has this text. */
 function matches(search: string): Expression<SqlBool> {
   const columns = ['subject', 'header_from', 'mail_from', 'rcpt_to'] as const
   const tests = columns.map((column) => likeAnyCase(column, search))
@@ -229,9 +232,8 @@ const command =
   /^([^<]{0,20})<((?:"(?:[^"\\]|\\.){0,100}"|[^<>\s"]{1,100})@[^<>\s"@]{1,300})>(.*)$/s
 
 /**
- * smtp-server splits at the first space and at each @, and so refuses quoted local parts that have
- * them (RFC 5321 §4.1.2); nor does it take what a few real servers do. It reads a path in its place,
- * and with that the parameters.
+ * smtp-server splits at the first space and at each @, and so refuses quoted local parts that have them (RFC 5321
+ * §4.1.2), and other forms that a few real servers take. This reads the path instead, and the parameters after it.
  */
 export function takeAllAddresses(server: SMTPServer): void {
   const connect = server.connect.bind(server)
@@ -254,7 +256,7 @@ function readPaths(connection: Connection): void {
   }
 }
 
-/** What is wrong with addresses that were taken all the same, each with its address. */
+/** What is wrong with addresses that were accepted all the same, with each address. */
 const warningsOf = (recipients: readonly string[]): string[] =>
   recipients.flatMap((address) => {
     const warning = parseMailbox(address)?.warning

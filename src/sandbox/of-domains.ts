@@ -2,12 +2,13 @@ import { parseMailbox } from '../mime/index.js'
 import { idsIn } from '../store/index.js'
 import type { Inbox } from './inbox.js'
 
-/** An inbox as a key sees it: where it is limited to domains, copies of mails from these alone. */
+/** An inbox as a key sees it: a key that is limited to domains sees only copies of mails from these. */
 export type SeenInbox = Inbox & { domains?: readonly string[] | null }
 
 /**
- * Those messages that the inbox's key may see. By the mails that they are copies of, as for `GET /v1/emails/:id`: what
- * a message's own header says may be a name that looks like an address. A copy of a mail that is gone is of no domain.
+ * The messages that the inbox's key may see. The mail of which a message is a copy decides, as for `GET
+ * /v1/emails/:id`: the message's own header may have a name that looks like an address. A copy of a mail that is gone
+ * belongs to no domain.
  */
 export async function ofDomains<M extends { email_id: string | null }>(
   { read, domains }: SeenInbox,

@@ -7,9 +7,9 @@ import type { Store } from '../store/index.js'
 const maxAgeMs = 2_000
 
 /**
- * A DNS in which every domain's records are published as `posthorn domain` shows them. All mail
- * reaches the sandbox from loopback, so loopback is among the appliance's addresses: SPF then says
- * what it would of a mail from the real ones. Unknown names are `nxdomain`: nothing leaves the machine.
+ * A DNS in which every domain's records are published as `posthorn domain` shows them. All mail reaches the sandbox
+ * from loopback, so loopback is among the appliance's addresses: SPF then gives the result that a mail from the real
+ * addresses would get. Unknown names are `nxdomain`: nothing leaves the machine.
  */
 export function publishedResolver(
   { store, clock }: { store: Pick<Store, 'read'>; clock: Clock },

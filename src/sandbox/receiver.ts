@@ -18,18 +18,21 @@ export interface SandboxReceiverDeps {
   log: Log
   /** Answers the checks of DKIM, SPF and DMARC. */
   resolver: Resolver
-  /** Whose a mail from this return path is: only what is somebody's is taken. Default: all is the sandbox's. */
+  /**
+   * The owner of a mail from this return path: a mail without an owner is refused. Default: all mail belongs to the
+   * sandbox.
+   */
   ownerOf?: (mailFrom: string) => Promise<Owner | undefined>
   config: {
     /** Default 127.0.0.1. */
     host?: string
     /** 0 takes a free one. */
     port: number
-    /** The oldest beyond this many are deleted. */
+    /** The oldest messages beyond this number are deleted. */
     keepMessages: number
     /**
-     * How much all mails that arrive at one moment may take. Default 64 MiB; one is held about three times while
-     * stored.
+     * How many bytes all mails that arrive at the same time may take. Default 64 MiB; a mail is held about three
+     * times while it is stored.
      */
     maxHeldBytes?: number
   }
@@ -62,7 +65,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
     try {
       const { mailFrom } = session.envelope
       const owner = await ownerOf?.(mailFrom === false ? '' : mailFrom.address)
-      // Another program of this machine may find the port; what it brings is nobody's.
+      // Another program on this machine may find the port; the mail that it brings has no owner.
       if (ownerOf !== undefined && owner === undefined) {
         throw new SandboxRefusal(550, '5.7.1 Only mail of test keys is taken here')
       }
@@ -79,7 +82,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
     banner: 'catch-all, relays nothing',
     size: maxMessageBytes,
     rejectOversized: true,
-    maxRecipients: 100, // RFC 5321 §4.5.3.1.8: the least; the rest gets a 452 and is sent again
+    maxRecipients: 100, // RFC 5321 §4.5.3.1.8: the minimum; further recipients get a 452 and are sent again
     maxClients: 600,
     authOptional: true,
     disabledCommands: ['AUTH'],
@@ -99,7 +102,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
   })
   takeAllAddresses(server)
   codeReplies(server)
-  // Clients that vanish or fail a handshake; nothing that an operator could do about.
+  // Clients that vanish or fail a handshake: an operator could do nothing about them.
   server.on('error', (error) => log.debug({ error }, 'Sandbox connection failed'))
 
   try {
@@ -126,7 +129,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
   }
 }
 
-/** The reply for what went wrong: our own refusal, or that it may be tried again. */
+/** The reply after a fault: our own refusal, or a temporary one. */
 function asReply(error: unknown, log: Log): Error {
   if (error instanceof SandboxRefusal) return error
   log.error({ error }, 'Sandbox could not keep a mail')

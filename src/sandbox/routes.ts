@@ -9,7 +9,7 @@ import { clearMessages } from './messages.js'
 /** The test inbox of an account, by the API. */
 export function testInboxRoutes(api: Api<Principal>, { store }: { store: Store }): void {
   const { read, write } = store
-  // A key that is limited to domains sees and clears what was sent from these alone.
+  // A key that is limited to domains sees and clears only what was sent from these.
   const inboxOf = ({ accountId, domains }: Principal) => ({ read, accountId, domains })
 
   serve(api, operations.listTestMails, ({ account, query }) =>

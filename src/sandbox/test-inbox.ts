@@ -2,7 +2,7 @@ import { openSandboxReceiver, type SandboxReceiver, type SandboxReceiverDeps } f
 
 /** The accounts' test inboxes, where all mail of test keys goes. */
 export interface TestInbox {
-  /** Where its server is; it listens, on loopback, from the first mail on. */
+  /** The address of its server, which listens on loopback from the first mail on. */
   address(): Promise<{ host: string; port: number }>
   close(): Promise<void>
 }
@@ -17,7 +17,7 @@ export function makeTestInbox({ keepMessages, ...deps }: TestInboxDeps): TestInb
   return {
     async address() {
       receiver ??= openSandboxReceiver({ ...deps, config: { port: 0, keepMessages } })
-      // An attempt that could not be made is made again by the next mail.
+      // If the server could not be opened, the next mail tries again.
       receiver.catch(() => {
         receiver = undefined
       })

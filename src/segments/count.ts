@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
-import { sampleContacts, scaled } from '../contacts/index.js'
+import { erasedContacts, sampleContacts, scaled } from '../contacts/index.js'
 import { type Rule, ruleHolds } from '../rules/index.js'
-import type { Read } from '../store/index.js'
+import { idsIn, type Read } from '../store/index.js'
 import type { SuppressionReason } from '../suppression/index.js'
 import { loadFacts } from './facts.js'
 
@@ -13,6 +13,8 @@ export interface PeopleCount {
   bounced: number
   complained: number
   suppressed: number
+  /** How many of those were erased on request and added again; undefined where that takes too long to find out. */
+  erased: number | undefined
   /** How many contacts were looked at, where that were not all: then the numbers are about. */
   sample: number | null
 }
@@ -34,10 +36,14 @@ export async function countPeople(
 ): Promise<PeopleCount> {
   const now = clock.now()
   const tally = { count: 0, mailable: 0, unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0 }
+  const erasedIds = await erasedContacts(read, accountId)
+  const erased = new Set(erasedIds)
+  let erasedFound = 0
   const of = await sampleContacts(read, accountId, async (contacts) => {
     for (const facts of await loadFacts(read, accountId, contacts, { rules: [rule], now })) {
       if (!ruleHolds(rule, facts)) continue
       tally.count++
+      if (facts.why === 'manual' && erased.has(facts.contact.id)) erasedFound++
       tally[facts.why === null ? 'mailable' : countNameOf[facts.why]]++
     }
   })
@@ -48,6 +54,26 @@ export async function countPeople(
     bounced: scaled(tally.bounced, of),
     complained: scaled(tally.complained, of),
     suppressed: scaled(tally.suppressed, of),
+    erased: erasedIds && scaled(erasedFound, of),
     sample: of.sample,
   }
+}
+
+/** How many of a segment's people were erased on request and added again; undefined where that takes too long to find out. */
+export async function erasedIn(
+  read: Read,
+  accountId: string,
+  { id, suppressed }: { id: string; suppressed: number },
+): Promise<number | undefined> {
+  if (suppressed === 0) return 0
+  const erased = await erasedContacts(read, accountId)
+  if (erased === undefined || erased.length === 0) return erased?.length
+  const rows = await read
+    .selectFrom('segment_members')
+    .select('contact_id')
+    .where('segment_id', '=', id)
+    .where('contact_id', 'in', idsIn(erased, 'text'))
+    .where('why', '=', 'manual')
+    .execute()
+  return rows.length
 }

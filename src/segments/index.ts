@@ -6,7 +6,7 @@
 export { segmentAnswer } from './answers.js'
 export { audienceIn, audiencePathFault, type NamedAudience, readAudience } from './asked.js'
 export { lastMark, segmentsBehind, segmentsFilling } from './behind.js'
-export { countNameOf, countPeople, type PeopleCount } from './count.js'
+export { countNameOf, countPeople, erasedIn, type PeopleCount } from './count.js'
 export { loadFacts } from './facts.js'
 export {
   engagementFields,
@@ -27,6 +27,7 @@ export {
   requireSegment,
   type Segment,
   type SegmentUse,
+  segmentsAskingFor,
   segmentsOfContact,
   shownSegment,
   type UsesOfSegment,

@@ -121,7 +121,7 @@ async function describedFault(
   const types = new Map(fields.map(({ name, type }) => [`${ownFields}${name}`, type]))
   for (const { field, operator, value } of own) {
     const fault = senseless(describedKinds[types.get(field) ?? ''], operator, value)
-    if (fault !== undefined) return `${field}: ${fault}`
+    if (fault !== undefined) return `${field}: ${fault.message}`
   }
   return undefined
 }

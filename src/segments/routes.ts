@@ -45,7 +45,8 @@ export function segmentRoutes(api: Api<Principal>, deps: SegmentRouteDeps): void
     await refuseUnknown(read, accountId, rule)
     const unknown = await mailedUnknown(read, rule)
     if (unknown !== undefined) throw new ApiError('validation_error', `rule: ${unknown}`)
-    return await countPeople({ read, clock: deps.clock }, accountId, rule)
+    const { erased: _, ...counts } = await countPeople({ read, clock: deps.clock }, accountId, rule)
+    return counts
   })
 
   serve(api, operations.getSegment, ({ account, params }) =>

@@ -138,15 +138,16 @@ export interface SegmentUse {
   name: string
 }
 
-/** Other segments that ask for this one. */
+/** Segments that ask for this one, or for a list. */
 export async function segmentsAskingFor(
   read: Read,
   accountId: string,
   id: string,
+  thing: 'segment' | 'list' = 'segment',
 ): Promise<SegmentUse[]> {
   const rows = await rowsOfAccount(read, accountId)
   return rows
-    .filter((row) => namedIn(toNode(row).rule).get('segment')?.has(id) === true)
+    .filter((row) => namedIn(toNode(row).rule).get(thing)?.has(id) === true)
     .map((row) => ({ kind: 'segment', id: row.id, name: row.name }))
 }
 

@@ -7,15 +7,17 @@ import { messageOf } from '../errors/index.js'
 export interface SetupAnswers {
   /** The name by which other servers know this machine (EHLO, PTR). */
   hostName: string
-  /** The addresses from which the world sees our mail come; behind NAT none of them is on an interface. */
+  /** The addresses from which the world sees our mail come; behind NAT no interface has any of them. */
   addresses: readonly string[]
   /** The first sending domain. */
   domain: string
-  /** Whom the appliance tells what is wrong; also gets postmaster@ and abuse@. Empty in the sandbox alone. */
+  /**
+   * The address that gets the appliance's alarms, and the mail to postmaster@ and abuse@. Empty only in the sandbox.
+   */
   operator: string
   /** `acme`: Posthorn gets certificates and speaks TLS itself; `proxy`: another program does. */
   certificates: 'acme' | 'proxy'
-  /** Receivers know the addresses as senders of mail already, so that they need no warm-up. */
+  /** Receivers already know the addresses as senders of mail, so they need no warm-up. */
   isKnownSender: boolean
   route: 'direct' | 'sandbox'
 }
@@ -66,11 +68,11 @@ function readOperator(text: string): AnswerReading<string> {
   return { value: address }
 }
 
-/** Addresses that the world cannot see us from, as they are of a private network or of documentation. */
+/** Addresses from which the world cannot see us, because they belong to a private network or to documentation. */
 export const unseen = (addresses: readonly string[]): string[] =>
   addresses.filter((address) => !isPublicAddress(address))
 
-/** What a trial takes for answers: nothing leaves the machine, and nobody has to be asked. */
+/** The answers of a trial: nothing leaves the machine, so nobody has to be asked. */
 export const sandboxAnswers: SetupAnswers = {
   hostName: 'localhost',
   addresses: ['127.0.0.1'],

@@ -11,10 +11,10 @@ interface TrialDeps {
   clock: Clock
 }
 
-// What `setup --sandbox` and the quickstart call the account.
+// The names that `setup --sandbox` and the quickstart give the account.
 const trialNames: readonly string[] = [sandboxAnswers.domain, 'Sandbox']
 
-/** OperatorError where mail of the trial waits: from a server it would leave for its real recipients. */
+/** Throws an OperatorError where mail of the trial waits: a server would send it to its real recipients. */
 export async function refuseWaitingTrial(read: Read): Promise<void> {
   const waiting = await read.selectFrom('queue').select('id').limit(1).executeTakeFirst()
   if (waiting === undefined) return
@@ -27,8 +27,8 @@ export async function refuseWaitingTrial(read: Read): Promise<void> {
 }
 
 /**
- * Takes away what was only true while no mail left the machine, and would be wrong of a server: the trial's domain, the
- * trust in others, how far its addresses are in their warm-up, and the account's name, which becomes `name`. May be done
+ * Removes what was only true while no mail left the machine, and would be wrong for a server: the trial's domain, the
+ * trust in others, the warm-up of its addresses, and the account's name, which becomes `name`. It may be called
  * again. Returns what was done, a line each.
  */
 export async function endTrial({ store, clock }: TrialDeps, name: string): Promise<string[]> {

@@ -25,16 +25,16 @@ interface FirstWanted {
   domain: string
   /** Id or name; else the only account, or a new one with the domain's name. */
   account: string | undefined
-  /** The domain is verified by word: in the sandbox nobody asks the DNS. */
+  /** The domain counts as verified without a look: in the sandbox nobody asks the DNS. */
   trust: boolean
-  /** An earlier run was broken off, perhaps before it could show the key that it had made. */
+  /** An earlier run was broken off, perhaps before it showed the key that it had made. */
   wasBrokenOff: boolean
 }
 
-/** What there is afterwards. */
+/** The account, key and domain afterwards. */
 export interface First {
   account: { id: string; name: string; isNew: boolean }
-  /** Undefined where the account has one already: a key cannot be shown again. */
+  /** Undefined where the account already has a key: a key cannot be shown again. */
   apiKey: string | undefined
   domain: Domain
   domainIsNew: boolean
@@ -58,7 +58,7 @@ export async function makeFirst(deps: FirstDeps, wanted: FirstWanted): Promise<F
   }
 }
 
-/** The account that is meant: by its name, by the domain, or because it is the only one. */
+/** The account that is meant: the one of that name, the domain's, or the only one. */
 async function chosen(
   { store: { read } }: FirstDeps,
   { account, domain }: FirstWanted,
@@ -78,8 +78,8 @@ async function chosen(
 }
 
 /**
- * A key for an account that has none. One of a run that was broken off, and that nobody has used,
- * is replaced: nobody may have seen it.
+ * A key for an account that has none. A key from a run that was broken off, and that nobody has used, is replaced:
+ * perhaps nobody has seen it.
  */
 async function firstKey(
   deps: FirstDeps,

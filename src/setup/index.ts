@@ -1,7 +1,7 @@
 /**
  * `posthorn setup`: from a machine with Posthorn installed to one that runs, and what its operator has to do
- * elsewhere. What must hold: nothing that a person wrote or made is replaced, but for a trial's domain; each step may be the second time
- * that it is done, after a kill at any point; the records that are printed are those that the doctor looks for.
+ * elsewhere. What must hold: nothing that a person wrote or made is replaced, except a trial's domain; each step may
+ * be done a second time, after a kill at any point; the records that are printed are those that the doctor looks for.
  */
 export {
   type AnswerReading,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { canonicalAddress, isPublicAddress, type Resolver } from '../dns/index.js'
 
-/** What this machine says about itself; injected, as tests have another. */
+/** What this machine says about itself; injected, because tests use other facts. */
 export interface MachineFacts {
   /** As `hostname -f` says. */
   hostName: string
@@ -13,13 +13,13 @@ export interface MachineFacts {
 export interface MachineGuess {
   hostName: string | undefined
   addresses: readonly string[]
-  /** Why an address of this machine is not among them; a sentence each. */
+  /** Why an address of this machine was left out; a sentence for each. */
   leftOut: string[]
 }
 
 /**
- * What the answers probably are. One IPv4 address, that whose reverse name is a host's own where there are several;
- * an IPv6 address only with a reverse name, as large receivers refuse all mail from one without.
+ * What the answers probably are. It takes one IPv4 address; of several, the one whose reverse name is a host's own.
+ * It takes an IPv6 address only with a reverse name, because large receivers refuse all mail from one without.
  */
 export async function guessMachine(
   resolver: Resolver,
@@ -57,7 +57,7 @@ export async function guessMachine(
 const isOwnName = (name: string) =>
   name.includes('.') && !/\.(local|localdomain|internal|lan|home|arpa)$/i.test(name)
 
-/** `static.25.2.0.192.clients.provider.example`: a name that whoever gave the address has made of it. */
+/** `static.25.2.0.192.clients.provider.example`: a name that the provider has made from the address. */
 function isProviders(name: string, address: string): boolean {
   if (isIP(address) === 6) return /([0-9a-f]{4}[-.:]?){3}/i.test(name.split('.')[0] ?? '')
   const octets = address.split('.')

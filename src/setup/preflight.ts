@@ -5,7 +5,7 @@ import { checkOutboundPort, type Finding, findingsOf, judgeDns } from '../doctor
 import type { SetupAnswers } from './answers.js'
 import { takenPorts } from './system.js'
 
-/** What looking before the start needs. */
+/** What the look before the start needs. */
 interface PreflightDeps {
   config: Config
   clock: Clock
@@ -13,11 +13,13 @@ interface PreflightDeps {
   random: () => number
 }
 
-// Somebody waits for it, and a port that is closed says nothing at all.
+// Somebody waits for the result, and a blocked port never answers.
 const stepMs = 3_000
 const totalMs = 15_000
 
-/** Finds what stands in the way on this machine, before anything is made: DNS, port 25 outward, our own ports. */
+/**
+ * Finds what would prevent the start on this machine, before anything is made: DNS, port 25 outward, our own ports.
+ */
 export async function preflight(deps: PreflightDeps, ports: readonly number[]): Promise<Finding[]> {
   const { config, clock } = deps
   const quick = {

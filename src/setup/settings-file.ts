@@ -4,10 +4,10 @@ import { isIP } from 'node:net'
 import { type Config, seenSourceAddresses } from '../config/index.js'
 import type { SetupAnswers } from './answers.js'
 
-/** `ours`: as setup wrote it, so that setup may write it anew; `theirs`: a person has had a hand in it. */
+/** `ours`: unchanged since setup wrote it, so setup may write it anew; `theirs`: a person has changed it. */
 export type FoundSettings = 'none' | 'ours' | 'theirs'
 
-/** What the file depends on beside the answers. */
+/** What the file needs beside the answers. */
 interface SettingsDeps {
   /** The addresses of all interfaces: mail cannot leave from any other. */
   ownAddresses: readonly string[]
@@ -15,7 +15,7 @@ interface SettingsDeps {
   example: string
 }
 
-/** The short file of settings: what was asked, and where the rest is found. */
+/** The short settings file: the answers, and where the other settings are explained. */
 export function settingsText(answers: SetupAnswers, deps: SettingsDeps): string {
   const sections = Object.entries(sectionsOf(answers, deps)).map(
     ([name, lines]) => `[${name}]\n${lines.join('\n')}\n`,
@@ -84,8 +84,8 @@ function sectionsOf(answers: SetupAnswers, { ownAddresses }: SettingsDeps) {
 }
 
 /**
- * The machine's own address for each that the world sees: itself, or behind 1:1 NAT the only one of its family. Undefined:
- * for one of them it cannot be told.
+ * The machine's own address for each that the world sees: the same one, or behind 1:1 NAT the only one of its family.
+ * Undefined where this is not clear for one of them.
  */
 function boundTo(addresses: readonly string[], own: readonly string[]): string[] | undefined {
   const found = addresses.map((address) => {
@@ -100,7 +100,7 @@ function boundTo(addresses: readonly string[], own: readonly string[]): string[]
 // Loopback (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and link-local (RFC 3927, RFC 4291 §2.5.6): no mail leaves from these.
 const isLocal = /^(127\.|169\.254\.|::1$|fe[89ab])/i
 
-/** Behind NAT what SPF records, PTR and the doctor go by. */
+/** Behind NAT: the addresses for SPF records, PTR and the doctor. */
 function seenAsLines(bound: readonly string[], seen: readonly string[]): string[] {
   const pairs = bound.flatMap((own, i) =>
     own === seen[i] ? [] : [`${quoted(own)} = ${quoted(seen[i] ?? own)}`],
@@ -123,13 +123,13 @@ const sandboxSections = ({ hostName, addresses }: SetupAnswers): Record<string, 
   inbound: ['host = "127.0.0.1"', 'port = 2526'],
 })
 
-// A comment that the next run reads, as no setting says this.
+// The next run reads this comment, because no setting has it.
 const notedBy = '# The world sees mail come from'
 
-// TOML's basic strings are JSON's, for what names and addresses are made of.
+// For the characters of names and addresses, TOML's basic strings are written like JSON's.
 const quoted = (text: string) => JSON.stringify(text)
 
-/** Whose the file is that stands there. */
+/** Whether there is a file, and whose it is. */
 export function foundSettings(file: string): FoundSettings {
   if (!existsSync(file)) return 'none'
   const text = readFileSync(file, 'utf8')
@@ -143,7 +143,7 @@ const markOf = (body: string) => createHash('sha256').update(body).digest('hex')
 
 const warmUpOf = (isKnownSender: boolean) => (isKnownSender ? 'off' : 'auto')
 
-/** What settings that are in effect say otherwise than the answers, a line each. */
+/** Where the settings in effect differ from the answers, a line each. */
 export function settingsDifferences(config: Config, answers: Partial<SetupAnswers>): string[] {
   const { outbound, operator, tls } = config
   const pairs: [setting: string, inEffect: string, answered: string | undefined][] = [
@@ -163,7 +163,7 @@ export function settingsDifferences(config: Config, answers: Partial<SetupAnswer
     .map(([setting, inEffect, answered]) => `${setting} is "${inEffect}", not "${answered}"`)
 }
 
-/** The answers that settings in effect, and the file that they are from, give, as far as they do. */
+/** The answers that can be read from the settings in effect and from their file. */
 export function answersIn(
   { outbound, operator, tls, http }: Config,
   file: string,

@@ -4,19 +4,19 @@ import { run, serviceName } from './system.js'
 /** Whether the service runs, and if not, why. */
 export type StartedService =
   | { state: 'running'; isNew: boolean }
-  /** `command`: by which the operator starts it. */
+  /** `command`: the command that starts it. */
   | { state: 'not started'; why: string; command: string }
 
-/** What speaks for and against starting it. */
+/** What decides whether the service can be started. */
 interface StartWanted {
   isWanted: boolean
-  /** The directories are those that the unit names. */
+  /** True when the directories are those that the unit names. */
   isSystem: boolean
   hasSystemd: boolean
-  /** The settings are new, so that one that runs has to begin anew. */
+  /** True when the settings are new, so that a running service must be restarted. */
   isChanged: boolean
   takenPorts: readonly string[]
-  /** The command where there is no unit. */
+  /** The command to start it where there is no unit. */
   byHand: string
 }
 
@@ -34,7 +34,7 @@ export function startService(wanted: StartWanted): StartedService {
   if (isActive && !isChanged) return { state: 'running', isNew: false }
   if (isActive) run(['systemctl', 'restart', serviceName])
   else {
-    // A unit that was just installed is not known before.
+    // Without this, systemd does not know a unit that was just installed.
     run(['systemctl', 'daemon-reload'])
     run(enable)
   }

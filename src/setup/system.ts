@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
 import type { MachineFacts } from './machine.js'
 
-/** Under this name the service runs, and its files are this user's. */
+/** The name of the service, and of the user to whom its files belong. */
 export const serviceName = 'posthorn'
 export const systemDataDir = '/var/lib/posthorn'
 export const systemConfigDir = '/etc/posthorn'
 
-/** What this machine says of itself. */
+/** What this machine says about itself. */
 export function readMachine(): MachineFacts {
   const { status, stdout } = spawnSync('hostname', ['-f'], { encoding: 'utf8', timeout: 3_000 })
   const addresses = Object.values(networkInterfaces()).flatMap((all) =>
@@ -28,7 +28,7 @@ export interface SystemUser {
 
 /** The user of the service; undefined where the machine does not know one. */
 export function findUser(): SystemUser | undefined {
-  // As NSS sees it, so that users of a directory service count.
+  // Asked through NSS, so that users of a directory service count.
   const { status, stdout } = spawnSync('getent', ['passwd', serviceName], { encoding: 'utf8' })
   const [, , uid, gid] = status === 0 ? stdout.split(':') : []
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined
@@ -65,14 +65,14 @@ export const systemdRuns = () => existsSync('/run/systemd/system')
 export const hasUnit = () =>
   unitDirs.some((folder) => existsSync(join(folder, `${serviceName}.service`)))
 
-/** Installs the unit where no package did; `program` is the command that it starts. */
+/** Installs the unit where no package did; `program` is the command that the unit starts. */
 export function installUnit(template: string, program: string): void {
   const unit = readFileSync(template, 'utf8').replace(
     /^ExecStart=\S+/m,
     () => `ExecStart=${program}`,
   )
   writeFileSync(ownUnitFile, unit)
-  // Whatever the umask: as every unit, for all to read.
+  // Everybody may read it, like every unit, whatever the umask is.
   chmodSync(ownUnitFile, 0o644)
 }
 
@@ -89,7 +89,7 @@ export function run([program = '', ...args]: readonly string[]): void {
   }
 }
 
-/** Which of the TCP ports another program has; those that only root may ask for count as free for others. */
+/** Which of the TCP ports another program uses; ports that only root may open count as free for other users. */
 export async function takenPorts(ports: readonly number[]): Promise<number[]> {
   const taken = await Promise.all(ports.map(async (port) => ((await isTaken(port)) ? [port] : [])))
   return taken.flat()
@@ -100,7 +100,7 @@ function isTaken(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE'))
-    // On every address of IPv4, where nearly every other program listens too.
+    // On all IPv4 addresses, where nearly every other program listens.
     server.listen({ port, host: '0.0.0.0' }, () => server.close(() => resolve(false)))
   })
 }

@@ -8,7 +8,7 @@ export interface Task {
   what: string
 }
 
-/** What is left for the operator, in the order in which it is best done; what the doctor saw done is left out. */
+/** What is left for the operator, in the best order; tasks that the doctor saw done are left out. */
 export function leftToDo(
   answers: SetupAnswers,
   records: readonly WantedRecord[],
@@ -38,7 +38,7 @@ export function leftToDo(
     },
     !isGood('listener') && {
       where: 'in the firewalls, here and at the provider',
-      // 80 with a proxy too: there certificates are proved, and old links begin.
+      // Port 80 is needed with a proxy too: certificates are proved there, and old links begin there.
       what: 'let in TCP ports 25, 80 and 443',
     },
     certificates === 'proxy' &&

@@ -3,22 +3,22 @@ import type { Config } from '../config/index.js'
 import { isBelow, reverseLabels } from '../dns/index.js'
 import { type Domain, domainRecords, recordSettings, spfMechanisms } from '../domains/index.js'
 
-/** A record that somebody has to publish, of the appliance itself or of a sending domain. */
+/** A record that somebody has to publish, for the appliance itself or for a sending domain. */
 export interface WantedRecord {
   purpose: string
   type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR'
   /** The full name, without a trailing dot. */
   host: string
   value: string
-  /** Without the required ones mail is not sent, or refused by many. */
+  /** Without the required ones mail is not sent, or many receivers refuse it. */
   required: boolean
-  /** Who can publish it: reverse names belong to whoever gave the address. */
+  /** Who can publish it: reverse names are in the hands of the provider of the address. */
   where: 'zone' | 'provider'
 }
 
 /**
- * All records that the doctor looks for. `addresses` are those that the world sees; `domain` is left out where its
- * keys are not made yet.
+ * All records that the doctor looks for. `addresses` are those that the world sees; `domain` is left out while its
+ * keys are not made.
  */
 export function wantedRecords(
   config: Config,
@@ -51,13 +51,13 @@ const addressRecords = (host: string, addresses: readonly string[]) =>
     }),
   )
 
-/** The name of an address; only who gave the address can publish it. */
+/** The reverse name of an address; only the provider of the address can publish it. */
 function reverseRecord(address: string, value: string): WantedRecord {
   const host = `${reverseLabels(address)}.${isIP(address) === 6 ? 'ip6' : 'in-addr'}.arpa`
   return { purpose: 'reverse name', type: 'PTR', host, value, required: true, where: 'provider' }
 }
 
-/** Where bounces, complaints and postmaster's mail come to, and that we may send in its name. */
+/** Where bounces, complaints and postmaster's mail arrive, and the permission to send in the host's name. */
 function listenerRecords({ outbound, inbound }: Config, host: string): WantedRecord[] {
   const value = `v=spf1 ${spfMechanisms(outbound).join(' ')} -all`
   const of = { host, required: false, where: 'zone' } as const
@@ -89,7 +89,7 @@ function ofDomain(config: Config, domain: Domain): WantedRecord[] {
     (record): WantedRecord => ({ ...record, purpose: purposes[record.purpose], where: 'zone' }),
   )
   const host = config.outbound.heloName
-  // RFC 7489 §7.1: reports to another organization come only where that one says that it wants them.
+  // RFC 7489 §7.1: reports go to another organization only where that one says that it wants them.
   if (!settings.reportsTo || isBelow(host, domain.name) || isBelow(domain.name, host)) return own
   const authorisation: WantedRecord = {
     purpose: 'DMARC reports',

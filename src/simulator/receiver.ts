@@ -19,15 +19,15 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-// Loopback alone: it takes any mail without a question.
+// Only loopback, because it takes any mail without a question.
 const host = '127.0.0.1'
-// What of a mail a report returns.
+// How much of a mail's header a report returns.
 const keptHeaderBytes = 32 * 1024
-// How often deliveries were put off; the oldest are forgotten, and wait once more.
+// For how many deliveries it remembers how often they were put off; the oldest are forgotten, and put off anew.
 const maxPutOff = 10_000
 const closeTimeoutMs = 500
 
-/** The server that recipients of the simulator are at: on loopback, for this appliance alone. */
+/** The server of the simulator's recipients: on loopback, for this appliance only. */
 export async function openReceiver(deps: {
   clock: Clock
   log: Log
@@ -38,7 +38,7 @@ export async function openReceiver(deps: {
   const stopping = new AbortController()
   const putOff = new Map<string, number>()
 
-  /** Whether a delivery that was refused this often is to be refused again. */
+  /** Whether this delivery is to be refused, as it was refused fewer than `times` times. */
   const refuses = ({ times }: Behaviour & { kind: 'refuse' }, mailFrom: string): boolean => {
     if (times === undefined) return true
     const before = putOff.get(mailFrom) ?? 0
@@ -71,7 +71,7 @@ export async function openReceiver(deps: {
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
-    // The replies above have their own.
+    // The replies above have their own codes.
     hideENHANCEDSTATUSCODES: true,
     logger: false,
     closeTimeout: closeTimeoutMs,
@@ -99,7 +99,7 @@ export async function openReceiver(deps: {
   }
 }
 
-/** A reply of SMTP as smtp-server takes it: `550 5.1.1 words`. */
+/** An SMTP reply in the form that smtp-server takes: `550 5.1.1 words`. */
 class Refusal extends Error {
   readonly responseCode: number
   constructor(reply: string) {

@@ -1,18 +1,18 @@
 /** Recipients at this domain never leave the appliance; RFC 6761 keeps `.test` out of the DNS. */
 export const simulatorDomain = 'simulator.posthorn.test'
 
-/** What becomes of mail to a recipient of the simulator. */
+/** What happens to mail to a recipient of the simulator. */
 export type Behaviour =
   | { kind: 'accept'; afterMs?: number; report?: 'bounce' | 'complaint' }
-  /** Answers RCPT so; with `times`, the first times alone, then accepts. */
+  /** Answers RCPT with `reply`; with `times`, only so many times, and then accepts. */
   | { kind: 'refuse'; reply: string; times?: number }
-  /** Never gets here: as if it stood on every suppression list. */
+  /** Its mail never gets here, as if the address were on every suppression list. */
   | { kind: 'suppressed' }
 
 // Long enough to be seen, and shorter than any deadline of the sender.
 const slowMs = 10_000
 
-// What each local part does; the documentation names the same.
+// What each local part does; the documentation lists the same.
 const behaviours: Readonly<Record<string, Behaviour>> = {
   delivered: { kind: 'accept' },
   bounced: { kind: 'refuse', reply: '550 5.1.1 The simulator knows no such mailbox' },
@@ -29,8 +29,8 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
 }
 
 /**
- * How the simulator treats an address; undefined for addresses elsewhere. A tag behind `+` makes
- * addresses differ and changes nothing else.
+ * How the simulator treats an address; undefined for addresses elsewhere. A tag after `+` makes addresses differ and
+ * changes nothing else.
  */
 export function behaviourOf(address: string): Behaviour | undefined {
   const at = address.lastIndexOf('@')
@@ -39,7 +39,7 @@ export function behaviourOf(address: string): Behaviour | undefined {
   return Object.hasOwn(behaviours, name) ? behaviours[name] : unknown
 }
 
-// The refusal names those that there are: a typo in a test is found at once.
+// The refusal names the existing ones, so that a typo in a test is found at once.
 const unknown: Behaviour = {
   kind: 'refuse',
   reply: `550 5.1.1 The simulator has ${Object.keys(behaviours).join(', ')}`,

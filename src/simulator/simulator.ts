@@ -7,7 +7,7 @@ import { writeBounce, writeComplaint } from './write-report.js'
 
 /** Recipients that never leave the appliance. */
 export interface Simulator {
-  /** Where its server is; it listens from the first mail on. */
+  /** The address of its server, which listens from the first mail on. */
   address(): Promise<{ host: string; port: number }>
   close(): Promise<void>
 }
@@ -16,11 +16,11 @@ export interface Simulator {
 export interface SimulatorDeps {
   clock: Clock
   log: Log
-  /** The appliance's own listener, where reports go; undefined: there is none. */
+  /** The appliance's own listener, to which reports go; undefined: there is none. */
   inbound: Target | undefined
 }
 
-// The mail is on record as delivered by then; a recipient's server takes no less.
+// By then the mail is recorded as delivered; a real server takes no less time.
 const reportAfterMs = 1_000
 
 /** The server behind the simulator's domain; it opens with the first mail that goes there. */
@@ -62,7 +62,7 @@ export function makeSimulator({ clock, log, inbound }: SimulatorDeps): Simulator
   return {
     async address() {
       receiver ??= openReceiver({ clock, log, onAccepted })
-      // An attempt that could not be made is made again by the next mail.
+      // If the server could not be opened, the next mail tries again.
       receiver.catch(() => {
         receiver = undefined
       })
@@ -82,7 +82,7 @@ export interface Target {
   port: number
 }
 
-/** Where a listener of this machine is reached from itself: `0.0.0.0` is no address to connect to. */
+/** How this machine reaches its own listener: `0.0.0.0` is not an address to connect to. */
 export function ownListener(host: string, port: number): Target {
   const anyOf: Readonly<Record<string, string>> = {
     '0.0.0.0': '127.0.0.1',
@@ -92,7 +92,7 @@ export function ownListener(host: string, port: number): Target {
   return { host: anyOf[host] ?? host, port }
 }
 
-/** What a listener made of a report. */
+/** What a listener answered to a report. */
 export interface Submitted {
   kind: 'accepted' | 'refused' | 'unreachable'
   /** The listener's answer, or why there was none. */

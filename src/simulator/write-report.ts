@@ -5,7 +5,7 @@ export interface ReportSubject {
   /** The return path, which names the delivery. */
   mailFrom: string
   recipient: string
-  /** The header of the mail, as far as it is to be returned; may be empty. */
+  /** The part of the mail's header that is returned; may be empty. */
   header: Buffer
   /** Who reports. */
   reporter: string
@@ -71,10 +71,7 @@ interface Envelope {
   reporter: string
 }
 
-/**
- * A `multipart/report` (RFC 6522). CRLF is put in at the end, as the parts are written with plain
- * line ends.
- */
+/** A `multipart/report` (RFC 6522). CRLF is put in last, because the parts are written with plain line ends. */
 function report(
   { from, to, subject, at, reporter }: Envelope,
   type: 'delivery-status' | 'feedback-report',

@@ -9,11 +9,11 @@ import { isLoss, type Wire } from './wire.js'
 export interface Credentials {
   user: string
   pass: string
-  /** Send them even without TLS: only for a smart host on the same machine. */
+  /** Sends them even without TLS: only for a smart host on the same machine. */
   allowPlaintext?: boolean
 }
 
-/** AUTH PLAIN (RFC 4616), or LOGIN where a server knows nothing better; undefined when let in. */
+/** AUTH PLAIN (RFC 4616), or LOGIN where the server has nothing better; undefined when the login succeeded. */
 export async function authenticate(
   wire: Wire,
   credentials: Credentials,

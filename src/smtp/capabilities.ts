@@ -2,7 +2,7 @@ import type { RawReply } from './reply.js'
 
 /** What a server offers in its reply to EHLO; after HELO, nothing. */
 export interface Capabilities {
-  /** What it calls itself; undefined where that is no name. */
+  /** What the server calls itself; undefined where that is not a name. */
   name?: string
   pipelining: boolean
   eightBitMime: boolean

@@ -12,7 +12,7 @@ export function concealer(user: string, pass: string): (line: string) => string 
   )
   const tells = (word: string) =>
     decodings(word).some((text) => text.includes(pass)) ||
-    // A piece of it, where the server cut or folded the line.
+    // A piece of the secret, where the server cut or folded the line.
     (word.length >= 8 && sent.some((whole) => whole.includes(word)))
   return (line) =>
     line.replace(inClear, shown).replace(base64Word, (word) => (tells(word) ? shown : word))
@@ -21,7 +21,7 @@ export function concealer(user: string, pass: string): (line: string) => string 
 /** In either alphabet of RFC 4648. */
 const base64Word = /[\w+/-]{4,}={0,2}/g
 
-/** What a word says from each of the four places at which its Base64 may begin. */
+/** A word decoded from each of the four places at which its Base64 may begin. */
 function decodings(word: string): string[] {
   return [0, 1, 2, 3].map((from) => Buffer.from(word.slice(from), 'base64').toString())
 }

@@ -11,7 +11,7 @@ import { describeTls, startTls, type TlsOptions, type TlsSession } from './secur
 import { breakOn, isLoss, Wire } from './wire.js'
 
 export interface SmtpConnectOptions {
-  /** An IP address; names are the resolver's business. */
+  /** An IP address; the resolver looks names up. */
   host: string
   port: number
   /** The MX's name, for SNI and for the certificate's check. */
@@ -31,7 +31,7 @@ export interface SmtpConnectOptions {
   limits?: Partial<Limits>
   /** Gives up while connecting; a ready connection no longer heeds it. */
   signal?: AbortSignal
-  /** So does this one; why is told, as of a deadline that has passed. */
+  /** Gives up too; the reason is told, as for a deadline that has passed. */
   cut?: Cut | undefined
 }
 
@@ -42,7 +42,7 @@ export type ConnectResult =
 export type ConnectFailure = OpeningFailure & {
   kind: 'failed'
   transcript: string
-  /** From where it was connected; undefined when it never was. */
+  /** The local address of the connection; undefined when there was none. */
   localAddress?: string | undefined
 }
 
@@ -120,7 +120,7 @@ async function openSession(
     if (secured !== undefined) {
       tls = secured
       const { name: helo } = capabilities
-      // RFC 3207 §4.2: what was said before is forgotten.
+      // RFC 3207 §4.2: what the server said before is forgotten.
       capabilities = await introduce(wire, options.heloName, deadlines)
       if ('cause' in capabilities) {
         // RFC 8446 §4.4.4: our side of the handshake is over before the server has judged it, and its alert comes later.
@@ -137,8 +137,8 @@ async function openSession(
   return tls === undefined ? { capabilities } : { capabilities, tls }
 }
 
-// Replies of all connections are read into the same memory, each used up before the next comes: otherwise Node takes
-// 64 KB anew for every one, and gives back what is left of it.
+// Replies of all connections are read into the same memory, and each is used up before the next one comes. Otherwise
+// Node allocates 64 KB for every reply, and gives back what is left.
 const replyMemory = Buffer.allocUnsafeSlow(16 * 1024)
 
 function dial({ host, port, localAddress }: SmtpConnectOptions, take: (chunk: Buffer) => void) {
@@ -168,10 +168,10 @@ async function introduce(
   return helo.code === 250 ? { ...noCapabilities } : refused('ehlo', helo)
 }
 
-/** The code of a session that wants TLS where it is not offered. */
+/** The code where a session needs TLS and the server does not offer it. */
 export const notOffered = 'STARTTLS_NOT_OFFERED'
 
-/** STARTTLS as far as the options want it; undefined to go on in the clear. */
+/** STARTTLS, if the options want it; undefined to go on in the clear. */
 async function negotiateTls(
   wire: Wire,
   options: SmtpConnectOptions,
@@ -192,8 +192,8 @@ async function negotiateTls(
     if (!required && reply.code >= 400 && wire.loss === undefined) return undefined
     return { ...refused('starttls', reply), transient: true, tlsFailed: true }
   }
-  // CVE-2011-0411: bytes behind the 220 came in the clear and would be taken for encrypted ones.
-  // The wire breaks on them, as on any that are not due.
+  // CVE-2011-0411: bytes after the 220 came in the clear and would be taken for encrypted ones. The wire breaks on
+  // them, as on all bytes that are not due.
   if (wire.loss !== undefined) return { ...lost('starttls', wire.loss), tlsFailed: true }
   return await handshake(wire, options, deadlines)
 }
@@ -220,7 +220,7 @@ function lost(phase: Phase, loss: Loss): OpeningFailure {
   return { phase, ...loss, transient: true }
 }
 
-/** A reply other than the one hoped for. Only 5yz is final; what makes no sense may do so later. */
+/** A reply other than the one expected. Only 5yz is final; a reply that makes no sense may be better later. */
 function refused(phase: Phase, raw: RawReply): OpeningFailure {
   const reply = toReply(raw)
   const words = `${reply.code} ${reply.text}`

@@ -21,7 +21,7 @@ import { breakOn, type Wire } from './wire.js'
 export interface SmtpConnection {
   readonly capabilities: Readonly<Capabilities>
   readonly tls?: TlsSession
-  /** Messages offered so far, whatever became of them. */
+  /** How many messages were offered so far, whatever happened to them. */
   readonly sent: number
   /** False once the session is over; `send` then answers `lost`, `offered: false`. */
   readonly alive: boolean
@@ -29,10 +29,10 @@ export interface SmtpConnection {
   readonly closed: Promise<void>
   /**
    * Sends one message to one recipient. Never rejects for what a server does; throws on an address or a message that
-   * could break out of its place (CR, LF or NUL in an address, a bare CR or LF in a message that is not yet written).
+   * could be taken for commands (CR, LF or NUL in an address, a bare CR or LF in a message that is not yet written).
    *
-   * May be called again before the last result is there: the messages go in order, and with
-   * PIPELINING the next envelope travels with the end of the body before it.
+   * May be called again before the last result is known: the messages go in order, and with PIPELINING the next
+   * envelope travels with the end of the body before it.
    *
    * `cut` breaks the session while it is under way, as a deadline that passes does.
    */
@@ -41,7 +41,7 @@ export interface SmtpConnection {
   quit(): void
   /** Closes the socket at once, after `quit` too. */
   destroy(): void
-  /** The opening and the last message, for a person: at most 8 KiB, no message, no credentials. */
+  /** The opening and the last message, for people to read: at most 8 KiB, without messages and credentials. */
   transcript(): string
 }
 

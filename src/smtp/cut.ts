@@ -1,17 +1,17 @@
 /**
- * Breaks off what is under way for one mail. Like an AbortController with its signal, but for one listener at a
- * time, as each of those costs a mail as much as writing its header (5 µs and its garbage, Nov 2026).
+ * Breaks off what is under way for one mail. Like an AbortController with its signal, but for one listener at a time:
+ * an AbortController would cost each mail as much as writing its header (5 µs and its garbage, Nov 2026).
  */
 export interface Cut {
-  /** Why it was broken off; undefined while it was not. */
+  /** Why it was broken off; undefined while it has not been. */
   why: string | undefined
-  /** Told when it is. */
+  /** Called when it is broken off. */
   onCut: ((why: string) => void) | undefined
 }
 
 export const makeCut = (): Cut => ({ why: undefined, onCut: undefined })
 
-/** Ends an attempt from outside; the first reason is the one that is told. */
+/** Ends an attempt from outside; only the first reason is told. */
 export function breakOff(cut: Cut, why: string): void {
   if (cut.why !== undefined) return
   cut.why = why

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import type { Capabilities } from './capabilities.js'
 
-/** Who a message is from and to: the return path and one recipient. */
+/** The sender and receiver of a message: the return path and one recipient. */
 export interface Envelope {
   /** Empty for the null return path. Domains are A-labels; local parts may be UTF-8. */
   from: string
@@ -16,7 +16,7 @@ export interface DeliveryStatusOptions {
   envelopeId?: string
   returns?: 'full' | 'headers'
   notify?: readonly ('never' | 'success' | 'failure' | 'delay')[]
-  /** Whom the message was for at first; a report names that address, wherever it was sent on. */
+  /** The address that the message was first sent to; a report names it, wherever the message was forwarded. */
   originalRecipient?: string
 }
 
@@ -27,9 +27,8 @@ export interface EnvelopeCommands {
 }
 
 /**
- * The MAIL and RCPT commands for a message of `sizeBytes`.
- * Throws if an address could end a command or carry a parameter: such an address is a bug of the
- * caller's and must never reach the wire.
+ * The MAIL and RCPT commands for a message of `sizeBytes`. Throws if an address could end a command or carry a
+ * parameter: such an address is a bug of the caller and must never reach the wire.
  */
 export function envelopeCommands(
   envelope: Envelope,
@@ -40,7 +39,7 @@ export function envelopeCommands(
   const from = envelope.from === '' ? '' : checkedAddress(envelope.from)
   let mail = `MAIL FROM:<${from}>`
   let rcpt = `RCPT TO:<${checkedAddress(envelope.to)}>`
-  // RFC 1870 §6: the size as the message is, before dots are stuffed.
+  // RFC 1870 §6: the size of the message before dots are stuffed.
   if (offers.sizeOffered) mail += ` SIZE=${sizeBytes}`
   if (eightBit && offers.eightBitMime) mail += ' BODY=8BITMIME'
   if (needsSmtpUtf8(envelope)) mail += ' SMTPUTF8'
@@ -49,7 +48,7 @@ export function envelopeCommands(
     if (returns !== undefined) mail += returns === 'full' ? ' RET=FULL' : ' RET=HDRS'
     if (envelopeId !== undefined) mail += ` ENVID=${xtext(envelopeId)}`
     if (notify !== undefined) rcpt += ` NOTIFY=${notify.join(',').toUpperCase()}`
-    // RFC 6533 §3 has another form for what is not ASCII, which few understand: better none.
+    // RFC 6533 §3 has another form for addresses that are not ASCII, but few servers understand it, so none is sent.
     if (originalRecipient !== undefined && isAscii(Buffer.from(originalRecipient))) {
       rcpt += ` ORCPT=rfc822;${xtext(originalRecipient)}`
     }

@@ -1,9 +1,8 @@
 /**
- * SMTP as a client speaks it: one session with one server, from the TCP connection to QUIT.
- * It knows no queue, no DNS and no database; what a server does is always a value, never an
- * exception. What must hold: every wait ends by an absolute deadline, everything that a server
- * sends is bounded, a session that behaved oddly is never used again, and no byte of an address
- * or a message can become a command.
+ * SMTP as a client speaks it: one session with one server, from the TCP connection to QUIT. It knows no queue, no DNS
+ * and no database; what a server does is always a value, never an exception. What must hold: every wait ends by an
+ * absolute deadline, everything that a server sends is bounded, a session that misbehaved is never used again, and no
+ * byte of an address or a message can become a command.
  */
 
 export type { Credentials } from './authenticate.js'

@@ -12,7 +12,7 @@ export interface Deadlines {
   /** One block of the message (64 KiB) into the network. */
   blockMs: number
   dotMs: number
-  /** The reply to the lone dot of a message without recipient: its outcome is known already. */
+  /** The reply to the lone dot of a message without recipient, whose outcome is known already. */
   emptyMs: number
   resetMs: number
   /** How long a socket lingers after QUIT; nobody waits for it. */
@@ -20,8 +20,8 @@ export interface Deadlines {
 }
 
 /**
- * RFC 5321 §4.5.3.2: minimum timeouts. Ours are absolute: a server that drips a byte now and then
- * wins no time. The dot has ten minutes because giving up sooner breeds duplicates.
+ * RFC 5321 §4.5.3.2: minimum timeouts. Ours are absolute: a server that sends a byte now and then gains no time. The
+ * final dot has ten minutes because giving up sooner makes duplicates.
  */
 export const defaultDeadlines: Deadlines = {
   connectMs: 30_000,
@@ -44,7 +44,7 @@ export interface Limits {
   lineBytes: number
   replyLines: number
   replyBytes: number
-  /** The slowest that a message may leave once `blockMs` has passed. */
+  /** The lowest speed at which a message may leave once `blockMs` has passed. */
   minBytesPerSecond: number
   transcriptBytes: number
 }

@@ -4,7 +4,7 @@ import { type Envelope, needsSmtpUtf8 } from './envelope.js'
 import { headerOf, type MessageToSend } from './message.js'
 import type { SendResult } from './result.js'
 
-/** What a server has declined in its EHLO and this message needs. */
+/** What this message needs and the server declined in its EHLO. */
 export type Declined = 'SMTPUTF8' | 'SIZE' | '8BITMIME'
 
 /** Why the server need not be asked for this message; undefined where it may take it. */
@@ -20,9 +20,8 @@ export function declined(
 }
 
 /**
- * What a server has already declined in its EHLO need not be asked: a reply of our own making,
- * with the status that RFC 3463 has for it. Its text begins with `posthorn:`, so that no rule
- * about a provider's replies takes it for one.
+ * A server need not be asked for what it declined in its EHLO. The reply is our own, with the status of RFC 3463 for
+ * it. Its text begins with `posthorn:`, so that no rule about a provider's replies matches it.
  */
 export async function localRefusal(
   what: Declined,
@@ -57,7 +56,7 @@ function addressBeyondAscii({ from, to }: Envelope): string | undefined {
   return isAscii(Buffer.from(from)) ? undefined : 'return path'
 }
 
-// Fields that a message names; the others are as bad.
+// How many fields the words name.
 const maxFields = 3
 
 /** The fields of the header that are not ASCII, in words; undefined where all are. */

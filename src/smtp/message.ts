@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 
 const terminator = Buffer.from('\r\n.\r\n')
-/** What ends a message whose last line has its end (RFC 5321 §4.1.1.4). */
+/** What ends a message after its last CRLF (RFC 5321 §4.1.1.4). */
 export const finalDot = terminator.subarray(2)
 const extraDot = Buffer.from('.')
 const dotAfterNewline = Buffer.from('\n.')
@@ -11,20 +11,20 @@ const DOT = 46
 
 /** A message that is read while it is sent, for what is too large to be held. */
 export interface StreamedMessage {
-  /** Without dot-stuffing, as it is announced (RFC 1870 §6). */
+  /** The size without dot-stuffing, as announced to the server (RFC 1870 §6). */
   sizeBytes: number
   /** Whether any byte has its high bit set. */
   eightBit: boolean
-  /** Yields the message's bytes from the beginning, for each attempt anew; with canonical CRLF. */
+  /** Yields the message's bytes from the beginning, at each attempt again; with canonical CRLF. */
   read(): AsyncIterable<Buffer>
 }
 
 /**
- * A message as DATA sends it. Whoever writes it knows that its lines end with CRLF, that none of them begins with a
- * dot, and that no CR or LF stands alone.
+ * A message as DATA sends it. Its writer guarantees that its lines end with CRLF, that none begins with a dot, and
+ * that no CR or LF stands alone.
  */
 export interface WrittenMessage {
-  /** With `finalDot`, which its last line end goes before. */
+  /** The message with `finalDot` after its last line end. */
   written: Buffer
   /** Without the final dot. */
   sizeBytes: number
@@ -32,8 +32,8 @@ export interface WrittenMessage {
 }
 
 /**
- * A message as it is written already, or its bytes in order, or what they are read from at the pace of the server; the
- * last two with canonical CRLF and without dot-stuffing.
+ * A message that is already written, or its bytes in order, or a source that is read at the server's pace. The last
+ * two have canonical CRLF and no dot-stuffing.
  */
 export type MessageToSend = WrittenMessage | readonly Buffer[] | StreamedMessage
 
@@ -54,17 +54,16 @@ function piecesOf(message: MessageToSend): Iterable<Buffer> | AsyncIterable<Buff
 }
 
 /**
- * A message made ready for DATA: dots stuffed (RFC 5321 §4.5.2) and the final dot added. The
- * pieces are views of the given buffers, nothing is copied.
- * Throws on a bare CR or LF. The composer writes canonical CRLF before it signs; a bare one here
- * would break the signature at the receiver, and is what smuggling is made of (CVE-2023-51764).
+ * A message made ready for DATA: dots stuffed (RFC 5321 §4.5.2) and the final dot added. The pieces are views of the
+ * given buffers, nothing is copied. Throws on a bare CR or LF. The composer writes canonical CRLF before it signs; a
+ * bare one here would break the signature at the receiver, and SMTP smuggling uses it (CVE-2023-51764).
  */
 export function stuffDots(message: readonly Buffer[]): Buffer[] {
   const stuffing = makeStuffing()
   return [...message.flatMap(stuffing.stuff), stuffing.end()]
 }
 
-/** Makes a message ready for DATA that is read meanwhile. Throws too when it is not as long as it was announced. */
+/** Makes a message ready for DATA while it is read. Also throws when it is not as long as announced. */
 export async function* stuffDotsOf(message: StreamedMessage): AsyncGenerator<Buffer> {
   const stuffing = makeStuffing()
   let leftBytes = message.sizeBytes
@@ -106,8 +105,7 @@ function makeStuffing() {
 }
 
 /**
- * Native searches, one a line: 5 µs for 10 KB, where a loop over the bytes takes 17 µs
- * (Node 20.20, Nov 2026).
+ * Native searches, one for each line: 5 µs for 10 KB, where a loop over the bytes takes 17 µs (Node 20.20, Nov 2026).
  */
 function checkNewlines(piece: Buffer, before: number): void {
   let lineFeeds = 0
@@ -117,7 +115,7 @@ function checkNewlines(piece: Buffer, before: number): void {
     }
     lineFeeds++
   }
-  // Every LF has its CR; so a CR too many is a bare one. One at the end waits for the next piece.
+  // Every LF has its CR, so an extra CR is a bare one. A CR at the end waits for the next piece.
   let carriageReturns = before === CR ? 1 : 0
   for (let at = piece.indexOf(CR); at !== -1; at = piece.indexOf(CR, at + 1)) carriageReturns++
   if (piece[piece.length - 1] === CR) carriageReturns--
@@ -148,7 +146,7 @@ function makeBlocks(blockBytes: number) {
   let waitingBytes = 0
   return {
     *add(piece: Buffer): Generator<Buffer> {
-      // What is large is written as it is, behind what waits: to join them would copy all of it.
+      // A large piece is written as it is, after those that wait: to join them would copy all of it.
       if (piece.length >= copiedBytes && waitingBytes > 0) {
         yield joined(waiting, waitingBytes)
         waiting = []

@@ -6,7 +6,7 @@ export interface Reply {
   code: number
   /** RFC 3463 status, e.g. `5.1.1`; absent unless its class agrees with the code. */
   enhanced?: string
-  /** Verbatim but for control characters (`?`), lines joined by `\n`, at most 1,000 bytes. */
+  /** Verbatim except for control characters (`?`), lines joined by `\n`, at most 1,000 bytes. */
   text: string
 }
 
@@ -14,13 +14,13 @@ export interface Reply {
 export interface RawReply {
   code: number
   lines: string[]
-  /** Lines before it under other codes, with these: the server changed its mind, and is not to be trusted further. */
+  /** Earlier lines that had other codes: the server changed its mind, and must not be trusted further. */
   superseded?: readonly string[]
 }
 
 /**
- * Cuts a byte stream into replies, within bounds. After a complaint the reader is of no more use.
- * Lines ending in a bare LF are understood: some old servers send them.
+ * Cuts a byte stream into replies, within bounds. After a complaint the reader must not be used any more. Lines
+ * ending in a bare LF are understood: some old servers send them.
  */
 export class ReplyReader {
   readonly #limits: Limits
@@ -34,12 +34,15 @@ export class ReplyReader {
     this.#limits = limits
   }
 
-  /** True while a reply has begun and not ended. */
+  /** True when a reply has begun and not ended. */
   get midReply(): boolean {
     return this.#partial !== undefined || this.#lines.length > 0
   }
 
-  /** Calls `onReply` for every reply that `chunk` completes; returns what is wrong, if anything. Keeps no view of it. */
+  /**
+   * Calls `onReply` for every reply that `chunk` completes; returns what is wrong, if anything. Keeps no view of
+   * `chunk`.
+   */
   push(chunk: Buffer, onReply: (reply: RawReply) => void): string | undefined {
     const bytes = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk])
     this.#partial = undefined
@@ -52,7 +55,7 @@ export class ReplyReader {
       from = at + 1
     }
     if (bytes.length - from >= this.#limits.lineBytes) return 'reply line too long'
-    // The chunk's memory is the next one's too.
+    // The next chunk comes in the same memory.
     if (from < bytes.length) this.#partial = Buffer.from(bytes.subarray(from))
     return undefined
   }
@@ -70,7 +73,7 @@ export class ReplyReader {
 
     const end = lineFeed > from && bytes[lineFeed - 1] === 13 ? lineFeed - 1 : lineFeed
     const code = end - from < 3 ? 0 : codeAt(bytes, from)
-    // RFC 5321 §4.2: the space may be missing when no text follows.
+    // RFC 5321 §4.2: the space may be missing where no text follows.
     const mark = end - from === 3 ? 32 : bytes[from + 3]
     if (code === 0 || (mark !== 32 && mark !== 45)) return 'malformed reply'
     if (this.#lines.length > 0 && code !== this.#code) {
@@ -108,7 +111,7 @@ export function toReply(raw: RawReply): Reply {
   return enhanced === undefined ? { code: raw.code, text } : { code: raw.code, enhanced, text }
 }
 
-/** What a reply says without its code, as it is stored and shown. */
+/** A reply's text without its code, as it is stored and shown. */
 export function textOf({ lines }: RawReply): string {
   const [line = '', ...others] = lines
   return cut(others.length === 0 ? clean(line) : lines.map(clean).join('\n'), 1_000)
@@ -143,10 +146,10 @@ function decode(bytes: Buffer, from: number, to: number): string {
   return decodeUnlabelled(bytes.subarray(from, to))
 }
 
-/** Control characters, and those that nobody sees or that reorder what a person reads. */
+/** Control characters, and characters that are invisible or change the order in which text is shown. */
 const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** Nearly every line is one that needs no look at the tables of Unicode. */
+/** Nearly every line is such a line, and needs no look at the tables of Unicode. */
 const printable = /^[ -~]*$/
 
 /** A line as it is shown. */
@@ -155,6 +158,6 @@ export const clean = (line: string): string =>
 
 function cut(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text
-  // As a stream, so that a character cut in half is left out rather than replaced.
+  // As a stream, so that a character that was cut in half is left out and not replaced.
   return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true })
 }

@@ -20,18 +20,18 @@ export interface Loss {
   cause: string
   /** The system's or OpenSSL's name for it, e.g. `ECONNRESET`, `CERT_HAS_EXPIRED`. */
   code?: string
-  /** The 421 with which the server left, or the reply that nobody had asked for. */
+  /** The 421 with which the server left, or the reply that was not due. */
   reply?: Reply
 }
 
 /** Why a session could not be opened. */
 export interface OpeningFailure extends Loss {
   phase: Phase
-  /** False when this server has said no for good (5yz), or what we ask for can never be. */
+  /** False when this server has refused for good (5yz), or when our demand can never be met. */
   transient: boolean
   /** It failed for want of (good enough) TLS: in the clear it might succeed. */
   tlsFailed?: true
-  /** What the server called itself, where TLS failed behind its EHLO. */
+  /** What the server called itself, where TLS failed after its EHLO. */
   helo?: string
 }
 
@@ -45,7 +45,7 @@ export interface MessageVerdict {
   local?: true
 }
 
-/** What became of one message. */
+/** What happened to one message. */
 export type SendResult =
   | ({ kind: 'accepted' } & MessageVerdict)
   | ({ kind: 'refused' } & MessageVerdict) // RFC 5321 §4.2.1: 5yz is permanent
@@ -53,8 +53,8 @@ export type SendResult =
   | ({
       kind: 'lost'
       phase: Phase
-      /** The final dot had been sent: the server may have the message. */
+      /** True when the final dot had been sent: the server may have the message. */
       ambiguous: boolean
-      /** MAIL had been sent for this message; if not, it lost nothing by this session. */
+      /** True when MAIL had been sent for this message; if not, the lost session did not touch it. */
       offered: boolean
     } & Loss)

@@ -11,11 +11,11 @@ import {
 export interface TlsOptions {
   /** `off`: never; `opportunistic`: when offered; `require`: or no session at all. */
   mode: 'off' | 'opportunistic' | 'require'
-  /** The certificate must be valid for `servername` and issued by one whom we trust. */
+  /** The certificate must be valid for `servername` and issued by an authority that we trust. */
   verify?: boolean
   /**
-   * Judges the certificate instead of the authorities (DANE); what it answers is what is wrong with
-   * it. The server's own comes first, then its issuers as far as the server sent them.
+   * Judges the certificate instead of the authorities (DANE), and returns what is wrong with it. The chain has the
+   * server's own certificate first, then its issuers as far as the server sent them.
    */
   judge?: (chain: readonly X509Certificate[]) => CertificateFault | undefined
   /** PEM of the authorities trusted instead of the usual ones. */
@@ -35,7 +35,7 @@ export interface TlsSession {
   /** The certificate is good for the name; true or false whether or not `verify` asked for it. */
   authorized: boolean
   authorizationError?: string
-  /** OpenSSL's name for that. */
+  /** OpenSSL's name for what is wrong. */
   authorizationCode?: string
 }
 
@@ -56,8 +56,8 @@ export function startTls(
 }
 
 /**
- * What came of a handshake: version, cipher, and whether the certificate is trusted, by
- * `options.judge` where there is one, else by Node.
+ * The result of a handshake: version, cipher, and whether the certificate is trusted, by `options.judge` where there
+ * is one, else by Node.
  */
 export function describeTls(socket: TLSSocket, options: TlsOptions): TlsSession {
   const session: TlsSession = {
@@ -78,7 +78,7 @@ export function describeTls(socket: TLSSocket, options: TlsOptions): TlsSession 
   return { ...session, authorizationError: code, authorizationCode: code }
 }
 
-// Longer chains are nobody's.
+// Nobody has longer chains.
 const maxChain = 10
 
 function peerChain(socket: TLSSocket): X509Certificate[] {
@@ -93,7 +93,7 @@ function peerChain(socket: TLSSocket): X509Certificate[] {
 }
 
 let usual: SecureContext | undefined
-// RFC 8461 §4.1 and RFC 8996: nothing below, whatever Node was started with.
+// RFC 8461 §4.1 and RFC 8996: no older version, whatever options Node was started with.
 const modern = { minVersion: 'TLSv1.2' } as const
 let special: { ca: string; context: SecureContext } | undefined
 

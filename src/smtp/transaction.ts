@@ -4,13 +4,13 @@ import { disagreeing, type RawReply, type Reply, toReply } from './reply.js'
 import type { Loss, Phase, SendResult } from './result.js'
 import { isLoss, type Wire } from './wire.js'
 
-/** A session as its transactions share it. */
+/** The session that its transactions share. */
 export interface SessionLine {
   readonly wire: Wire
   readonly deadlines: Deadlines
   readonly minBytesPerSecond: number
   readonly pipelining: boolean
-  /** RSET has been sent and its reply not been read. */
+  /** RSET was sent and its reply has not been read. */
   resetting: boolean
   /** Messages offered so far. */
   offered: number
@@ -19,10 +19,10 @@ export interface SessionLine {
 /** One message's place in the line. */
 export interface Turn {
   readonly commands: EnvelopeCommands
-  /** The message as it is written, dots stuffed and final dot included: a write each. Most are one. */
+  /** The message with dots stuffed and the final dot, one write for each block. Most messages are one block. */
   readonly blocks: readonly [Buffer] | Iterable<Buffer> | AsyncIterable<Buffer>
   readonly sizeBytes: number
-  /** Whether the message's envelope is on the wire, perhaps behind the body before it. */
+  /** Whether the message's envelope is on the wire, perhaps after the body before it. */
   offered: boolean
   readonly resolve: (result: SendResult) => void
   readonly reject: (error: unknown) => void
@@ -45,9 +45,9 @@ type Failure =
 /**
  * One MAIL, RCPT, DATA and message.
  *
- * With PIPELINING (RFC 2920) the three commands go in one write and all three replies are read,
- * whatever the first says. RFC 2920 §3.1 also allows the next envelope behind a message's end:
- * `upNext` is asked for it when the body leaves.
+ * With PIPELINING (RFC 2920) the three commands go in one write and all three replies are read, whatever the first
+ * says. RFC 2920 §3.1 also allows the next envelope after a message's end: `upNext` is asked for it when the body
+ * leaves.
  */
 export async function transact(
   line: SessionLine,
@@ -60,7 +60,7 @@ export async function transact(
     const heard = await wire.reply(deadlines.resetMs, 'the reply to RSET')
     line.resetting = false
     const failure = judge('rset', heard)
-    // Whatever it says, it says nothing about this message.
+    // The reply to RSET says nothing about this message.
     if (failure !== undefined) {
       const cause = failure.kind === 'lost' ? failure.cause : 'RSET was not obeyed'
       return ended(line, turn, { ...failure, kind: 'lost', cause })
@@ -74,7 +74,7 @@ export async function transact(
   return await deliver(line, turn, upNext)
 }
 
-/** Gets as far as 354; undefined when there. */
+/** Gets as far as 354; undefined when it came. */
 async function offer(line: SessionLine, turn: Turn): Promise<Failure | undefined> {
   const { wire, deadlines, pipelining } = line
   const { mail, rcpt } = turn.commands
@@ -107,9 +107,8 @@ async function offer(line: SessionLine, turn: Turn): Promise<Failure | undefined
 }
 
 /**
- * DATA was let through though the envelope was not. RFC 2920 §3.1: the way out is a lone dot.
- * If the recipient was accepted after all, that could put an empty message into a mailbox, and
- * only hanging up is safe.
+ * The server accepted DATA though it refused the envelope. RFC 2920 §3.1: the way out is a lone dot. If the recipient
+ * was accepted after all, that could put an empty message into a mailbox, and only hanging up is safe.
  */
 async function sendNothing(line: SessionLine, rcptRefused: boolean): Promise<void> {
   if (!rcptRefused) {
@@ -122,7 +121,7 @@ async function sendNothing(line: SessionLine, rcptRefused: boolean): Promise<voi
   reset(line)
 }
 
-/** Sends the message and hears the verdict. */
+/** Sends the message and reads the verdict. */
 async function deliver(
   line: SessionLine,
   turn: Turn,
@@ -157,8 +156,8 @@ async function deliver(
 }
 
 /**
- * Writes all blocks but the last, and returns that: what follows the message can travel with it. Undefined:
- * the server spoke, or left, before.
+ * Writes all blocks but the last, and returns the last one, so that what follows the message can travel with it.
+ * Undefined: the server spoke, or left, before.
  */
 async function writeButLast(
   { wire, deadlines, minBytesPerSecond }: SessionLine,
@@ -190,21 +189,21 @@ function ride(line: SessionLine, next: Turn | undefined): Buffer | undefined {
   return Buffer.from(`${next.commands.mail}${next.commands.rcpt}DATA\r\n`)
 }
 
-/** The server spoke, or left, before the message was out. Without its dot it does not exist. */
+/** The server spoke, or left, before the message was out. Without its final dot the message does not count. */
 async function cutShort(line: SessionLine, turn: Turn): Promise<SendResult> {
   const heard = await line.wire.reply(0, 'nothing')
   const failure = judge('body', heard)
   return abandon(line, turn, failure ?? { kind: 'lost', phase: 'body', cause: 'a reply too soon' })
 }
 
-/** What a reply means in its phase: undefined when it is the one hoped for. */
+/** What a reply means in its phase: undefined when it is the expected one. */
 function judge(phase: Phase, heard: RawReply | Loss): Failure | undefined {
   if (isLoss(heard)) return { kind: 'lost', phase, ...heard }
   const hoped = phase === 'data' ? 3 : 2
   const got = Math.floor(heard.code / 100)
   if (got === hoped) return undefined
   const reply = toReply(heard)
-  // In the opening its last words count; of a mail they might be another command's.
+  // In the opening the last words count; in a mail's transaction they might answer another command.
   if (heard.superseded !== undefined) {
     return { kind: 'lost', phase, cause: `${disagreeing}: ${reply.code} ${reply.text}`, reply }
   }
@@ -213,13 +212,13 @@ function judge(phase: Phase, heard: RawReply | Loss): Failure | undefined {
   return { kind: 'lost', phase, cause: `unexpected reply ${heard.code}`, reply }
 }
 
-/** RFC 5321 §4.5.3.1.10: 552 for too many recipients is to be taken for 452. */
+/** RFC 5321 §4.5.3.1.10: 552 for too many recipients has to be treated as 452. */
 function tooManyRecipients(phase: Phase, reply: Reply): boolean {
   if (phase !== 'rcpt' || reply.code !== 552) return false
   return reply.enhanced === '5.5.3' || /too many recipients/i.test(reply.text)
 }
 
-/** With PIPELINING the other replies are due still, if the session lives. */
+/** With PIPELINING the other replies are still due, if the session lives. */
 function mustGoOn(line: SessionLine, failure: Failure): boolean {
   return line.pipelining && failure.kind !== 'lost' && line.wire.loss === undefined
 }

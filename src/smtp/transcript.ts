@@ -7,9 +7,9 @@ interface Entry {
 }
 
 /**
- * What was said in a session's opening and in its last transaction, for a person who asks why.
- * Each mail's is read once, to be stored with what came of it. Bounded; what is left out is the oldest. Neither messages
- * nor credentials are ever given to it.
+ * What was said in a session's opening and in its last transaction, for a person who asks why. Each mail's transcript
+ * is read once, to be stored with its result. It is bounded, and the oldest lines are left out. Neither messages nor
+ * credentials are ever given to it.
  */
 export class Transcript {
   readonly #maxBytes: number
@@ -17,7 +17,7 @@ export class Transcript {
   #entries: Entry[] = []
   #bytes = 0
   #openingEntries = 0
-  /** The opening in words: of a session that carries many messages it is wanted with each. */
+  /** The opening in words: in a session that carries many messages, each one's transcript needs it. */
   #opening: string | undefined
   #cut = false
 
@@ -25,7 +25,7 @@ export class Transcript {
     this.#maxBytes = maxBytes
   }
 
-  /** Some commands, each ended by CRLF but perhaps the last. */
+  /** Some commands, each ended by CRLF except perhaps the last. */
   client(lines: string): void {
     this.#add('C', lines.trimEnd(), '\r\n')
   }
@@ -64,12 +64,12 @@ export class Transcript {
     return this.#cut ? `(earlier lines left out)\n${said}` : said
   }
 
-  /** Takes out the last entry behind the opening. */
+  /** The last entry after the opening, taken out. */
   #newest(): Entry | undefined {
     return this.#entries.length > this.#openingEntries ? this.#entries.pop() : undefined
   }
 
-  /** Each of the lines, which `lineEnd` parts, gets the time and who has said it. */
+  /** Each line (they are separated by `lineEnd`) gets the time, and a mark for who said it. */
   #add(mark: 'C' | 'S' | '-', said: string, lineEnd = '\n'): void {
     const before = `${Math.round(performance.now() - this.#began)} ${mark}: `
     const words = `${before}${said.replaceAll(lineEnd, `\n${before}`)}`

@@ -7,9 +7,9 @@ import type { Loss } from './result.js'
 import { Transcript } from './transcript.js'
 
 /**
- * A socket as a sequence of commands and replies. It counts how many replies are due: a byte that
- * comes when none is due breaks it, and so do a malformed reply, a deadline, a 421 and the end of
- * the connection. Broken is for good; replies that came before remain to be read.
+ * A socket as a sequence of commands and replies. It counts how many replies are due: a byte that comes when none is
+ * due breaks it, and so do a malformed reply, a deadline, a 421 and the end of the connection. A broken wire stays
+ * broken; replies that came before can still be read.
  */
 export class Wire {
   readonly transcript: Transcript
@@ -31,13 +31,16 @@ export class Wire {
     ['close', () => this.break({ cause: 'the connection was closed' })],
   ]
 
-  /** `dial` begins to connect; its socket hands over what comes in the clear, in memory that is good for this moment. */
+  /**
+   * `dial` begins to connect; its socket hands over what comes in the clear, in memory that is valid only during the
+   * call.
+   */
   constructor(dial: (take: (chunk: Buffer) => void) => Socket, limits: Limits) {
     const socket = dial((chunk) => this.#take(chunk))
     this.#limits = limits
     this.transcript = new Transcript(limits.transcriptBytes)
     this.#reader = new ReplyReader(limits)
-    // TLS that is laid over it later closes it too.
+    // TLS that is put over the socket later closes it too.
     this.closed = new Promise((resolve) => {
       socket.once('close', () => resolve())
     })
@@ -50,7 +53,7 @@ export class Wire {
     return this.#loss
   }
 
-  /** A reply has come that nobody has read yet. */
+  /** True when a reply has come that nobody has read yet. */
   get hasHeard(): boolean {
     return this.#heard.length > 0
   }
@@ -59,7 +62,7 @@ export class Wire {
     return this.#socket
   }
 
-  /** Replies that will come unasked for (the banner) or by a write of the caller's own. */
+  /** More replies are due: without a command (the banner), or after a write of the caller's own. */
   expect(replies: number): void {
     this.#due += replies
   }
@@ -69,7 +72,7 @@ export class Wire {
     this.#clean = clean
   }
 
-  /** Sends commands that bring `replies`; `shown` stands in the transcript in their place. */
+  /** Sends commands that bring so many `replies`; the transcript has `shown` in their place. */
   command(lines: string, replies = 1, shown = lines): void {
     this.transcript.client(shown)
     if (this.#loss !== undefined) return
@@ -77,7 +80,7 @@ export class Wire {
     this.#socket.write(lines)
   }
 
-  /** The next reply in turn, or why there is none. The deadline is absolute: dripping wins nothing. */
+  /** The next reply in turn, or why there is none. The deadline is absolute: single bytes gain no time. */
   reply(withinMs: number, awaited: string): Promise<RawReply | Loss> {
     const heard = this.#heard.shift() ?? this.#loss
     if (heard !== undefined) return Promise.resolve(heard)
@@ -90,7 +93,7 @@ export class Wire {
   /** Writes a block of a message and waits until the network has taken it. */
   async block(bytes: Buffer, withinMs: number): Promise<Loss | undefined> {
     if (this.#loss !== undefined) return this.#loss
-    // Most messages go out in one piece, at once: nothing to wait for.
+    // Most messages go out at once in one piece, so there is nothing to wait for.
     if (this.#socket.write(bytes) || this.#socket.writableLength === 0) return undefined
     return await this.#settled('drain', withinMs, 'the message to be taken')
   }
@@ -105,7 +108,7 @@ export class Wire {
     )
   }
 
-  /** Goes on over TLS. What was learned in the clear is the caller's to forget. */
+  /** Goes on over TLS. The caller must forget what it learned in the clear. */
   upgrade(wrap: (plain: Socket) => TLSSocket): void {
     this.#unlisten()
     this.#reader = new ReplyReader(this.#limits)
@@ -113,7 +116,7 @@ export class Wire {
     this.#listen(this.#socket)
   }
 
-  /** Ends the session at once; what is awaited gets `loss`. */
+  /** Ends the session at once; whoever waits gets `loss`. */
   break(loss: Loss): void {
     if (this.#loss !== undefined) return
     this.#loss = loss
@@ -148,7 +151,7 @@ export class Wire {
     })
   }
 
-  /** Leaves only the listener for errors, which would be thrown without it. */
+  /** Leaves only the listener for errors, because errors would be thrown without it. */
   #unlisten(): void {
     for (const [event, listener] of this.#listeners) this.#socket.off(event, listener)
   }
@@ -204,9 +207,9 @@ export class Wire {
 }
 
 /**
- * When what is awaited has to have come. A mail has four waits and a session hundreds of mails, so one timer serves all
- * of them: it goes off at the end of an earlier wait, and is set anew if there is a later one. `onPassed` is told what
- * was waited for.
+ * The deadline of the present wait. A mail has four waits and a session hundreds of mails, so one timer serves all of
+ * them: it fires at the end of an earlier wait, and is set anew if a later wait has begun. `onPassed` gets what was
+ * waited for.
  */
 function makeDeadline(onPassed: (cause: string) => void) {
   let timer: NodeJS.Timeout | undefined
@@ -233,7 +236,7 @@ function makeDeadline(onPassed: (cause: string) => void) {
       waitedFor = awaited
       if (timer === undefined || firesAt > endsAt) set(withinMs)
     },
-    /** It has come. */
+    /** The deadline has passed. */
     pass() {
       endsAt = never
     },
@@ -248,7 +251,7 @@ function makeDeadline(onPassed: (cause: string) => void) {
 
 const never = Number.POSITIVE_INFINITY
 
-/** Breaks the wire when the mail is cut, as a deadline does, until the cut's `onCut` is taken back. */
+/** Breaks the wire when the mail is cut, as a deadline does, until `onCut` is removed. */
 export function breakOn(cut: Cut | undefined, wire: Wire): void {
   if (cut === undefined) return
   const onCut = (cause: string) => wire.break({ cause, code: 'ETIMEDOUT' })

@@ -2,8 +2,8 @@ import type { SMTPServer } from 'smtp-server'
 import { wrapSessions } from './session-bounds.js'
 
 /**
- * RFC 5321 §4.1.1.2 wants a path in angle brackets; printers and old programs leave them out, which other servers
- * take, and smtp-server does not.
+ * RFC 5321 §4.1.1.2 wants a path in angle brackets. Printers and old programs leave them out; other servers accept
+ * that, smtp-server does not.
  */
 export function takeBarePaths(server: SMTPServer): void {
   wrapSessions(server, (connection) => {
@@ -12,7 +12,7 @@ export function takeBarePaths(server: SMTPServer): void {
   })
 }
 
-// Its local part may be a quoted string (RFC 5321 §4.1.2).
+// The local part may be a quoted string (RFC 5321 §4.1.2).
 const barePath =
   /^((?:MAIL FROM|RCPT TO)[ \t]*:[ \t]*)((?:"(?:[^"\\]|\\.)*"|[^\s<>"]+)@[^\s<>]+)(?=\s|$)/i
 

@@ -5,7 +5,9 @@ import { canonicalAddress, liesWithin } from '../dns/index.js'
 import { type Log, makeSeldom } from '../log/index.js'
 import { longestProxyHeader, type ProxiedPeer, readProxyHeader } from './proxy-header.js'
 
-/** Takes a connection once it is known who speaks: a proxy for the peer, or, without one, who has connected. */
+/**
+ * Takes a connection once its real peer is known: the peer that a proxy names, or, without one, whoever has connected.
+ */
 type Take = (socket: Socket, peer: ProxiedPeer | undefined) => void
 
 /** What is in front of a listener that may be behind proxies. */
@@ -15,15 +17,15 @@ export interface ProxyDoor {
   close(): void
 }
 
-// A proxy writes it with the first segment; a client behind it has no say in that.
+// A proxy writes the header with its first segment; the client behind it cannot delay that.
 const headerMs = 5_000
-// At once without their header: a network that was named too wide may hold no more than that.
+// How many may wait for their header at once: a network that was named too wide may hold no more.
 const mostWaiting = 256
 
 /**
- * Who connects from the networks `from` has to begin with a PROXY header (version 2), and is closed without one: §2 forbids
- * to guess, as a client could then write one itself. All others are taken as they come, and what they write is the
- * listener's own protocol, in which a header is nonsense.
+ * Whoever connects from the networks `from` must begin with a PROXY header (version 2), and is closed without one: §2
+ * forbids guessing, as a client could then write a header itself. All others are taken as they come; what they write is
+ * the listener's own protocol, in which a header is nonsense.
  */
 export function makeProxyDoor({
   from,
@@ -35,7 +37,7 @@ export function makeProxyDoor({
   from: readonly string[]
   clock: Clock
   log: Log
-  /** In the log. */
+  /** The listener's name in the log. */
   listener: string
 }): ProxyDoor {
   const waiting = new Set<Socket>()
@@ -49,7 +51,7 @@ export function makeProxyDoor({
   const door = (socket: Socket, take: Take) => {
     if (from.length === 0) return take(socket, undefined)
     const proxy = canonicalAddress(socket.remoteAddress ?? '')
-    // It has left already.
+    // The peer has left already.
     if (proxy === '') return void socket.destroy()
     if (!liesWithin(proxy, from)) return take(socket, undefined)
     socket.on('error', ignored)
@@ -68,7 +70,7 @@ export function makeProxyDoor({
       if (more === null) return
       begun = Buffer.concat([begun, more])
       const header = readProxyHeader(begun)
-      // What is good has come whole by then.
+      // A good header is complete at that length.
       if (header.kind === 'more' && begun.length < longestProxyHeader) return
       settle()
       if (header.kind !== 'read') {
@@ -90,7 +92,7 @@ export function makeProxyDoor({
 
 const ignored = () => {}
 
-/** From now on the socket says of itself what the proxy told. */
+/** From now on the socket reports the address and port that the proxy gave. */
 export function speakFor(socket: Socket, { address, port }: ProxiedPeer): void {
   Object.defineProperties(socket, {
     remoteAddress: { value: address, configurable: true },
@@ -99,7 +101,10 @@ export function speakFor(socket: Socket, { address, port }: ProxiedPeer): void {
   })
 }
 
-/** TLS from the first byte on is a socket of its own, which knows the proxy alone: smtp-server is told beside it. */
+/**
+ * A TLS socket from the first byte on is another object, which knows only the proxy: smtp-server is told the peer
+ * separately.
+ */
 export function tellPeers(server: SMTPServer): void {
   const begin = server._handleProxy.bind(server)
   server._handleProxy = (socket, done) =>

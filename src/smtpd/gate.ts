@@ -4,13 +4,13 @@ import { keepNewest } from '../bounded/index.js'
 import { isRecent } from '../clock/index.js'
 import { canonicalAddress } from '../dns/index.js'
 
-/** Who may be connected: at most so many at once, so many from one place, and not for ever. */
+/** Who may be connected: a limited number at once, a limited number from one place, and not for ever. */
 export interface ConnectionGate {
-  /** Takes a new connection in and counts it until it leaves; false: it has to go. */
+  /** Takes a new connection in and counts it until it leaves; false: it must be closed. */
   admit(socket: Socket): boolean
-  /** The client has got on: a command that was taken, or a good piece of a mail. */
+  /** The client has made progress: a command that was taken, or a good piece of a mail. */
   advanced(peer: Peer): void
-  /** The connection from there has ended: a socket under TLS does not say so itself. */
+  /** The connection from that peer has ended: a socket under TLS does not say so itself. */
   left(peer: Peer): void
   readonly connections: number
   closeAll(): void
@@ -36,21 +36,21 @@ interface GateOptions {
   /** How long a client may be silent where there is room. */
   idleMs: number
   now(): number
-  /** Ends a session that lasts too long; the returned function takes it back. */
+  /** Ends a session that lasts too long; the returned function cancels that. */
   limit(end: () => void): () => void
 }
 
-// Like Postfix under stress (STRESS_README): clients that do not get on have 10 s instead of 5 minutes.
+// Like Postfix under stress (STRESS_README): clients without progress have 10 s instead of 5 minutes.
 const crowdedShare = 0.5
 const fullShare = 0.9
 const crowdedFactor = 1 / 10
 const fullFactor = 1 / 30
 
 /**
- * From half of the places on, who has not got on for a while loses its own to a newcomer: a tenth of
- * the usual patience, and a thirtieth when nearly all are taken. Bytes alone do not count, so
- * dripping does not help. When all places are taken, the newcomer gets the oldest one of the network
- * that has most, so that it takes as many networks as there are places to lock anybody out.
+ * When half of the places are taken, a client without progress for a while loses its place to a newcomer: after a tenth
+ * of the usual patience, and after a thirtieth when nearly all are taken. Bytes alone are no progress, so dripping does
+ * not help. When all places are taken, the newcomer gets the oldest place of the network that has most, so that an
+ * attacker needs as many networks as there are places to lock anybody out.
  */
 export function makeGate(options: GateOptions): ConnectionGate {
   const { connections, perAddress, perNetwork, now } = options
@@ -69,7 +69,10 @@ export function makeGate(options: GateOptions): ConnectionGate {
     count--
     if (sessions.size === 0) networks.delete(network)
   }
-  /** Takes a place from the address that has most of the network's, unless it is no better off. */
+  /**
+   * Takes a place from the address that has most of its network, unless that address has no more than the newcomer
+   * would have.
+   */
   const takeFrom = (network: string, source: string | undefined): boolean => {
     const all = [...inNetwork(network).values()]
     const had = (of: string) => all.filter((session) => session.source === of)
@@ -90,7 +93,7 @@ export function makeGate(options: GateOptions): ConnectionGate {
   }
   const sweep = () => {
     const share = count / connections
-    // Looking at all of them costs a little; a second is short beside any patience.
+    // Looking at all sessions costs a little; a second is short beside any patience.
     const at = now()
     if (share < crowdedShare || isRecent(sweptAt, at, 1_000)) return
     sweptAt = at
@@ -98,7 +101,7 @@ export function makeGate(options: GateOptions): ConnectionGate {
     const since = at - options.idleMs * factor
     for (const sessions of [...networks.values()]) {
       for (const session of [...sessions.values()]) {
-        // The clock was set back since: its patience begins anew, and does not last until then.
+        // The clock was set back since: the patience begins anew, and does not wait for the old time.
         session.advancedAt = Math.min(session.advancedAt, at)
         if (session.advancedAt <= since) session.hangUp()
       }
@@ -149,16 +152,16 @@ const longer = (most: Session[], next: Session[]) => (next.length > most.length 
 const nameOf = ({ remoteAddress, remotePort }: Peer) =>
   `${canonicalAddress(remoteAddress ?? '')} ${remotePort}`
 
-/** One subscriber's: an IPv4 address, or a /64 (RFC 6177), however many addresses it has. */
+/** One subscriber: an IPv4 address, or a /64 (RFC 6177), however many addresses it has. */
 export const sourceOf = (address: string) => prefixOf(address, 32, 64)
 
 /**
- * What is let to one customer as a rule, who then has all of its addresses: an IPv4 /24, or an IPv6
- * /56. Shares are by network, so that renting more addresses gives no more room.
+ * What one customer usually rents whole: an IPv4 /24, or an IPv6 /56. Shares are by network, so
+ * that renting more addresses gives no more room.
  */
 export const networkOf = (address: string) => prefixOf(address, 24, 56)
 
-// Each command of a session asks, and a mail that comes in half a dozen times: 10 µs each (30 Nov 2026).
+// Each command of a session asks for these, and an arriving mail half a dozen times: 10 µs each (30 Nov 2026).
 const prefixes = new Map<string, string>()
 const mostPrefixes = 10_000
 

@@ -1,8 +1,7 @@
 /**
- * What every SMTP listener of ours needs around `smtp-server`, whoever it listens to: who may be
- * connected and for how long, whom a proxy speaks for, the room for mail that arrives, bounds on a session, replies with their
- * own enhanced codes, TLS files. What must hold: no client, however hostile, takes another's place for
- * long. It knows neither mail nor database.
+ * What every SMTP listener of ours needs around `smtp-server`: who may be connected and for how long, whom a proxy
+ * speaks for, the room for mail that arrives, bounds on a session, replies with their own enhanced codes, TLS files.
+ * What must hold: no client, however hostile, takes another's place for long. It knows neither mail nor database.
  */
 
 export { isNextPiece, whenCutOff } from './arrival.js'

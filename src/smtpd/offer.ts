@@ -4,12 +4,12 @@ import type { SMTPServer, SMTPServerOptions } from 'smtp-server'
 import { messageOf, OperatorError } from '../errors/index.js'
 
 /**
- * For the name that a client gave (SNI), or for none; the same object as long as it is the same certificate.
- * Undefined: there is none at all.
+ * The certificate for the name that a client gave (SNI), or for none. It is the same object as long as it is the same
+ * certificate. Undefined: there is none at all.
  */
 export type CertificateFor = (serverName?: string) => Certificate | undefined
 
-// As smtp-server's own: TLS of any version is better than none between servers that ask for no name (RFC 7435).
+// As in smtp-server: between servers that ask for no name, TLS of any version is better than none (RFC 7435).
 const terms = { minVersion: 'TLSv1' } as const
 
 /** The options by which a client gets the certificate of the name that it asks for. */
@@ -27,8 +27,8 @@ export function sniOptions(certificateFor: CertificateFor): Pick<SMTPServerOptio
 }
 
 /**
- * Sessions from now on are offered what there is now. Without any certificate there is no STARTTLS, and TLS at
- * once fails: smtp-server would show a key that everybody has.
+ * Offers new sessions the certificates of now. Without any certificate there is no STARTTLS, and TLS from the first
+ * byte fails: smtp-server would show its built-in key, which everybody has.
  */
 export function offerNow(server: SMTPServer, certificateFor: CertificateFor): void {
   const usual = certificateFor()
@@ -38,13 +38,13 @@ export function offerNow(server: SMTPServer, certificateFor: CertificateFor): vo
   server.updateSecureContext({ cert, key })
 }
 
-/** PEM, as a TLS server takes it. */
+/** PEM, in the form that a TLS server takes. */
 export interface Certificate {
   cert: Buffer
   key: Buffer
 }
 
-/** Reads what STARTTLS offers; undefined when no file is named. OperatorError when they are no use. */
+/** Reads the certificate for STARTTLS; undefined when no file is named. OperatorError when the files are unusable. */
 export function readCertificate(files: {
   certificate: string
   key: string

@@ -3,22 +3,23 @@ import { canonicalAddress } from '../dns/index.js'
 
 /**
  * The PROXY protocol, version 2, as load balancers write it before a client's first byte:
- * https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt §2.2. A parser of our own: that of npm which is used most
- * (proxy-protocol-js 4.0.6, read on 30 Nov 2026) throws at a header that has not come whole, and gives TLVs and the client's
- * first bytes back as one piece.
+ * https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt §2.2. This is a parser of our own: the most used one of
+ * npm (proxy-protocol-js 4.0.6, read on 30 Nov 2026) throws at an incomplete header, and returns TLVs and the client's
+ * first bytes as one piece.
  *
  *   signature (12) | version, command | family, protocol | length (2) | addresses and ports | TLVs, which we skip
  */
 
-/** Who is behind a proxy. */
+/** The client behind a proxy. */
 export interface ProxiedPeer {
   address: string
   port: number
 }
 
 /**
- * What the first bytes of a connection say. `more`: they are too few to know. `read`: the header has `bytes`, and the client's
- * bytes follow; without a `peer` the proxy speaks for itself (LOCAL, as its health checks do), or tells no address.
+ * What the first bytes of a connection say. `more`: they are too few to know. `read`: the header has `bytes` bytes, and
+ * the client's follow; without a `peer` the proxy speaks for itself (LOCAL, as its health checks do), or gives no
+ * address.
  */
 export type ProxyHeader =
   | { kind: 'more' }
@@ -27,10 +28,10 @@ export type ProxyHeader =
 
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
 const fixedBytes = 16
-// Addresses are 36 at most; certificates' names and the like, which proxies may add, have room in the rest.
+// Addresses take 36 at most; the rest is room for certificates' names and the like, which proxies may add.
 const mostBytes = 2_048
 
-/** As many bytes as a good header may have. */
+/** The most bytes that a good header may have. */
 export const longestProxyHeader = fixedBytes + mostBytes
 
 const versions = 0x20

@@ -1,12 +1,12 @@
 import { type CountedTogether, keepNewest, sharedWindowEnd } from '../bounded/index.js'
 import { type Clock, isRecent } from '../clock/index.js'
 
-// Beyond so many sources the oldest windows are forgotten first.
+// Beyond this number of sources the oldest windows are forgotten first.
 const maxSources = 10_000
 
 /**
- * Allows each source `most` in a window, which begins with its first, and where several nodes count (`together`) at the same
- * moment at all of them.
+ * Allows each source `most` in a window. A window begins with the source's first use; where several nodes count
+ * together (`together`), it begins at the same moment on all of them.
  */
 export function makeQuota(
   clock: Clock,
@@ -28,10 +28,10 @@ export function makeQuota(
   const ofOthers = (source: string) =>
     together?.others(source, sharedWindowEnd(clock.now(), windowMs)) ?? 0
   return {
-    /** Whether so much is left of the source's own. */
+    /** Whether the source still has that much left. */
     has: (source: string, wanted: number) =>
       (current(source)?.taken ?? 0) + ofOthers(source) + wanted <= most,
-    /** False: the source has had all of its own, or so much is not left of it; `mostOfIt` where each has another share. */
+    /** False: the source has not that much left. `mostOfIt`: this source's limit, where limits differ. */
     take(source: string, wanted = 1, mostOfIt = most): boolean {
       let window = current(source)
       if (window === undefined) {

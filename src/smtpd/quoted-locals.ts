@@ -3,9 +3,9 @@ import { canonicalLocal } from '../mime/index.js'
 import { wrapSessions } from './session-bounds.js'
 
 /**
- * RFC 5321 §4.1.2: a local part may be a quoted string, with spaces, `@`, `<` and `>` in it, all of which smtp-server takes
- * for the end of the address. It is given a word of the same length in its place, and the address gets its shortest form:
- * `"ann"@x` is `ann@x`.
+ * RFC 5321 §4.1.2: a local part may be a quoted string, with spaces, `@`, `<` and `>` in it; smtp-server takes all of
+ * those for the end of the address. It is given a word of the same length instead, and then the address in its shortest
+ * form: `"ann"@x` is `ann@x`.
  */
 export function takeQuotedLocals(server: SMTPServer): void {
   wrapSessions(server, (connection) => {
@@ -21,6 +21,6 @@ export function takeQuotedLocals(server: SMTPServer): void {
   })
 }
 
-// Behind a source route too (§4.1.1.2). Without controls and what nobody sees, which smtp-server refuses.
+// Also after a source route (§4.1.1.2). Control and invisible characters are left out: smtp-server refuses them.
 const withQuotes =
   /^((?:MAIL FROM|RCPT TO)[ \t]*:[ \t]*<(?:@[^\s:<>"]+:)?)("(?:[^\p{Cc}\p{Cf}"\\]|\\[ -~])*")(@[^\s<>@]+>(?:\s.*)?)$/iu

@@ -18,8 +18,8 @@ export class Refusal extends Error {
 }
 
 /**
- * smtp-server counts no addresses and knows no end of a session: both are seen to before it, by the addresses that the door
- * tells.
+ * smtp-server counts no addresses, and does not tell when a session ends. This does both, before smtp-server, by the
+ * addresses that the door tells.
  */
 export function guardListener(
   net: Server,
@@ -47,8 +47,8 @@ export function guardListener(
 }
 
 /**
- * smtp-server awaits nothing: a rejected promise would be unhandled and the client left waiting. `failed`
- * hears of what is no refusal; the client is asked to come again.
+ * smtp-server awaits nothing: a rejected promise would be unhandled and the client left waiting. `failed` gets every
+ * error that is no refusal; the client is asked to come again.
  */
 export function refuseFor<T>(
   work: Promise<T>,
@@ -71,7 +71,7 @@ export function refuseFor<T>(
 
 const ownCode = /^[245]\.\d{1,3}\.\d{1,3} /
 
-/** A line with its enhanced code: its own, or that of smtp-server's table; none where RFC 2034 §3 has none. */
+/** A line with an enhanced code: its own, or that of smtp-server's table; none where RFC 2034 §3 has none. */
 export function coded(
   connection: SessionConnection,
   { code, line, context }: { code: number; line: string; context: string | false | undefined },
@@ -82,13 +82,13 @@ export function coded(
   return enhanced === '' ? line : `${enhanced} ${line}`
 }
 
-/** RFC 3463 §3.5: smtp-server says of each end of a session that the connection timed out. */
+/** RFC 3463 §3.5: smtp-server calls each end of a session a time-out. */
 function closingCode(line: string): string {
   if (line.startsWith('Timeout')) return '4.4.2'
   return line.startsWith('Server shutting down') ? '4.3.2' : '4.7.0'
 }
 
-/** Lets replies say their own codes: smtp-server's table knows `452` as a full mailbox alone. */
+/** Lets replies give their own codes: smtp-server's table knows `452` only as a full mailbox. */
 export function codeReplies(server: SMTPServer): void {
   wrapSessions(server, (connection) => {
     const send = connection.send.bind(connection)

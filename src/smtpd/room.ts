@@ -1,13 +1,13 @@
 /** The bytes that all mails together may take while they arrive, shared by networks. */
 export interface ArrivalRoom {
-  /** A mail begins to arrive; `lose` is called when what it holds is needed by others. */
+  /** A mail begins to arrive; `lose` is called when others need the room that it holds. */
   begin(network: string, lose: () => void): RoomShare
 }
 
 export interface RoomShare {
-  /** False: there is no room for it. */
+  /** False: there is no room for these bytes. */
   take(bytes: number): boolean
-  /** It is whole: it goes to disk in a moment, and is lost to nobody any more. */
+  /** The mail is whole: it goes to disk in a moment, and loses its room to nobody any more. */
   arrived(): void
   /** Gives back all that was taken. */
   leave(): void
@@ -16,14 +16,14 @@ export interface RoomShare {
 interface Held {
   network: string
   bytes: number
-  /** Undefined once it is whole. */
+  /** Undefined once the mail is whole. */
   lose: (() => void) | undefined
 }
 
 /**
- * A network holds at most `perNetwork` bytes. When all are taken, who needs some gets those of the
- * oldest mail of the network that holds most, unless it would hold more itself: as with connections,
- * nobody is locked out by one who waits.
+ * A network holds at most `perNetwork` bytes. When all are taken, a mail that needs some gets those of the oldest mail
+ * of the network that holds most, unless its own network would then hold more. As with connections, nobody who waits
+ * locks others out.
  */
 export function makeRoom({ all, perNetwork }: { all: number; perNetwork: number }): ArrivalRoom {
   const held = new Set<Held>()

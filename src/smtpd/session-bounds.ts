@@ -1,9 +1,9 @@
 import type { SMTPServer } from 'smtp-server'
 
-/** A session as smtp-server keeps it; all that it answers goes through `send`. */
+/** A session as smtp-server keeps it; all replies go through `send`. */
 export type SessionConnection = SMTPServer['connections'] extends Set<infer C> ? C : never
 
-/** Calls `wrap` for each connection before it is greeted, for what smtp-server has no option for. */
+/** Calls `wrap` for each connection before the greeting, for what smtp-server has no option for. */
 export function wrapSessions(
   server: SMTPServer,
   wrap: (connection: SessionConnection) => void,
@@ -17,18 +17,15 @@ export function wrapSessions(
 }
 
 export interface SessionBounds {
-  /** Commands of a session that are refused, for whatever reason. */
+  /** How many commands of a session may be refused, for whatever reason. */
   refused: number
-  /** Replies from one mail to the next, good ones too. */
+  /** How many replies may come from one mail to the next, good ones too. */
   replies: number
-  /** Called when a session is ended for it. */
+  /** Called when a session is ended because of a bound. */
   ended(): void
 }
 
-/**
- * smtp-server bounds unknown commands alone: a client may be refused, or say NOOP, for as long as it
- * likes.
- */
+/** smtp-server limits only unknown commands: a client may be refused, or say NOOP, for as long as it likes. */
 export function boundSessions(server: SMTPServer, bounds: SessionBounds): void {
   wrapSessions(server, (connection) => boundReplies(connection, bounds))
 }

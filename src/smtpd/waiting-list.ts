@@ -1,20 +1,20 @@
 import { keepNewest } from '../bounded/index.js'
 import { isDueBy } from '../clock/index.js'
 
-/** What is known in memory of a mail in the spool. */
+/** What is known in memory about a mail in the spool. */
 export interface UnreadMail<Id = number> {
   id: Id
   dueAt: number
   bytes: number
 }
 
-// A mail is put off by five minutes at most (`inbound/clerk.ts`): one that would be later was put off by a clock that was ahead.
+// A mail is put off by five minutes at most (`inbound/clerk.ts`). A later time comes from a clock that was ahead.
 const longestWaitMs = 300_000
 
-// What one network may have of the room: a tenth, so that it takes ten networks to fill it.
+// How much of the room one network may have: a tenth, so that it takes ten networks to fill it.
 const networkShare = 1 / 10
 
-// Networks whose use of the reader is remembered: one that sends again after its last mail was read is no new one.
+// How many networks' use of the reader is remembered: one that sends again after its last mail was read is not new.
 const rememberedNetworks = 10_000
 // What a turn counts at least, in milliseconds of reading.
 const turnMs = 1
@@ -26,14 +26,14 @@ interface ReaderUse {
 }
 
 /**
- * The spool's mails by network: how much room each takes, and whose turn it is to be read. Turns are by the time that
- * reading took, as a hostile mail takes it a thousand times as long as another: next is who has used least. In memory,
- * as there is one process that takes them, and it looks at each when it starts.
+ * The spool's mails by network: how much room each takes, and whose turn it is to be read. Turns go by the time that
+ * reading took, as a hostile mail can take a thousand times as long as another: the network that has used least is
+ * next. The list is in memory: one process takes the mails, and looks at each when it starts.
  */
 export function makeWaitingList<Id = number>(limits: { mails: number; bytes: number }) {
   const networks = new Map<string, Map<Id, UnreadMail<Id>>>()
   const uses = new Map<string, ReaderUse>()
-  /** What the last one to be read from had used: who comes anew, or again, has no more credit than that. */
+  /** What the network that was read last had used: one that is new, or comes again, gets no more credit than that. */
   let leastMs = 0
   const useOf = (network: string): ReaderUse => {
     const { ms, aMail } = uses.get(network) ?? { ms: 0, aMail: turnMs }
@@ -79,7 +79,7 @@ export function makeWaitingList<Id = number>(limits: { mails: number; bytes: num
       const own = networks.get(network)
       const mail = own?.get(id)
       if (own === undefined || mail === undefined) return
-      // To the end: those that wait for a later time do not stand in the way of others.
+      // Moved to the end, so that mails waiting for a later time do not hold up others.
       own.delete(id)
       own.set(id, { ...mail, dueAt })
     },
@@ -102,7 +102,7 @@ export function makeWaitingList<Id = number>(limits: { mails: number; bytes: num
         const { network, left, next } = turn
         if (found.length === 0) leastMs = turn.ms
         found.push({ ...next, network })
-        // Others come first as long as this one is expected to take.
+        // Other networks come first for as long as this mail is expected to take.
         turn.ms += turn.aMail
         const after = firstOf(left, isDue)
         if (after === undefined) turns.splice(turns.indexOf(turn), 1)
@@ -110,7 +110,7 @@ export function makeWaitingList<Id = number>(limits: { mails: number; bytes: num
       }
       return found
     },
-    /** A mail of the network has kept the reader busy for so long. */
+    /** Tells how long a mail of the network kept the reader busy. */
     wasRead(network: string, ms: number): void {
       const use = useOf(network)
       const spentMs = Math.max(ms, turnMs)
@@ -129,7 +129,7 @@ export function makeWaitingList<Id = number>(limits: { mails: number; bytes: num
   }
 }
 
-/** The next one that fits; the iterator stands behind it then. */
+/** The next item that fits; the iterator then stands after it. */
 function firstOf<T>(left: Iterator<T>, fits: (item: T) => boolean): T | undefined {
   for (let next = left.next(); next.done !== true; next = left.next()) {
     if (fits(next.value)) return next.value

@@ -43,10 +43,11 @@ export function addSome(counts: Counts, added: Partial<Counts>): void {
   for (counter in added) counts[counter] += added[counter] ?? 0
 }
 
-/** What the many keys beyond the bound share, and, beyond twice the bound, the many domains. */
+/** The key that all keys beyond the bound share, and beyond twice the bound all domains too. */
 export const others = '*'
 
-// How many rows an account has a day and breakdown, however many campaigns, providers, tag values or domains.
+// How many rows an account has for a day and breakdown, however many campaigns, providers, tag values or domains
+// there are.
 const maxKeys = 200
 
 /** Adds rows of `tally` to the figures. */
@@ -70,14 +71,14 @@ export async function addFigures(tx: Tx, rows: readonly FigureRow[]): Promise<vo
 /** The row under its own key while the day has room, else under the shared one. */
 function withinBound(keys: ReadonlySet<string>, row: FigureRow): FigureRow {
   if (keys.size < maxKeys || keys.has(keyOf(row))) return row
-  // Mail of no campaign is no campaign beyond the bound.
+  // Mail without a campaign must not count as a campaign beyond the bound.
   const key = row.breakdown === 'broadcast' && row.key === '' ? '' : others
   const shared = { ...row, key }
   if (keys.size < 2 * maxKeys || keys.has(keyOf(shared))) return shared
   return { ...shared, domain: others }
 }
 
-/** What tells rows of one day apart. */
+/** What distinguishes the rows of one day. */
 type Key = Pick<FigureRow, 'domain' | 'type' | 'key'>
 /** As a text to compare. */
 const keyOf = ({ domain, type, key }: Key) => JSON.stringify([domain, type, key])
@@ -85,7 +86,7 @@ const keyOf = ({ domain, type, key }: Key) => JSON.stringify([domain, type, key]
 /** A day of one account and breakdown. */
 type Day = Pick<FigureRow, 'account_id' | 'breakdown' | 'day'>
 
-/** The keys that the day has already, by the primary key's beginning. */
+/** The keys that the day already has, found by the beginning of the primary key. */
 const keysOf = prepared<Day, Key>((db, { account_id, breakdown, day }) =>
   db
     .selectFrom('figures')

@@ -33,13 +33,13 @@ export interface StatsGroup extends Figures {
   tag?: { name: string; value: string } | null
   broadcastId?: string | null
   type?: 'transactional' | 'marketing' | null
-  /** What lies beyond the limit, together. */
+  /** True for the group of everything beyond the limit. */
   other: boolean
 }
 
 /**
- * An account's figures: those that are kept, and what the logs have told since. Reads a bounded number of
- * rows, whatever the account has sent.
+ * An account's figures: those that are kept, and what the logs have had since. Reads a bounded number of rows,
+ * whatever the account has sent.
  */
 export async function readStats(
   read: Read,
@@ -47,7 +47,7 @@ export async function readStats(
   question: FiguresQuestion,
 ): Promise<Stats> {
   const groups = await readFigures(read, accountId, question, question.groupBy)
-  // Mail without the tag, and what no provider was told of, is in no group but in the total.
+  // Mail without the tag, and mail whose provider is unknown, is in the total but in no group.
   const isSome = question.breakdown === 'provider' || question.breakdown === 'tag'
   const apart = isSome && question.key === undefined
   const whole = apart ? ({ ...question, breakdown: 'broadcast' } as const) : question
@@ -72,7 +72,7 @@ export async function readStats(
   }
 }
 
-/** What a group is called. */
+/** The names of a group. */
 type Names = Omit<StatsGroup, keyof Figures>
 
 /** The groups with most mail by name, the others together; each day has the same ones. */
@@ -83,7 +83,7 @@ function shownGroups(
   const { groupBy, limit } = question
   const byDay = groupBy.includes('day')
   const isOther = (group: FigureGroup) => group.domain === others || group.key === others
-  // Without its day, by what makes a group; its rank is over all days.
+  // The day is left out, because a group's rank is over all days.
   const nameOf = ({ domain, type, key }: FigureGroup) => JSON.stringify([domain, type, key])
   const sums = new Map<string, Counts>()
   for (const group of groups.values()) {
@@ -141,14 +141,14 @@ function namesOf(groupBy: readonly Dimension[], group: FigureGroup, other: boole
   return { ...Object.fromEntries(fields.map((field) => [field, names[field]])), other }
 }
 
-// How many rows of all accounts may be read for an answer. The figures are seconds behind, but for
-// the time after an update from an older version.
+// How many rows of all accounts may be read for an answer. The figures are only seconds behind, except after an
+// update from an older version.
 const maxBehind = 10_000
 const rowsAtOnce = 250
 
 /**
- * Adds what the logs have told since the figures were last brought forward, to each of `answers`. Where
- * that is more than can be read while a client waits, it is left out.
+ * Adds to each of `answers` what the logs have had since the figures were last counted. Where that is more than can
+ * be read while a client waits, it is left out.
  */
 async function readTail(
   read: Read,
@@ -156,7 +156,7 @@ async function readTail(
   answers: readonly { question: FiguresQuestion; collected: CollectedFigures }[],
 ): Promise<{ upToDate: boolean }> {
   const [first] = answers[0]?.collected.parts ?? []
-  // The earliest that was read of the figures: behind it is all that any part may lack.
+  // The earliest cursors among the parts: everything that any part may lack comes after them.
   let from = first?.cursors ?? (await readCursors(read))
   if ((await rowsBehind(read, from)) > maxBehind) return { upToDate: false }
   const happenings: LoggedRow[] = []
@@ -181,6 +181,6 @@ async function readTail(
 
 const logCursor = { event: 'event_id', consent: 'consent_id', mail: 'mail_number' } as const
 
-/** Whether a happening lies behind what the figures of a part have. */
+/** Whether a happening comes after what the figures of a part include. */
 const isBehind = ({ log, id }: Pick<LoggedRow, 'log' | 'id'>, cursors: Cursors) =>
   id > cursors[logCursor[log]]

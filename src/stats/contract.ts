@@ -23,9 +23,9 @@ const rate = (about: string) =>
     description: `${about}, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0`,
   })
 
-/** The fields of figures, of any of which a group has all. */
-// `null` says that a figure is not kept by this group, a zero that nothing happened. By provider,
-// acceptance is null: at that moment nobody knows where a domain's mail goes.
+/** The fields of figures; each group has all of them. */
+// `null` says that a figure is not kept for this group; zero says that nothing happened. By provider, acceptance is
+// null: at that moment nobody knows where a domain's mail goes.
 export const figures = {
   mails: orNull(
     count('Accepted mails, on the day of acceptance; null where figures are of a provider'),
@@ -111,7 +111,7 @@ const kinds = ['transactional', 'marketing'] as const
 const dayField = (about: string) =>
   maybe(words(about, { format: 'date', examples: ['2026-11-21'] }))
 
-/** What is asked of the figures. */
+/** The fields of a question. */
 export const questionFields = {
   // Days and not times: figures are kept by the day, long after the events that they count are deleted.
   from: dayField('The first day; default: 29 days before `to`'),
@@ -200,7 +200,7 @@ export const getStats = operation('GET /v1/stats', {
 
 const refused = (when: string, error: string) => refusal('validation_error', when, error)
 
-/** Kept as counts a day, which outlive the events that they were counted from. */
+/** Figures are kept as counts for each day, which outlive the events from which they were counted. */
 export const stats: Contract = {
   tag: { name: 'Stats', description: 'Figures over time, kept when the events are gone.' },
   operations: [getStats],

@@ -11,7 +11,7 @@ import {
 import type { Counts } from './add-figures.js'
 import type { MailFacts } from './tally.js'
 
-/** An event of the log, as far as the figures go by it. */
+/** An event of the log, with what the figures need. */
 export interface LoggedEvent {
   id: number
   accountId: string
@@ -28,9 +28,9 @@ export interface LoggedEvent {
 const one = 1
 
 /**
- * What an event adds to the figures of its day. A recipient is `answered` with the first end that a
- * server has decided; what comes later (a bounce after the 250) is counted beside it, but a bounce after a bounce is
- * not: it is the same recipient's.
+ * What an event adds to the figures of its day. A recipient is `answered` with the first end that a server has
+ * decided; a later end (a bounce after the 250) is counted too, but not a bounce after a bounce, which is about the
+ * same recipient.
  */
 export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Counts> | undefined {
   const answered = detail?.before === undefined ? one : 0
@@ -40,7 +40,7 @@ export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Coun
       return { answered, [type]: one }
     case 'bounced':
       if (detail?.before === 'bounced') return undefined
-      // A refusal that nobody has classified is a hard one, as for `protection/`.
+      // A refusal that nobody has classified counts as a hard one, as in `protection/`.
       if (detail?.bounceType === 'Transient') return { answered, bounced_soft: one }
       return { answered, bounced_hard: one }
     case 'failed':
@@ -56,14 +56,14 @@ export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Coun
     case 'clicked':
       if (detail?.machine) return { [`${type}_machine`]: one }
       return { [type]: one, [`${type}_unique`]: detail?.first ? one : 0 }
-    // The attempt is no figure, and who leaves is in the record of consent, however it was said.
+    // An attempt is not a figure, and the record of consent has all who leave, in whichever way.
     case 'sent':
     case 'unsubscribed':
       return undefined
   }
 }
 
-/** What the figures tell apart, by mail. A statement for all of them. */
+/** The facts for each mail, in one statement for all mails. */
 export async function mailFacts(
   read: Read,
   emailIds: Iterable<string>,
@@ -108,8 +108,8 @@ const ends = ['delivered', 'relayed', 'bounced']
 const visits = ['opened', 'clicked']
 
 /**
- * Events of before this version do not say whether they were the first of their kind: of these it is
- * looked up, as far as the log still goes back.
+ * Events of older versions do not say whether they were the first of their kind: that is looked up, as far as the log
+ * still goes back.
  */
 export async function tellFirsts(
   read: Read,
@@ -135,7 +135,7 @@ export async function tellFirsts(
     if (visits.includes(event.type)) {
       return isFirst ? { ...event, detail: { ...event.detail, first: true as const } } : event
     }
-    // How it had ended is not told, and for the figures does not matter.
+    // How it had ended is not known, and does not matter for the figures.
     return isFirst ? event : { ...event, detail: { ...event.detail, before: 'delivered' as const } }
   })
 }

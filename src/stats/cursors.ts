@@ -1,6 +1,6 @@
 import { type FigureCursorsRow, mailNumber, type Read, type Store } from '../store/index.js'
 
-/** Up to which row each log is counted. */
+/** The row up to which each log is counted. */
 export type Cursors = Pick<FigureCursorsRow, (typeof cursorNames)[number]>
 
 /** The columns of the one row. */
@@ -8,7 +8,7 @@ export const cursorNames = [
   ...(['event_id', 'consent_id', 'mail_number', 'mail_id', 'untold_until'] as const),
 ]
 
-/** Reads up to where the logs have been counted. */
+/** Reads how far the logs have been counted. */
 export async function readCursors(read: Read): Promise<Cursors> {
   return await read
     .selectFrom('figure_cursors')

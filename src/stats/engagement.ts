@@ -14,7 +14,7 @@ import {
 import { type LoggedEvent, tellFirsts } from './count-event.js'
 import { readCursors } from './cursors.js'
 
-/** What some events say of an address of an account. */
+/** What some events say about an address of an account. */
 export interface Engaged {
   accountId: string
   /** The whole address in lower case. */
@@ -31,7 +31,7 @@ export interface Engaged {
 export function engagedIn(events: Iterable<LoggedEvent>): Engaged[] {
   const engaged = new Map<string, Engaged>()
   for (const { accountId, emailId, recipient, type, at, detail } of events) {
-    // Nobody has got it, nor opened it: it lies in the test inbox.
+    // Nobody got this mail or opened it: it is in the test inbox.
     if (isTestId(emailId)) continue
     const isSent = (type === 'delivered' || type === 'relayed') && detail?.before === undefined
     const isVisit = (type === 'opened' || type === 'clicked') && detail?.machine !== true
@@ -66,7 +66,10 @@ const nothingOf = (accountId: string, address: string): Engaged => ({
   lastClickedAt: null,
 })
 
-/** Adds it to those who are contacts, in one statement; resolves with their ids. Other addresses are passed over. */
+/**
+ * Adds it to the contacts with these addresses, in one statement; resolves with their ids. Other addresses are passed
+ * over.
+ */
 export async function addEngagement(tx: Tx, engaged: readonly Engaged[]): Promise<string[]> {
   if (engaged.length === 0) return []
   const cells = engaged.map((one) => [
@@ -123,7 +126,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
           cell<number | null>(6, 'integer').as('last_opened_at'),
           cell<number | null>(7, 'integer').as('last_clicked_at'),
         ])
-        // Without it SQLite takes `on conflict` for a part of the join.
+        // Without this, SQLite takes `on conflict` for a part of the join.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>
@@ -140,8 +143,8 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
 )
 
 /**
- * Counts some events of the time before engagement was counted. Resolves with whether there may be more. For one thread
- * alone, as `rollUp`.
+ * Counts some events from the time before engagement was counted. Resolves with whether there may be more. Only one
+ * thread may call it, as with `rollUp`.
  */
 export async function engageBefore({ read, write }: Store, limit: number): Promise<boolean> {
   const { engaged_id: from, engaged_until: until } = await read

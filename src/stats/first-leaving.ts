@@ -3,7 +3,7 @@ import { addressKey } from '../mime/index.js'
 import { cell, contains, type Read, rowsOf } from '../store/index.js'
 import type { MailFacts } from './tally.js'
 
-/** A row of the consent record by which somebody has left. */
+/** A row of the consent record that says that somebody has left. */
 export interface Leaving {
   id: number
   at: number
@@ -13,9 +13,9 @@ export interface Leaving {
 }
 
 /**
- * Which of some leavings are the first of their recipient by their mail, so that each person counts once: who leaves four
- * topics at once, or comes back and leaves again, has a row of each. Where the row of the first has gone with age,
- * what is kept of people by campaign tells. A statement for all of them, each a search that ends at the first row.
+ * Which of some leavings are the first of their recipient by their mail, so that each person counts once: somebody
+ * who leaves four topics at once, or comes back and leaves again, has several rows. Where the first row was deleted
+ * with age, the rows of people by campaign tell. One statement for all; each search ends at the first row.
  */
 export async function firstLeavings(
   read: Read,
@@ -38,7 +38,7 @@ export async function firstLeavings(
             .where('consent.address', '=', cell(3, 'text'))
             .where('consent.id', '<', cell(0, 'integer'))
             .where('consent.kind', 'in', ['unsubscribed', 'left_topic'])
-            // As `recordConsent` writes it; quotes within a text are escaped there.
+            // In the form that `recordConsent` writes; quotes inside a text are escaped there.
             .where(sql<boolean>`consent.detail like '%"emailId":"' || (${cell(5, 'text')}) || '"%'`)
             .where(({ not }) => not(contains('consent.detail', '"by":"return"'))),
         ),

@@ -1,7 +1,7 @@
 /**
- * Figures over time: what each account sent and what became of it, a row a day, kept when the logs that
- * they are made of are gone. What must hold: every row of the logs is counted once; counting holds up
- * nobody; an answer is up to date and reads a bounded number of rows. See README.md.
+ * Figures over time: what each account sent and what happened to it, a row for each day, kept longer than the logs
+ * that they are made from. What must hold: every row of the logs is counted once; counting holds up nobody; an answer
+ * is up to date and reads a bounded number of rows. See README.md.
  */
 
 export { readStats, type Stats, type StatsGroup } from './answer.js'

@@ -3,9 +3,9 @@ import { isTestId, type Read, type Tx } from '../store/index.js'
 import { addFigures, noCounts } from './add-figures.js'
 
 /**
- * How many marketing mails an account has sent on each of some days (of UTC, since 1970; `to` is the last one) that are of no
- * campaign: those of its automations and applications, without what `noteCampaignTest` has noted. Days without any are not in
- * the map.
+ * How many marketing mails outside of campaigns an account has sent on each of some days (UTC, since 1970; `to` is
+ * the last one): those of its automations and applications, without the tests that `noteCampaignTest` has noted. Days
+ * without any are not in the map.
  */
 export async function otherMarketing(
   read: Read,
@@ -32,12 +32,15 @@ export async function otherMarketing(
   return new Map([...days].filter(([, mails]) => mails > 0))
 }
 
-/** Notes that a mail was the test of a campaign, which is of none and yet no other marketing mail; in its transaction. */
+/**
+ * Notes in the mail's transaction that it was the test of a campaign, which belongs to no campaign and still must not
+ * count as other marketing mail.
+ */
 export async function noteCampaignTest(
   tx: Tx,
   { accountId, emailId, at }: { accountId: string; emailId: string; at: number },
 ): Promise<void> {
-  // What comes of a test key is counted apart.
+  // Mail of a test key is counted apart.
   if (isTestId(emailId)) return
   const place = { breakdown: 'campaign-test', domain: '', type: 'marketing', key: '' } as const
   const one = { account_id: accountId, day: dayNumber(at), ...place, ...noCounts() }

@@ -8,7 +8,7 @@ export const dimensions = ['day', 'domain', 'provider', 'tag', 'broadcast', 'typ
 /** One of them. */
 export type Dimension = (typeof dimensions)[number]
 
-/** As it is asked, by the API and by the command. */
+/** A question as the API and the command ask it. */
 export interface StatsInput {
   from?: string
   to?: string
@@ -19,7 +19,7 @@ export interface StatsInput {
   provider?: string
   /** `name:value`, or `name` for all of its values. */
   tag?: string
-  /** Figures of test mail, which are in no others. */
+  /** Only figures of test mail, which no other figures include. */
   test?: boolean
   limit?: number
 }
@@ -30,7 +30,7 @@ export interface FiguresQuestion {
   fromDay: number
   toDay: number
   groupBy: readonly Dimension[]
-  /** Which rows of the figures tell the groups. */
+  /** Which rows of the figures have the groups. */
   breakdown: FigureRow['breakdown']
   domain: string | undefined
   type: FigureRow['type'] | undefined
@@ -43,13 +43,13 @@ export type KeyFilter = { is: string } | { beginsWith: string }
 
 // A year with its leap day, so that a year can be compared.
 const maxDays = 366
-/** Groups beside the days. */
+/** The most groups, not counting days. */
 export const maxLimit = 100
 const usualLimit = 20
 const usualDays = 30
 // Bounds the answer to about a megabyte.
 const maxRows = 5_000
-// A row has one key: figures by two of these are not kept, as there would be too many.
+// A row has one key: figures by two of these are not kept, because there would be too many.
 const keyed = ['provider', 'tag', 'broadcast'] as const
 
 /** Throws a 400 for a question that cannot be answered, or not in a bounded time. */
@@ -95,7 +95,7 @@ export function questionOf(input: StatsInput, now: number): FiguresQuestion {
   }
 }
 
-/** The question as a key may ask it: a test key for figures of its own kind alone, and of its domains. */
+/** The question as the key may ask it: a test key only for test figures, and a key with domains only for these. */
 export function seenBy(
   { isTest, domains }: { isTest: boolean; domains: readonly string[] | null },
   question: FiguresQuestion,

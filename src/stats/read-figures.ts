@@ -5,7 +5,7 @@ import { addTo, type Counts, counters, noCounts } from './add-figures.js'
 import { type Cursors, cursorNames } from './cursors.js'
 import type { Dimension, FiguresQuestion } from './question.js'
 
-/** Counts of what is grouped; of what is not, day is 0 and the names are empty. */
+/** The counts of a group. Where figures are not grouped by something, the day is 0 or the name is empty. */
 export interface FigureGroup extends GroupKey {
   counts: Counts
 }
@@ -27,11 +27,11 @@ export interface CollectedFigures {
   parts: Part[]
 }
 
-// Some thousand rows at most: a busy year at once would hold up the thread that clients wait for.
+// This is some thousand rows at most: a busy year at once would hold up the thread that clients wait for.
 const daysAtOnce = 16
 const fewRows = 1_000
 
-/** The figures that are kept, some days after the others, each with the cursors of the same moment. */
+/** The kept figures, some days at a time, each part with the cursors of the same moment. */
 export async function readFigures(
   read: Read,
   accountId: string,
@@ -85,7 +85,7 @@ export function addToGroup(
 const pick = (counts: Counts) =>
   Object.fromEntries(counters.map((counter) => [counter, counts[counter]])) as unknown as Counts
 
-/** One statement, so that cursors and figures are of the same moment; at least one row. */
+/** One statement, so that cursors and figures are of the same moment; it has at least one row. */
 export function daysQuery(
   read: Read,
   accountId: string,
@@ -111,7 +111,7 @@ export function daysQuery(
       if (key !== undefined && 'is' in key) on = on.on('figures.key', '=', key.is)
       if (key !== undefined && 'beginsWith' in key) {
         const { beginsWith } = key
-        // Behind all that begin with it: `name;` comes next after `name:`.
+        // The end of all keys that begin with it: `name;` comes right after `name:`.
         on = on
           .on('figures.key', '>', beginsWith)
           .on('figures.key', '<', `${beginsWith.slice(0, -1)};`)

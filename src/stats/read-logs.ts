@@ -20,7 +20,7 @@ import { type Engaged, engagedIn } from './engagement.js'
 import { firstLeavings } from './first-leaving.js'
 import type { LoggedRow } from './tally.js'
 
-/** Rows of the logs behind the cursors, and the cursors behind them. */
+/** Rows of the logs after the cursors, and the cursors after these rows. */
 export interface LogSlice {
   happenings: LoggedRow[]
   /** What people did with their mail, and what was sent to them. */
@@ -42,7 +42,7 @@ export interface SliceOptions {
 
 type Bounded = SliceOptions & { upTo: number }
 
-/** The next rows of each log behind the cursors. Reads by their numbers alone, in bounded slices. */
+/** The next rows of each log after the cursors, read by their numbers in bounded slices. */
 export async function readLogs(
   read: Read,
   from: Cursors,
@@ -67,7 +67,7 @@ export async function readLogs(
   }
 }
 
-/** The rows behind the cursors, found by their numbers whoever's they are: an account's own are most of the log. */
+/** The rows after the cursors, found by their numbers for all accounts: one account may have most of the log. */
 export const behind = {
   events: (read: Read, from: Cursors, { limit, accountId, upTo }: Bounded) =>
     read
@@ -99,10 +99,10 @@ export const behind = {
       .limit(limit),
 }
 
-// Not by the index of accounts, which would lead through all of an account's mail.
+// Not by the index of accounts, which would read all of an account's mail.
 const ofAccount = unindexed<string>('account_id')
 
-/** Events behind the cursor, each with its mail's facts and its provider. */
+/** Events after the cursor, each with its mail's facts and its provider. */
 async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
   const upTo = await wholeTo(read, 'events')
   const rows = await behind.events(read, from, { ...options, upTo }).execute()
@@ -123,7 +123,7 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
     const counts = countsOf(event)
     if (counts === undefined) continue
     const { id, at, emailId, recipient, deliveryId } = event
-    // Until its server has decided, another one may answer at the next attempt.
+    // While no server has decided, another one may answer at the next attempt.
     const remote = event.type === 'deferred' ? null : (remotes.get(deliveryId) ?? null)
     happenings.push({
       log: 'event',
@@ -136,7 +136,7 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
       provider: recipient === null ? undefined : providerOf(recipient, remote),
     })
   }
-  // Asked after the events were read: a campaign that is noted from now on has its earlier ones looked up.
+  // Asked after the events were read: for a campaign that is noted from now on, the earlier mails are looked up.
   const noted = await notedAmong(
     read,
     [...facts.values()].flatMap(({ broadcastId }) => broadcastId ?? []),
@@ -154,7 +154,7 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
 const atProvider = (one: CampaignTold, provider: string | undefined): CampaignTold =>
   Object.assign(one, { provider })
 
-/** Which server answered last, by delivery. */
+/** The server that answered last, for each delivery. */
 async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
   const ids = events.flatMap(({ deliveryId }) => deliveryId ?? [])
   const rows = await read
@@ -166,8 +166,8 @@ async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
 }
 
 /**
- * Who has left, all marketing mail or a topic, by a mail: by its link, its button, or a provider's report. Counted is the
- * first time alone, as of opens.
+ * Who has left all marketing mail, or a topic, by a mail: by its link, its button, or a provider's report. Only the
+ * first time counts, as for opens.
  */
 async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
   const upTo = await wholeTo(read, 'consent')
@@ -175,7 +175,7 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
   const left = rows.flatMap(({ kind, detail, ...row }) => {
     if (kind !== 'unsubscribed' && kind !== 'left_topic') return []
     const { emailId, by } = (storedJson(detail) ?? {}) as ConsentDetail
-    // Who comes back to one topic leaves none of the others by it.
+    // Coming back to one topic does not leave the other topics.
     return emailId === undefined || by === 'return' ? [] : [{ ...row, emailId }]
   })
   if (left.length === 0) return { rows, happenings: [], told: [] }
@@ -213,7 +213,7 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
   return { rows, happenings, told }
 }
 
-/** Accepted mails with their recipients; which provider takes them nobody knows yet. */
+/** Accepted mails with their recipients; their providers are not known yet. */
 async function readMails(read: Read, from: Cursors, options: SliceOptions) {
   const upTo = await wholeTo(read, 'emails')
   const rows = await behind.mails(read, from, { ...options, upTo }).execute()
@@ -242,9 +242,9 @@ async function readMails(read: Read, from: Cursors, options: SliceOptions) {
 }
 
 /**
- * How many recipients each mail has, in the queue and in the log, and how many were on the suppression
- * list when it was accepted. Those who are found there later have an event. One statement: a delivery that ends
- * between two of them would be in both.
+ * How many recipients each mail has, in the queue and in the log, and how many were on the suppression list when it
+ * was accepted. Those who are found on it later have an event. It is one statement, because a delivery that ends
+ * between two statements would be in both.
  */
 async function recipientsOf(read: Read, emailIds: readonly string[]) {
   const of = idsIn(emailIds, 'text')

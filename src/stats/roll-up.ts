@@ -19,16 +19,16 @@ interface RollUpDeps {
 
 // Some milliseconds to read, and fewer to write.
 const rowsASlice = 500
-// While there is nothing new; a question adds what has come since by itself.
+// The pause while there is nothing new; a question itself adds what has come since.
 const everyMs = 1_000
-// Between slices others have their turn, of the disk and the processor too.
+// Between slices others have their turn, also with the disk and the processor.
 const restMs = 20
 // A row that cannot be counted is logged twice a minute, until somebody mends it.
 const afterFaultMs = 30_000
 
 /**
- * Counts the next rows of the logs in the figures, with the cursors in the same transaction: each row is
- * in them once, wherever the process dies. Resolves with whether there may be more. For one thread alone.
+ * Counts the next rows of the logs in the figures, with the cursors in the same transaction: each row counts once,
+ * wherever the process dies. Resolves with whether there may be more. Only one thread may call it.
  */
 export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean> {
   const from = await readCursors(store.read)
@@ -39,7 +39,7 @@ export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean>
     const { numUpdatedRows } = await tx
       .updateTable('figure_cursors')
       .set(next)
-      // A predecessor that was given up may have come this far: then it is read again from there.
+      // A predecessor that was given up may have come this far: then the slice is read again from there.
       .where('event_id', '=', from.event_id)
       .where('consent_id', '=', from.consent_id)
       .where('mail_number', '=', from.mail_number)

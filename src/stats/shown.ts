@@ -2,7 +2,7 @@ import type { Counts } from './add-figures.js'
 
 /** Figures as clients read them: counts, and rates between them (null where there is nothing to divide by). */
 export interface Figures {
-  /** Null by provider: who takes a mail is known once a server has answered. */
+  /** Null by provider: the provider of a mail is known only once a server has answered. */
   mails: number | null
   accepted: number | null
   suppressed: number
@@ -31,14 +31,17 @@ interface Rates {
   delivery: number | null
   /** Bounced, hard and soft, of answered. */
   bounce: number | null
-  /** Complained (proved), unsubscribed, opened and clicked (unique) of what servers and smart hosts have taken. */
+  /**
+   * Complained (proved), unsubscribed, opened and clicked (unique), each divided by what servers and smart hosts have
+   * taken.
+   */
   complaint: number | null
   unsubscribe: number | null
   open: number | null
   click: number | null
 }
 
-/** `ofProvider`: who takes a mail is not known when it is accepted, so these counts are null. */
+/** `ofProvider`: the provider is not known when a mail is accepted, so these counts are null. */
 export function shownFigures(counts: Counts, ofProvider: boolean): Figures {
   const { answered, delivered } = counts
   const taken = delivered + counts.relayed
@@ -74,8 +77,8 @@ export function shownFigures(counts: Counts, ofProvider: boolean): Figures {
 }
 
 /**
- * To the millionth, which is more than a rate of mail can tell. What is told late (opens, bounces, complaints) is of
- * mail of days before, of which there are at least as many as were told of: they are in the whole too.
+ * Rounded to a millionth, which is more than a rate of mail can tell. Opens, bounces and complaints may come days
+ * after their mail. Where a part is larger than the whole for this reason, it is taken as the whole.
  */
 export function ratio(part: number, whole: number): number | null {
   const of = Math.max(part, whole)

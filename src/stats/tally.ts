@@ -2,7 +2,7 @@ import { dayNumber } from '../clock/index.js'
 import type { FigureRow, MailTag } from '../store/index.js'
 import { addSome, type Counts, noCounts } from './add-figures.js'
 
-/** What the figures tell apart, of a mail. */
+/** What the figures distinguish in a mail. */
 export interface MailFacts {
   type: FigureRow['type']
   /** The sending domain; empty where the mail is gone. */
@@ -21,14 +21,14 @@ export interface LoggedRow {
   accountId: string
   at: number
   mail: MailFacts
-  /** Of a mail of a test key, whose figures are apart. */
+  /** The mail came from a test key, whose figures are kept apart. */
   isTest: boolean
-  /** Undefined: of the mail as a whole. */
+  /** Undefined: the row is about the mail as a whole. */
   provider: string | undefined
   counts: Partial<Counts>
 }
 
-/** Rows to be added to the figures: a happening is in one by campaign, one by provider and one a tag. */
+/** Rows to be added to the figures: a happening is in one row by campaign, one by provider and one for each tag. */
 export function tally(happenings: Iterable<LoggedRow>): FigureRow[] {
   const rows = new Map<string, FigureRow>()
   const add = (
@@ -38,7 +38,7 @@ export function tally(happenings: Iterable<LoggedRow>): FigureRow[] {
   ) => {
     const { domain, type } = mail
     const day = dayNumber(at)
-    // Only the last of them, the key, may have any character in it.
+    // Only the last part, the key, may have any character in it.
     const place = `${accountId} ${breakdown} ${day} ${domain} ${type} ${key}`
     let row = rows.get(place)
     if (row === undefined) {

@@ -5,13 +5,13 @@ const idBytes = 16
 const tagBytes = 4
 
 /**
- * Where a page ends, from its last row's id, bound to `scope`: the list that it is a page of. Clients
- * are to hand it back, not to build upon it.
+ * Where a page ends, from its last row's id, bound to `scope`: the list that it is a page of. Clients should only
+ * hand it back, and not rely on its form.
  */
 export const cursorOf = (id: string, scope: string) =>
   cursorFrom(Buffer.from(id.replaceAll('-', ''), 'hex'), scope)
 
-/** The id in a cursor; throws a 400 for what `cursorOf` did not give out for this list. */
+/** The id in a cursor; throws a 400 for a cursor that `cursorOf` did not make for this list. */
 export function idInCursor(cursor: string, scope: string): string {
   const bytes = bytesIn(cursor, scope)
   if (bytes.length !== idBytes) throw foreign()
@@ -23,7 +23,10 @@ export const textCursorOf = (text: string, scope: string) => cursorFrom(Buffer.f
 
 export const textInCursor = (cursor: string, scope: string) => bytesIn(cursor, scope).toString()
 
-/** A page of what was found, which has one more where more is to come. `cursor`: where it ends. */
+/**
+ * A page of what was found; `found` has one row more than `limit` where more is to come. `cursor` says where the page
+ * ends.
+ */
 export function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string) {
   const page = found.slice(0, limit)
   const last = page.at(-1)
@@ -47,5 +50,5 @@ function bytesIn(cursor: string, scope: string): Buffer {
 
 const foreign = () => new ApiError('validation_error', 'The cursor does not belong to this list')
 
-// It keeps mistakes apart, not attackers: whoever makes one up sees a page of their own list.
+// The tag catches mistakes, not attackers: whoever makes one up sees a page of their own list.
 const tagOf = (scope: string) => createHash('sha256').update(scope).digest().subarray(0, tagBytes)

@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The room of a file system, without what is kept for root alone: shares of it are those that `df` shows. */
+/** The room of a file system, without what is kept for root: fractions of it match what `df` shows. */
 export interface DiskRoom {
   totalBytes: number
   freeBytes: number
@@ -22,7 +22,10 @@ const shareOfDisk = 8
 /** The file of the data directory that only takes room (`app/reserve.ts`). */
 export const reserveFile = (dataDir: string) => join(dataDir, 'posthorn.reserve')
 
-/** How large it is to be on such a disk: more than the log grows by between two copies of it on the fastest disks. */
+/**
+ * How large the file should be on such a disk: larger than the log grows between two copies of it on the fastest
+ * disks.
+ */
 export const reserveBytesOf = (totalBytes: number) =>
   Math.min(mostReserved, Math.floor(totalBytes / shareOfDisk))
 
@@ -33,7 +36,7 @@ export const reservedBytes = async (dataDir: string): Promise<number> =>
     () => 0,
   )
 
-/** Whether no mail may be taken in; where it is none already, more has to be free before it is again. */
+/** Whether no mail may be accepted. Once none is accepted, more has to be free before mail is accepted again. */
 export const isOutOfRoom = (
   { freeBytes, totalBytes }: DiskRoom,
   reserved: number,

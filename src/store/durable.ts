@@ -13,8 +13,7 @@ import { dirname } from 'node:path'
 /** Writes all of the file or nothing; when it returns, a power cut does not undo it. */
 export function writeDurably(file: string, text: string, mode = 0o644): void {
   const partial = `${file}.partial`
-  // An earlier try that was killed may have left it. It is removed and never opened: opening a pipe would wait for
-  // its reader.
+  // A killed earlier try may have left it. It is removed and never opened: opening a pipe would wait for its reader.
   rmSync(partial, { force: true, recursive: true })
   const fd = openSync(partial, 'wx', mode)
   try {
@@ -47,13 +46,13 @@ export function renameDurably(from: string, to: string): void {
   syncPath(dirname(to))
 }
 
-/** Removes it for good: without the sync of its folder the file may be back after a power cut. */
+/** Removes a file for good: without the sync of its folder it may be back after a power cut. */
 export function removeDurably(file: string): void {
   rmSync(file, { force: true, recursive: true })
   syncPath(dirname(file))
 }
 
-/** A file's content, or a folder's names. */
+/** Syncs a file's content, or a folder's names. */
 function syncPath(path: string): void {
   const fd = openSync(path, 'r')
   try {

@@ -8,12 +8,12 @@ export interface MailExtras {
   /** Addresses as given, each mailbox once. */
   cc?: readonly string[]
   bcc?: readonly string[]
-  /** Where there are several; one alone is in `reply_to`. */
+  /** Only where there are several; a single one is in `reply_to`. */
   replyTo?: readonly string[]
   /** By name, in the order given. */
   headers?: Readonly<Record<string, string>>
   tags?: readonly MailTag[]
-  /** What its sender should know of it, though it was taken. */
+  /** What the sender should know about the mail, though it was accepted. */
   warnings?: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export interface MailTag {
 
 const none: MailExtras = {}
 
-/** What the column has; undefined where it is damaged. */
+/** The content of the column; undefined where it is damaged. */
 export function readExtras(json: string | null): MailExtras | undefined {
   if (json === null) return none
   const value = storedJson(json)
@@ -42,7 +42,7 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const isListOf = (value: unknown, holds: (item: unknown) => boolean) =>
   Array.isArray(value) && value.every(holds)
 
-/** Null where nothing is in them. */
+/** The column's text; null where there are no extras. */
 export function writeExtras(
   extras: { [K in keyof MailExtras]: MailExtras[K] | undefined },
 ): string | null {
@@ -51,8 +51,8 @@ export function writeExtras(
 }
 
 /**
- * What a column of JSON holds, and null where there is none. Undefined where it is broken (by a bug, a hand
- * in the database, a damaged page): who lists many rows shows the others all the same.
+ * The value in a column of JSON, and null where there is none. Undefined where it is broken (by a bug, a hand in the
+ * database, a damaged page), so that a list of many rows can still show the others.
  */
 export function storedJson(text: string | null): unknown {
   if (text === null) return null
@@ -63,7 +63,7 @@ export function storedJson(text: string | null): unknown {
   }
 }
 
-/** The object in such a column; empty where there is none, or what is there is broken. */
+/** The object in such a column; empty where there is none, or where it is broken. */
 export function storedObject<Value>(text: string | null): Record<string, Value> {
   const value = storedJson(text)
   return isJsonObject(value) ? (value as Record<string, Value>) : {}

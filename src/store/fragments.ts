@@ -10,13 +10,13 @@ import { type NumberedLog, runnerOf } from './running.js'
 import type { EmailStatus, Read } from './schema/index.js'
 
 /*
- * The few pieces of queries that SQLite and PostgreSQL say differently. A piece is known by its name and says no SQL:
- * the engine whose compiler meets it has the words (`FragmentWords`).
+ * The few pieces of queries that SQLite and PostgreSQL say differently. A piece has a name and no SQL: the compiler
+ * of the engine has the words for it (`FragmentWords`).
  */
 
 /**
- * What a value is in SQL: that of the column which it is compared with or put into. SQLite knows it of each value by
- * itself, and so takes no notice; PostgreSQL has to be told, and Kysely checks the type that comes with it.
+ * The SQL type of a value: that of the column with which it is compared or into which it is put. SQLite knows the
+ * type of each value by itself and ignores this; PostgreSQL has to be told, and Kysely checks the type.
  */
 export interface ValueTypes {
   text: string
@@ -25,7 +25,7 @@ export interface ValueTypes {
 
 type ValueType = keyof ValueTypes
 
-/** What an engine is told of a piece. Its operands stand between the words that the engine gives. */
+/** What an engine is told about a piece. The piece's operands stand between the engine's words. */
 interface Pieces {
   /** The values in a JSON array, as a subquery. */
   idsOf: { type: ValueType }
@@ -33,7 +33,7 @@ interface Pieces {
   rowsOf: Record<never, never>
   /** A cell of `rowsOf`. */
   cell: { type: ValueType; place: number }
-  /** A value that the statement binds, of which nothing else tells the type. */
+  /** A value that the statement binds, whose type nothing else tells. */
   value: { type: ValueType }
   unindexed: Record<never, never>
   locked: Record<never, never>
@@ -51,7 +51,7 @@ interface Pieces {
   tableEnd: { isClustered: boolean }
 }
 
-/** An engine's words of each piece: what stands before, between and after its operands. */
+/** An engine's words for each piece: before, between and after its operands. */
 export type FragmentWords = {
   readonly [Name in keyof Pieces]: (facts: Pieces[Name]) => readonly string[]
 }
@@ -62,7 +62,7 @@ interface FragmentNode extends RawNode {
 
 const isFragment = (node: RawNode): node is FragmentNode => 'piece' in node
 
-/** What the engine of `words` has in place of a piece; any other raw SQL as it is. */
+/** Replaces a piece by the engine's `words`; other raw SQL stays as it is. */
 export function inWordsOf(words: FragmentWords, node: RawNode): RawNode {
   if (!isFragment(node)) return node
   const say = words[node.piece.name] as (facts: object) => readonly string[]
@@ -117,7 +117,7 @@ export function boundCell(place: number, type: ValueType): RawBuilder<unknown> {
   return piece('value', { type }, [sql.ref(`line.column${place + 1}`)])
 }
 
-/** A bound value where no column beside it tells its type, such as a branch of a `case`. */
+/** A bound value whose type no column beside it tells, such as a branch of a `case`. */
 export const boundValue = <Type extends ValueType>(value: ValueTypes[Type] | null, type: Type) =>
   piece<ValueTypes[Type], 'value'>('value', { type }, [sql`${value}`])
 

@@ -13,15 +13,15 @@ export interface Arrived {
   release(): void
 }
 
-/** Can be read more than once, a piece at a time. */
+/** The body; it can be read more than once, a piece at a time. */
 export interface ArrivedBody extends Iterable<Buffer> {
   readonly sizeBytes: number
 }
 
 // The most bytes of a message's header. RFC 5322 sets no limit; real headers have 2 to 10 KiB.
 export const maxHeaderBytes = 64 * 1024
-// A body up to here stays in memory, what is larger goes to a file: most mail never touches the
-// disk before it is accepted.
+// A body up to this size stays in memory, a larger one goes to a file: most mail does not touch the disk before it is
+// accepted.
 const heldBytes = 128 * 1024
 // How much of a body is written to its file, and read from it, at once.
 const pieceBytes = 64 * 1024
@@ -29,8 +29,8 @@ const blankLine = Buffer.from('\r\n\r\n')
 const crlf = Buffer.from('\r\n')
 
 /**
- * A message, read to its end even when it is refused: a client hears that only after its final dot. What
- * is larger than `heldBytes` goes to a file that has no name any more, so that a crash leaves nothing.
+ * A message, read to its end even when it is refused, because a client reads a refusal only after its final dot. A
+ * body larger than `heldBytes` goes to a file that has no name any more, so that a crash leaves nothing.
  */
 export function arrive(
   stream: SMTPServerDataStream,
@@ -38,7 +38,7 @@ export function arrive(
     room: ArrivalRoom
     source: string
     dir: string
-    /** Called after each piece of it (`isNextPiece`). */
+    /** Called after each piece of the message (`isNextPiece`). */
     advanced(): void
   },
 ): Promise<Arrived> {
@@ -63,11 +63,11 @@ export function arrive(
     }
     const keep = (chunk: Buffer) => {
       if (isInBody) return body.add(chunk)
-      // The blank line may begin in the chunk before; what lies further back was searched already.
+      // The blank line may begin in the chunk before; earlier bytes were already searched.
       const searchFrom = Math.max(0, head.length - blankLine.length)
       head = head.length === 0 ? Buffer.from(chunk) : Buffer.concat([head, chunk])
       const blank = head.indexOf(blankLine, searchFrom)
-      // Undefined: it goes on. It may be empty.
+      // Undefined: the header goes on. It may be empty.
       const end = head.subarray(0, 2).equals(crlf) ? 0 : blank < 0 ? undefined : blank + crlf.length
       if ((end ?? head.length) > maxHeaderBytes) {
         return drop(`550 5.6.0 The header is over ${maxHeaderBytes} bytes`)
@@ -135,7 +135,7 @@ function makeBody(dir: string) {
     },
     add(chunk: Buffer) {
       if (isClosed || chunk.length === 0) return
-      // A copy: the chunk's memory is the connection's.
+      // A copy, because the chunk's memory belongs to the connection.
       chunks.push(Buffer.from(chunk))
       sizeBytes += chunk.length
       waitingBytes += chunk.length

@@ -15,10 +15,10 @@ import { makeQuota, Refusal } from '../smtpd/index.js'
 import { isPassing, type Read } from '../store/index.js'
 import { refusalOf } from './replies.js'
 
-/** Who hands mail in, and what they may. */
+/** Somebody who hands mail in, and what they may do. */
 export interface Client {
   accountId: string
-  /** Whose limits of an hour and a minute hold, and which a surge would be told of. */
+  /** The key whose limits of an hour and a minute count, and which a notice of a surge would name. */
   by(): HandingKey | undefined
   /** What the session log shows of its key. */
   last4: string | null
@@ -28,25 +28,25 @@ export interface Client {
   fixedFrom: string | undefined
   /** Throws a `Refusal` when it may hand nothing in any more: the key is deleted, the rate is used up. */
   again(): Promise<void>
-  /** Throws a 403 for a sender's domain that its key is not for. */
+  /** Throws a 403 for a sender's domain that its key does not allow. */
   checkDomain(domain: string): void
-  /** Throws a `Refusal` where a trusted network has had all of its own. */
+  /** Throws a `Refusal` where a trusted network has used up its recipients. */
   takeRecipients(count: number): void
 }
 
-/** What it takes to tell who hands mail in. */
+/** What is needed to identify clients. */
 export interface ClientDeps {
   read: Read
   clock: Clock
   checkKey: CheckKey
-  /** Counts a mail of a key; throws a 429 when it was one too many. */
+  /** Counts a mail of a key; throws a 429 when it is one too many. */
   countMail(keyId: string): void
   trusted: readonly TrustedNetwork[]
-  /** What other nodes count along. */
+  /** The counts that nodes share. */
   counts: SharedCounts | undefined
 }
 
-/** Makes clients of those who log in, and of those who need not. */
+/** Makes clients for those who log in, and for those who need not. */
 export function makeClients(deps: ClientDeps) {
   const quotas = deps.trusted.map(({ perHour }) =>
     makeQuota(deps.clock, {
@@ -64,8 +64,7 @@ export function makeClients(deps: ClientDeps) {
         refuseBeyondScope(principal, 'sending')
         return principal
       }
-      // Asked again before each mail: a key that is deleted or expires ends a session that still
-      // lasts.
+      // Asked again before each mail: a deleted or expired key ends a running session.
       let principal = await check()
       return {
         accountId: principal.accountId,
@@ -82,7 +81,7 @@ export function makeClients(deps: ClientDeps) {
             deps.countMail(principal.keyId)
           } catch (error) {
             if (!(error instanceof ApiError)) throw error
-            // What passes says nothing of the key.
+            // A fault that passes says nothing about the key.
             if (error.code === 'rate_limit_exceeded' || isPassing(error)) throw refusalOf(error)
             throw new Refusal('421 4.7.0 The key may not send any more')
           }
@@ -93,7 +92,7 @@ export function makeClients(deps: ClientDeps) {
       }
     },
 
-    /** Undefined: it is in no trusted network. */
+    /** Undefined: the address is in no trusted network. */
     async byNetwork(address: string): Promise<Client | undefined> {
       const place = deps.trusted.findIndex(({ network }) => liesWithin(address, [network]))
       const entry = deps.trusted[place]
@@ -123,5 +122,5 @@ export function makeClients(deps: ClientDeps) {
   }
 }
 
-/** What `makeClients` makes: the two ways to say who one is. */
+/** What `makeClients` makes: the two ways to identify a client. */
 export type Clients = ReturnType<typeof makeClients>

@@ -4,18 +4,21 @@ import { makeQuota, networkOf, sourceOf } from '../smtpd/index.js'
 
 /** Counts log-ins that failed, by address and by network (RFC 4954 §9: guessing must cost). */
 export interface FailedLogins {
-  /** Whether the address, or others beside it, has failed too often. */
+  /** Whether the address or its network has failed too often. */
   isLockedOut(address: string): boolean
   add(address: string): void
 }
 
-// The refusal names it too: 'try again in 15 minutes'.
+// The refusal names this time too: 'try again in 15 minutes'.
 const windowMs = 15 * 60_000
 const perAddress = 10
 // Renting more addresses buys few more guesses; one broken machine does not lock out its neighbours.
 const perNetwork = 30
 
-/** Counts for 15 minutes from the first of a source, those of other nodes too: 10 of an address, 30 of its network. */
+/**
+ * Counts for 15 minutes from a source's first failure, including those at other nodes: 10 for an address, 30 for its
+ * network.
+ */
 export function makeFailedLogins(clock: Clock, counts?: SharedCounts): FailedLogins {
   const quota = (kind: string, most: number) =>
     makeQuota(clock, { most, windowMs, together: counts?.of(kind) })

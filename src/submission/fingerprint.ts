@@ -3,12 +3,12 @@ import { isJsonObject } from '../json/index.js'
 import type { HeaderField } from '../mime/index.js'
 import type { OwnHeaders } from './own-headers.js'
 
-// What programs write anew when they send the same message again.
+// The fields that programs write anew when they send the same message again.
 const anew = new Set(['date', 'message-id', 'received', 'x-mailer', 'user-agent'])
 
 /**
  * Equal for messages that say the same to the same people and ask for the same, however often a program writes them:
- * ids, dates and the boundaries between parts are left out. It shows that a key was used for another mail; no more.
+ * ids, dates and the boundaries between parts are left out. It only shows whether a key was used for another mail.
  */
 export function fingerprintOf(
   envelope: { from: string; to: readonly string[] },
@@ -37,11 +37,11 @@ export function fingerprintOf(
   return hash.digest('base64')
 }
 
-/** As the API compares JSON: the order in which a program writes the names of an object says nothing. */
+/** As the API compares JSON: the order of an object's names does not matter. */
 const namesInOrder = (_: string, value: unknown) =>
   isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value
 
-/** The lines that no boundary is in, as many together as there are: five million may be empty ones. */
+/** The lines without boundaries, as many together as possible, because there may be five million empty ones. */
 function* withoutBoundaries(lines: Buffer): Generator<Buffer> {
   let named = lines.indexOf('boundary=')
   let kept = 0

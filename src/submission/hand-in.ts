@@ -41,7 +41,7 @@ export interface HandedIn {
   client: Client
   envelope: { from: string; to: readonly string[]; smtpUtf8: boolean }
   arrived: Pick<Arrived, 'header' | 'body'>
-  /** Called for each field in whose place another one leaves. */
+  /** Called for each field that is replaced by another one. */
   replaced(field: HeaderField, emailId: string): void
 }
 
@@ -94,7 +94,7 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
   return body as AcceptedEmail
 }
 
-/** What the API checks of the same fields, told by the names that they have here. */
+/** The API's checks of the same fields, with faults under the names that the fields have here. */
 function checkOwnHeaders({ ownHeaders }: Understood, to: readonly string[]): void {
   const { idempotencyKey, ...fields } = ownHeaders
   if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
@@ -128,8 +128,8 @@ function withFixedSender(header: Buffer, fixed: string | undefined): Buffer {
 }
 
 /**
- * The message as it is kept and sent: its own bytes, without the fields that are not to leave, and
- * with a Date and a Message-ID where it has none of use (RFC 6409 §8).
+ * The message as it is kept and sent: its own bytes, without the fields that must not leave, and with a Date and a
+ * Message-ID where it has no usable one (RFC 6409 §8).
  */
 async function rawMessageOf(
   { clock }: Pick<EmailDeps, 'clock'>,
@@ -160,7 +160,7 @@ async function rawMessageOf(
     body: { ...makeContent(body), sizeBytes: body.sizeBytes },
     bodyHash: await hashBody(eachLater(body)),
     eightBit: ![...asciiOf(body)].every(Boolean),
-    // RFC 6531 §3.4: it was announced, or the client sends what older servers pass on too.
+    // RFC 6531 §3.4: UTF-8 that the client did not announce is sent on without, as older servers pass it on.
     smtpUtf8:
       envelope.smtpUtf8 && !(isAscii(header) && names.every((name) => isAscii(Buffer.from(name)))),
     parts: parts instanceof Error ? null : parts,
@@ -190,7 +190,7 @@ function changeableParts({ leaves, isSealed, broken }: MessageParts): Changeable
   return { html, text: moreText.length > 0 ? undefined : text }
 }
 
-/** Marketing mail says in its text how to leave it, so both its parts have to be there and readable. */
+/** Marketing mail says in its text how to unsubscribe, so both parts have to exist and be readable. */
 function checkMarketing(parts: ChangeableParts | Error, body: ArrivedBody): void {
   const needs = 'Marketing mail needs one text and one HTML part, for its footer'
   if (parts instanceof Error) throw wrong(`${needs}; of this message, ${parts.message}`)
@@ -208,8 +208,8 @@ function checkMarketing(parts: ChangeableParts | Error, body: ArrivedBody): void
 const maxPartBytes = 2 * 1024 * 1024
 
 /**
- * Throws a `validation_error` or a 403 for a MAIL FROM that the client may not use. One of a
- * trusted network may say anything, as its sender is replaced.
+ * Throws a `validation_error` or a 403 for a MAIL FROM that the client may not use. A client in a trusted network may
+ * say anything, because its sender is replaced.
  */
 export async function checkEnvelopeSender(
   { emails }: HandInDeps,

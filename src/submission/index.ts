@@ -18,9 +18,9 @@ import type { ListenerName } from './session.js'
 import { openSessionLog } from './session-log.js'
 
 /**
- * Mail from programs that speak SMTP: one more door into `emails/`. What must hold: a password goes over
- * TLS alone; a 250 means that the mail is on disk; a message leaves as it was written; nothing is taken
- * that the API would refuse. See README.md.
+ * Mail from programs that speak SMTP: one more door into `emails/`. What must hold: a password goes only over TLS; a
+ * 250 means that the mail is on disk; a message leaves as it was written; nothing is accepted that the API would
+ * refuse. See README.md.
  */
 export { findSession, listSessions, type SubmissionSession } from './session.js'
 
@@ -33,14 +33,14 @@ export interface SubmissionDeps extends EmailDeps {
   dir: string
   /** Ports that were taken before a restart, by the listener's name. */
   ports: Readonly<Record<string, number>>
-  /** What is counted together with other nodes; undefined for an appliance that is alone. */
+  /** The counts that nodes share; undefined for an appliance with one node. */
   counts?: SharedCounts | undefined
 }
 
 /** The listeners that are open. */
 export interface Submission {
   readonly ports: Readonly<Record<string, number>>
-  /** Reads the TLS files again; bad ones change nothing and are told. */
+  /** Reads the TLS files again; bad ones change nothing and are logged. */
   reload(): void
   close(): Promise<void>
 }
@@ -61,8 +61,8 @@ function makeKeyRate(
 }
 
 /**
- * The three listeners that the settings may name, and who may connect to each: only the one without
- * TLS is bound to networks.
+ * The three listeners that the settings may name, and who may connect to each: only the one without TLS is limited to
+ * networks.
  */
 const places = (config: Config['submission']) =>
   [
@@ -71,7 +71,7 @@ const places = (config: Config['submission']) =>
     { listener: 'plain', at: config.plain.listen, networks: config.plain.networks },
   ] as const
 
-// Room for as much text and HTML as the API takes, and for a header; attachments are counted apart.
+// Room for as much text and HTML as the API takes, and for a header; attachments are added to that.
 const maxOtherBytes = maxContentBytes + maxHeaderBytes
 
 /** Opens the listeners that the settings name. */
@@ -87,7 +87,7 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
     limit: (end) => clock.after(config.sessionTimeout, end),
   })
   const maxMessageBytes = base64Size(deps.config.attachments.maxBytes) + maxOtherBytes
-  // However little the operator gives it, there is room for one.
+  // However little room the operator gives, one message fits.
   const all = Math.max(config.maxArrivingMib * 2 ** 20, maxMessageBytes)
   const sessions = openSessionLog(deps, config.keepSessions)
   const shared = {
@@ -100,7 +100,7 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
     emails: deps,
     idempotency: makeIdempotency({ store, clock }),
     failedLogins: makeFailedLogins(clock, deps.counts),
-    // Half of it for one address: a relay inside may be all of the clients.
+    // Half of the room for one address: all clients may come through one relay inside.
     room: makeRoom({ all, perNetwork: Math.max(all / 2, maxMessageBytes) }),
     clients: makeClients({
       read: store.read,
@@ -120,7 +120,7 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
   const close = async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close()))
     gate.closeAll()
-    // The database is closed after this, and connections tell of their end later.
+    // The database is closed after this, but connections report their end only later.
     await Promise.all([...listeners.values()].map((listener) => listener.ended()))
     await sessions.close()
   }

@@ -36,12 +36,12 @@ export interface SubmissionListenerDeps
   gate: ConnectionGate
   sessions: SessionLog
   certificateFor: CertificateFor
-  /** How it greets. */
+  /** The name in its greeting. */
   name: string
   idleTimeout: number
-  /** Who has to begin with a PROXY header; the client is whom it names. */
+  /** The addresses that have to begin with a PROXY header, which names the client. */
   proxyProtocolFrom: readonly string[]
-  /** As it is on the wire; what SIZE says. */
+  /** The size on the wire, which SIZE announces. */
   maxMessageBytes: number
 }
 
@@ -57,20 +57,20 @@ export interface ListenerPlace {
 /** A listener that is open. */
 export interface SubmissionListener {
   readonly port: number
-  /** Sessions from now on are offered the certificates that there are now. */
+  /** Sessions from now on get the present certificates. */
   renew(): void
   /** Lets transactions under way end for a moment, then closes them. */
   close(): Promise<void>
-  /** After that and the end of all connections: resolves when the log has been told of each session. */
+  /** Resolves after that, when all connections have ended and each session has been logged. */
   ended(): Promise<void>
 }
 
 // How long one command line may be. RFC 5321 §4.5.3.1.4 asks for 512 at least; an AUTH with its password is the
 // longest (RFC 4954 §4: 12,288, which no API key needs).
 const maxCommandBytes = 4 * 1024
-// Refusals of all kinds count: a client that was told to try again later and goes on at once is broken.
+// All kinds of refusals count: a client that was told to try again later and goes on at once is broken.
 const maxRefusedCommands = 60
-// Counted from one mail to the next; a mail to the most recipients needs a reply for each of them, and some more.
+// Counted from one mail to the next. A mail to the maximum of recipients needs a reply for each, and some more.
 const maxReplies = maxRecipients + 50
 // How long a stop waits for the transactions that are under way.
 const closeTimeoutMs = 2_000
@@ -80,7 +80,7 @@ export async function openListener(
   deps: SubmissionListenerDeps,
   place: ListenerPlace,
 ): Promise<SubmissionListener> {
-  // Loaded by those who listen alone: the command line opens this folder's door too.
+  // Loaded only by processes that listen: the command line imports this folder too.
   const { SMTPServer } = await import('smtp-server')
   const { log, meter } = deps
   const { listener, host, port } = place
@@ -95,13 +95,13 @@ export async function openListener(
   takeBarePaths(server)
   takeQuotedLocals(server)
   tellPeers(server)
-  // Around the other, as it has to see what a reply is to.
+  // This wraps the other one, because it has to see which command a reply answers.
   boundSessions(server, {
     refused: maxRefusedCommands,
     replies: maxReplies,
     ended: () => meter.count(refusals, { reply: '421 4.7.0' }),
   })
-  // Clients that vanish or fail a handshake; nothing that an operator could do about.
+  // Clients that vanish or fail a handshake: an operator could do nothing about them.
   server.on('error', (error) => log.debug({ error }, 'Submission connection failed'))
 
   const { server: net } = server
@@ -136,14 +136,16 @@ export async function openListener(
   }
 }
 
-/** The sessions of a listener from their first moment until the log has been told of them. */
+/** The sessions of a listener from their beginning until they are logged. */
 interface Courses {
   courseOf(session: SMTPServerSession): SessionCourse
   /** A command is being answered. */
   answering(work: Promise<unknown>): void
-  /** The session is over; once is enough. */
+  /** The session is over; a second call does nothing. */
   end(session: SMTPServerSession): void
-  /** Ends those that are left once they are answered: connections tell of their end only after a stop is done. */
+  /**
+   * Ends the sessions that are left once their commands are answered: connections report their end only after a stop.
+   */
   allEnded(): Promise<void>
 }
 
@@ -156,7 +158,7 @@ function makeCourses(
   const answers = new Set<Promise<unknown>>()
   const courseOf = (session: SMTPServerSession): SessionCourse => {
     const course = open.get(session) ?? makeCourse(listener, clock.now())
-    // What is still said to a session that is over is not kept.
+    // Replies to a session that is over are not kept.
     if (!ended.has(session)) open.set(session, course)
     return course
   }
@@ -175,7 +177,7 @@ function makeCourses(
     },
     end,
     async allEnded() {
-      // A mail that has arrived whole is still accepted or refused, which belongs into the record.
+      // A mail that has fully arrived is still accepted or refused, and the record must have that.
       await Promise.all(answers)
       for (const session of open.keys()) end(session)
     },
@@ -218,17 +220,17 @@ function serverOptions(
     maxRecipients,
     maxCommandLength: maxCommandBytes,
     socketTimeout: deps.idleTimeout,
-    // Asked for by ourselves: networks that the operator trusts need none.
+    // We ask for it ourselves, because networks that the operator trusts need no log-in.
     authOptional: true,
     // RFC 4954 §9: a password goes over TLS. CRAM-MD5 would need the key in clear.
     authMethods: ['PLAIN', 'LOGIN'],
     allowInsecureAuth: listener === 'plain',
     ...sniOptions(certificateFor),
-    // A name that others choose, and a wait for it.
+    // Others choose that name, and it takes time to look it up.
     disableReverseLookup: true,
-    // Shown with each reply: its own code where it has one, else that of smtp-server's table.
+    // Each reply shows a code: its own, or else that of smtp-server's table.
     hideENHANCEDSTATUSCODES: false,
-    // What became of a mail is told by webhooks and the API.
+    // Webhooks and the API tell what happened to a mail.
     hideDSN: true,
     logger: false,
     closeTimeout: closeTimeoutMs,
@@ -240,7 +242,7 @@ function serverOptions(
     },
     onSecure: (socket, session, done) => {
       courseOf(session).tls = tlsInWords(socket)
-      // RFC 3207 §4.2: what was said before counts no more.
+      // RFC 3207 §4.2: what was said before no longer counts.
       courseOf(session).client = undefined
       done()
     },
@@ -286,7 +288,7 @@ const makeCourse = (listener: ListenerName, beganAt: number): SessionCourse => (
 const tlsInWords = (socket: Socket | TLSSocket) =>
   'getCipher' in socket ? `${socket.getProtocol()} ${socket.getCipher().name}` : undefined
 
-/** Keeps what is said, and says codes and offers as they are here. */
+/** Records what is said, and corrects smtp-server's codes and offers. */
 function follow(
   connection: SessionConnection,
   courseOf: () => SessionCourse,
@@ -294,7 +296,7 @@ function follow(
 ): void {
   const send = connection.send.bind(connection)
   connection.send = (code, data, context) => {
-    // A password that is not asked for is not sent in clear.
+    // Where AUTH is not offered, no client sends a password in clear.
     const lines = Array.isArray(data)
       ? data.filter((line) => mayLogIn() || !line.startsWith('AUTH '))
       : data && coded(connection, { code, line: data, context })

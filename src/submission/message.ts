@@ -11,32 +11,32 @@ import {
 } from '../mime/index.js'
 import { isOwnHeader, type OwnHeaders, readOwnHeaders } from './own-headers.js'
 
-/** What the header of a message says, once nothing speaks against it. */
+/** What the header of an acceptable message says. */
 export interface Understood {
   ownHeaders: OwnHeaders
-  /** The one sender, and as the API writes it: `Name <a@b>`. */
+  /** The one sender, also in the API's form `Name <a@b>`. */
   from: { mailbox: Mailbox; text: string }
   /** Others whom the message names as its senders (Sender). */
   sender: Mailbox | undefined
-  /** Where answers go; empty, and not read, if it has groups or more than a mail of the API may have. */
+  /** Where answers go; empty if the field has groups, or more addresses than a mail of the API may have. */
   replyTo: string[]
   isReplyToRead: boolean
   subject: string
-  /** Undefined where there is none of use. */
+  /** Undefined where there is no usable one. */
   messageId: string | undefined
-  /** Date and Message-ID that have no form of one: others take their place (RFC 6409 §8.2, §8.3). */
+  /** Date and Message-ID fields without a valid form: others take their place (RFC 6409 §8.2, §8.3). */
   broken: HeaderField[]
-  /** What leaves of the header. */
+  /** The fields of the header that leave. */
   kept: HeaderField[]
 }
 
 /**
- * What does not leave. Bcc names those whom nobody shall see. A receiver that trusts our signature believes a forged
- * Authentication-Results or Resent-From below it; Received is kept, by which loops are found.
+ * Fields that do not leave. Bcc names recipients whom nobody should see. A receiver that trusts our signature would
+ * believe a forged Authentication-Results or Resent-From below it. Received is kept, because it shows loops.
  */
 const isRemoved = (name: string) =>
   name === 'bcc' || isOwnHeader(name) || (isOfServers(name) && name !== 'received')
-// What marketing mail has of ours, signed for each recipient.
+// In marketing mail these fields are ours, signed for each recipient.
 const ofMarketing = new Set(['list-unsubscribe', 'list-unsubscribe-post', 'list-id'])
 /** RFC 5321 §6.3: counting Received fields, at least 100 of them, is how loops are found. */
 const maxHops = 100
@@ -74,19 +74,19 @@ export function understand(header: Buffer): Understood {
     replyTo: replyTo ?? [],
     isReplyToRead: replyTo !== undefined,
     subject: shortened(readableValue(named('subject')[0]?.value ?? '')),
-    // Where nothing but its brackets is missing, answers still find what they refer to.
+    // If only the brackets are missing, answers still find the mail that they refer to.
     messageId: messageId !== undefined && idForm.test(messageId) ? messageId : undefined,
     broken,
     kept: fields.filter((field) => !drop(field.name) && !broken.includes(field)),
   }
 }
 
-// RFC 5322 §3.6.4; many programs write what its grammar does not know, and receivers take it.
+// RFC 5322 §3.6.4; many programs write ids outside of its grammar, and receivers take them.
 const idForm = /^<[^\s<>]{1,900}>$/
 const day = '(?:[A-Z]{3},?[ \\t]*)?(?:0?[1-9]|[12]\\d|3[01])'
 const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
 const time = '(?:[01]?\\d|2[0-3]):[0-5]\\d(?::[0-6]\\d)?'
-// RFC 5322 §3.3 and §4.3, where years of two digits, zones by name and comments are in use still.
+// RFC 5322 §3.3 and §4.3: years of two digits, zones by name and comments are still in use.
 const dateForm = new RegExp(
   `^${day}[ \\t]+${month}[ \\t]+(?:\\d\\d|\\d{4})[ \\t]+${time}[ \\t]*(?:[+-]\\d{4}|[A-Z]{1,5})(?:[ \\t]*\\(.*\\))?$`,
   'i',
@@ -103,7 +103,8 @@ function senderOf(value: string | undefined): Understood['from'] | undefined {
   if (line === undefined || (line.endsWith('>') && !oneSender.test(line))) return undefined
   const comment = /^(\S+@\S+)\s+\(([^()\\]*)\)$/.exec(line)
   const mailbox = parseMailbox(comment?.[1] ?? line)
-  // RFC 2047 §5: no part of an address, and readers that decode it all the same see another one.
+  // RFC 2047 §5: an encoded-word is never part of an address, and readers that decode it all the same see another
+  // address.
   if (mailbox === undefined || mailbox.local.includes('=?')) return undefined
   const name = readableValue(mailbox.name ?? comment?.[2] ?? '')
   const text = `${quote(name)} <${mailbox.address}>`
@@ -117,15 +118,15 @@ function senderOf(value: string | undefined): Understood['from'] | undefined {
 
 /**
  * RFC 5322 §3.4: words, quoted or not, and comments before the `<`. The field leaves as it was written, so all
- * readers have to find the same sender in it: of `(") <ceo@bank.example>, (") <me@ours.example>` some take the
- * quotes for a name, others the parentheses for comments around a second address.
+ * readers must find the same sender in it. In `(") <ceo@bank.example>, (") <me@ours.example>` some take the quotes
+ * for a name, others the parentheses for comments around a second address.
  */
 const oneSender =
   /^(?:[^"(),:;<>@[\\\]]|"(?:[^"\\]|\\.)*"|\([^"()<>@\\]*\)|\[[^"()<>@[\\\]]*\])*<[^<>]*>$/
 
 /** The addresses of a Reply-To; undefined if they cannot all be read. */
 function replyToOf(value: string): string[] | undefined {
-  // As long as a field of the API's mails: quotes that do not end are looked for again at each.
+  // The bound is that of the API's fields: the search for the end of quotes begins again at each quote.
   if (Buffer.byteLength(value) > maxHeaderBytes) return undefined
   // A comma within quotes is part of a name.
   const written = value.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []

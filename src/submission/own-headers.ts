@@ -2,7 +2,7 @@ import { ApiError } from '../errors/index.js'
 import { jsonObjectIn } from '../json/index.js'
 import { type HeaderField, readableValue } from '../mime/index.js'
 
-/** What a message asks for by its `X-Posthorn-*` fields, which recipients never see. */
+/** What a message asks for with `X-Posthorn-*` fields, which recipients never see. */
 export interface OwnHeaders {
   type?: 'transactional' | 'marketing'
   topicId?: string
@@ -17,16 +17,13 @@ export interface OwnHeaders {
 // Headers are compared in lower case, as their names have no case (RFC 5322 §1.2.2).
 const prefix = 'x-posthorn-'
 
-/**
- * A field of ours: where its value goes, and how it is read; undefined is a value that cannot be
- * read.
- */
+/** A field of ours: where its value goes, and how it is read; undefined means that the value cannot be read. */
 interface OwnHeader {
   field: keyof OwnHeaders
   read(value: string): unknown
 }
 
-// These are judged where the API judges the same field.
+// These are checked where the API checks the same field.
 const text = (value: string) => value
 const own: Readonly<Record<string, OwnHeader>> = {
   Type: { field: 'type', read: (value) => value.toLowerCase() },
@@ -39,13 +36,13 @@ const own: Readonly<Record<string, OwnHeader>> = {
   'Idempotency-Key': { field: 'idempotencyKey', read: text },
 }
 
-/** The fields by their names in SMTP, for the messages of those who check them. */
+/** The name of a field in SMTP, for the messages of checks. */
 export const headerOf = (field: string): string => {
   const name = Object.keys(own).find((key) => own[key]?.field === field)
   return name === undefined ? field : `X-Posthorn-${name}`
 }
 
-/** Reads them; throws a `validation_error` for one that is unknown, twice there or cannot be read. */
+/** Reads them; throws a `validation_error` for one that is unknown, occurs twice or cannot be read. */
 export function readOwnHeaders(fields: readonly HeaderField[]): OwnHeaders {
   const ownHeaders: Record<string, unknown> = {}
   for (const { name, value } of fields) {
@@ -53,7 +50,7 @@ export function readOwnHeaders(fields: readonly HeaderField[]): OwnHeaders {
     const known = Object.keys(own).find((key) => `${prefix}${key.toLowerCase()}` === name)
     const header = known === undefined ? undefined : own[known]
     if (known === undefined || header === undefined) {
-      // A typo must not be silent: the mail would leave today that was meant for tomorrow.
+      // A typo must not stay silent: a mail that was meant for tomorrow would leave today.
       const all = Object.keys(own).map((key) => `X-Posthorn-${key}`)
       throw wrong(`${name} is not a header of Posthorn; there are ${all.join(', ')}`)
     }

@@ -35,7 +35,7 @@ const replies: Readonly<Record<ErrorCode, string>> = {
 // RFC 5321 §4.5.3.1.5: 512 octets of a reply line, codes and CRLF included.
 const maxTextLength = 480
 
-/** Throws what the API would answer as what SMTP has for it; anything else passes through. */
+/** Turns an error of the API into SMTP's reply for it; anything else passes through. */
 export async function asRefusal<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -46,10 +46,11 @@ export async function asRefusal<T>(work: Promise<T>): Promise<T> {
 
 /** The reply of the catalogue for an error, its words in ASCII and on one line. */
 export function refusalOf(error: ApiError): Refusal {
-  // The fields have other names here than in the API, whose words these are.
+  // The words are the API's, but the fields have other names here.
   const words = error.message.replace(/^(?:scheduledAt|topicId)\b/, headerOf)
   const text = `${words}${more(error)}`
-  // Of mails, and not of requests: the session may go on, as other recipients' mail may be taken sooner.
+  // A limit of mails, not of requests: the session may go on, because mail to other recipients may be accepted
+  // sooner.
   const isOfMails = error.code === 'rate_limit_exceeded' && 'per' in error.fields
   const reply = isOfMails ? '452 4.7.1' : replies[error.code]
   // RFC 5321 §4.2: a reply is ASCII.
@@ -64,8 +65,8 @@ export const asciiLine = (text: string): string =>
   text.replace(/[^ -~]+/g, (odd) => (/^\s+$/.test(odd) ? ' ' : '?')).slice(0, maxTextLength)
 
 /**
- * What the API says in fields of its own, and SMTP can only say in words: the domains that could
- * send, when the limit ends.
+ * What the API says in separate fields and SMTP can only say in words: the domains that could send, or when the limit
+ * ends.
  */
 function more({ code, fields }: ApiError): string {
   if (code === 'domain_not_verified' && Array.isArray(fields.verifiedDomains)) {

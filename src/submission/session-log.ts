@@ -4,7 +4,7 @@ import type { Log } from '../log/index.js'
 import { preparedInsert, type Store, type SubmissionSessionRow } from '../store/index.js'
 import type { SessionCourse } from './session.js'
 
-/** Writes what became of sessions, some at a time: nobody waits for it. */
+/** Writes down sessions, some at a time; nobody waits for it. */
 export interface SessionLog {
   add(session: SMTPServerSession, course: SessionCourse): void
   /** Writes what is left. */
@@ -13,11 +13,11 @@ export interface SessionLog {
 
 // Sessions are gathered for this long, so that many of them cost one write.
 const everyMs = 500
-// Between two looks for sessions that are too many.
+// The time between two looks for surplus sessions.
 const trimEveryMs = 60_000
 // The most sessions that wait while the disk is slow: those of a flood are not worth more memory.
 const maxWaiting = 2_000
-// Rows a transaction: mail that is being accepted waits no longer than for these.
+// Rows in a transaction: mail that is being accepted waits for no more than these.
 const batch = 200
 // The share of sessions without a log-in, most of them scanners, of which there is no end.
 const anonymousShare = 0.1
@@ -73,8 +73,7 @@ export function openSessionLog(
 }
 
 /**
- * A session as it is kept. The transcript stays only where something was refused: nobody asks for
- * that of a success.
+ * A session as it is kept. The transcript is kept only where something was refused: nobody asks for a successful one.
  */
 function rowOf(
   id: number,
@@ -109,7 +108,7 @@ const acceptedAs = ({ replaced }: SessionCourse) =>
     ', ',
   )
 
-/** Deletes all but the newest, bit by bit. */
+/** Deletes all but the newest, in small steps. */
 async function trim(store: Store, keep: number, anonymous: boolean): Promise<void> {
   const oldest = await store.read
     .selectFrom('submission_sessions')

@@ -5,12 +5,12 @@ import type { Client } from './client.js'
 /** Which of the three listeners: TLS after STARTTLS, TLS from the first byte, or none at all. */
 export type ListenerName = 'starttls' | 'tls' | 'plain'
 
-/** What is known of a session while it lasts, and told of it afterwards. */
+/** What is known about a session while it lasts, and recorded afterwards. */
 export interface SessionCourse {
   listener: ListenerName
   beganAt: number
   client: Client | undefined
-  /** As given beside the key, which alone counts. */
+  /** The user name as given; only the key counts. */
   user: string | undefined
   tls: string | undefined
   /** The recipients of the mail under way, in the order of RCPT, by the canonical address. */
@@ -20,7 +20,7 @@ export interface SessionCourse {
   refused: number
   /** The first ids that were given out. */
   emailIds: string[]
-  /** Fields whose form was none, so that others left in their place. */
+  /** Fields that had no valid form and were replaced. */
   replaced: Set<string>
   lastRefusal: string | undefined
   transcript: Transcript
@@ -36,14 +36,14 @@ interface Transcript {
 const maxLines = 120
 const maxLineLength = 300
 
-/** The lines of a session: its beginning and its end, as a long one repeats itself in between. */
+/** The lines of a session: its beginning and its end, because a long session repeats itself in between. */
 export function makeTranscript(): Transcript {
   const first: string[] = []
   const last: string[] = []
   let left = 0
   return {
     add(text) {
-      // A control character could move the cursor, or worse, in the terminal of who reads it.
+      // A control character could move the cursor, or worse, in a reader's terminal.
       const line = text.replace(/\p{Cc}/gu, '?').slice(0, maxLineLength)
       if (first.length < maxLines / 2) return void first.push(line)
       last.push(line)
@@ -82,7 +82,7 @@ export async function listSessions(
   return rows.map(shown)
 }
 
-/** One of them, whoever's it is: for operators. */
+/** One session of any account, for operators. */
 export async function findSession(read: Read, id: number): Promise<SubmissionSession | undefined> {
   const row = await read
     .selectFrom('submission_sessions')

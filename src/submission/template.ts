@@ -4,8 +4,8 @@ import type { Arrived } from './arriving.js'
 import { type Understood, wrong } from './message.js'
 
 /**
- * What of a message goes with the mail that a template takes the place of: the fields that a mail of the
- * API may have too. Throws a `validation_error` for what would be lost, or shown to others, without a word.
+ * What a message keeps when a template replaces its text: the fields that a mail of the API may have too. Throws a
+ * `validation_error` for anything that would silently be lost, or be shown to others.
  */
 export function forTemplate(
   { kept, isReplyToRead, ownHeaders }: Understood,
@@ -25,7 +25,7 @@ export function forTemplate(
   if (!isReplyToRead) {
     throw wrong(`Reply-To cannot be read: expected at most ${maxReplyTo} of "Name <email@domain>"`)
   }
-  // The mail that is composed names its recipients in To; who was a Bcc must not come to stand there.
+  // The composed mail names its recipients in To, so a Bcc recipient must not get there.
   const isInTo = namedIn(kept, 'to')
   const isInCc = namedIn(kept, 'cc')
   const hidden = recipients.find((address) => !isInTo(address) && !isInCc(address))
@@ -50,7 +50,10 @@ export function forTemplate(
   }
 }
 
-/** The recipients by where readers see them. Marketing mail has no copies: each leaves by a link of its own. */
+/**
+ * The recipients by the field in which readers see them. Marketing mail has no copies, because each recipient has a
+ * link of their own.
+ */
 export function whereNamed(
   { ownHeaders, kept }: Understood,
   recipients: readonly string[],

@@ -31,10 +31,10 @@ export interface SubmissionTransactionDeps extends HandInDeps {
   failed(): void
 }
 
-// As many as a mail of the API may have; RFC 5321 §4.5.3.1.8 has a 452 for more, upon which clients
-// send the rest as another mail.
+// As many as a mail of the API may have. RFC 5321 §4.5.3.1.8: further ones get a 452, and clients send them the rest
+// as another mail.
 export const maxRecipients = 50
-// Messages a connection; a program with more opens another one, which may find the key deleted.
+// Messages in a connection; a program with more opens another one, which may find that the key was deleted.
 const maxMessages = 1_000
 // RFC 4954 §4: slow enough that guessing is no use, short enough for a person.
 const failedLoginMs = 1_000
@@ -42,14 +42,14 @@ const failedLoginMs = 1_000
 // here.
 const mailParameters = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
 
-/** What AUTH, MAIL, RCPT and DATA come to. Each rejects with a `Refusal`. */
+/** The work of AUTH, MAIL, RCPT and DATA. Each rejects with a `Refusal`. */
 export function makeTransactions(
   deps: SubmissionTransactionDeps,
   gate: Pick<ConnectionGate, 'advanced'>,
 ) {
   const { clients, failedLogins, clock, courseOf } = deps
 
-  /** Who it is, by its key or its network; throws a 530. */
+  /** The client, by its key or its network; throws a 530. */
   const clientOf = async (session: SMTPServerSession) => {
     const course = courseOf(session)
     course.client ??= await clients.byNetwork(session.remoteAddress)
@@ -109,7 +109,7 @@ export function makeTransactions(
       if (mailbox.utf8Local && !session.envelope.smtpUtf8) {
         throw new Refusal('553 5.6.7 The address needs MAIL FROM with SMTPUTF8')
       }
-      // smtp-server takes Ada@ and ada@ for one, and keeps the last.
+      // smtp-server takes Ada@ and ada@ for the same, and keeps the last.
       if (!recipients.has(mailbox.address) && recipients.size >= maxRecipients) {
         throw new Refusal(`452 4.5.3 A mail has at most ${maxRecipients} recipients`)
       }
@@ -154,7 +154,7 @@ export function makeTransactions(
 // Ids of mails that the session log keeps of one session.
 const maxIds = 20
 
-/** RFC 5321 §4.1.1.11: what was not offered is not taken, as it would not be done. */
+/** RFC 5321 §4.1.1.11: a parameter that was not offered is refused, because nothing would be done about it. */
 function refuseParameters({ args }: SMTPServerAddress, known: ReadonlySet<string>): void {
   const unknown = Object.keys(args === false ? {} : (args ?? {})).find((name) => !known.has(name))
   if (unknown === undefined) return

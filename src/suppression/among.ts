@@ -3,7 +3,7 @@ import { idsOf, prepared, type Read } from '../store/index.js'
 import { erasedAmong } from './erased.js'
 import type { SuppressionReason } from './suppress.js'
 
-// A batch's recipients in one query; a campaign's page in a few, none of which holds up others.
+// A batch's recipients fit into one query, and a campaign's page into a few, none of which holds up others.
 const perQuery = 1_000
 
 /**

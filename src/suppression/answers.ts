@@ -12,10 +12,10 @@ import {
   suppress,
 } from './suppress.js'
 
-// The last entries of an address's history that are shown.
+// How many of the last entries of an address's history are shown.
 const maxHistory = 200
 
-/** A record to be of what was given, or what is wrong with it. */
+/** The new record for what was given, or what is wrong with it. */
 export function newSuppression({
   email,
   reason = 'manual',
@@ -27,7 +27,7 @@ export function newSuppression({
   return { email: mailbox.address.toLowerCase(), reason, scope, detail: detail || null }
 }
 
-/** Makes a record, if it is not there; with it as it then is, and whether anything is new. */
+/** Makes a record, unless it exists; resolves with the record and whether anything is new. */
 export async function addedSuppression(
   tx: Tx,
   accountId: string,
@@ -42,7 +42,7 @@ export async function addedSuppression(
   }
 }
 
-/** Which page of an account's records; `cursor` is of the page before, of the same reason. */
+/** Which page of an account's records; `cursor` comes from the page before, with the same reason. */
 export interface SuppressionPageOptions {
   reason?: SuppressionReason | undefined
   limit: number
@@ -89,7 +89,7 @@ export async function addressAnswer(read: Read, accountId: string, email: string
   }
 }
 
-/** What is answered when so many records of an address were taken back. */
+/** The answer after so many records of an address were taken back. */
 export const removedSuppression = (email: string, removed: number) => ({
   email,
   removed,

@@ -30,7 +30,7 @@ import {
 } from '../fields/index.js'
 import { suppressionReasons } from './suppress.js'
 
-// Addresses a request; more of them go in several, or by the command line as a file.
+// How many addresses a request may have; more go in several requests, or as a file by the command line.
 const maxImported = 1_000
 const maxDetail = 1_000
 
@@ -51,7 +51,7 @@ const scopeOf = (about: string) => oneOf(['all', 'marketing'], about)
 export const reason = reasonFor('Why the address must not be mailed')
 const scope = scopeOf('What is blocked: all mail, or marketing mail only')
 
-/** What is said of a record, or of all records of a list, that is made. */
+/** The fields of a new record, or of all records of a new list. */
 export const given = {
   reason: maybe(reason, '`manual`'),
   scope: maybe(scopeOf('What is blocked; default: `marketing` for `unsubscribe`, else `all`')),
@@ -64,12 +64,12 @@ export const given = {
     ),
   ),
 }
-// Whether it is an address is told by a 422 that names the field, not by the shape of the body. A name before the
-// address is taken and dropped, because exports of other services have one.
+// A 422 that names the field says whether it is an address, not the shape of the body. A name before the address is
+// taken and dropped, because exports of other services have one.
 const item = table({ email: words('The address: `a@b` or `Name <a@b>`'), ...given })
 const onlyOf = (about: string) => ({ reason: maybe(reasonFor(about)) })
 
-// There may be several records for an address, one a reason, since each ends in another way.
+// An address may have several records, one for each reason, because each ends in another way.
 const record = {
   email: text('The address in lower case'),
   reason,
@@ -79,7 +79,7 @@ const record = {
   createdAt: time('Since when the address is suppressed'),
   expiresAt: orNull(time('When the record ends by itself; null: it does not')),
 }
-// A bounce, as that is what most records are.
+// A bounce, because most records are bounces.
 const example = {
   email: 'ann@example.org',
   reason: 'bounce',
@@ -172,7 +172,7 @@ export const getSuppression = operation('GET /v1/suppressions/:email', {
   may: 'read',
   of: address,
   says: () => ({
-    // 200 also for an address that nobody knows: that nothing blocks it is the answer, and no fault.
+    // An unknown address gets a 200 too: that nothing blocks it is an answer and not a fault.
     summary: 'Why an address is (not) mailed',
     answers: [
       answer(

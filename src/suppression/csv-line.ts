@@ -22,12 +22,12 @@ export interface CsvLine extends NewSuppression {
   createdAt: number | undefined
 }
 
-// As the API takes it; what is longer is cut, as a note is no reason to refuse an address.
+// As long as the API takes it. A longer note is cut, because a note is no reason to refuse an address.
 const maxDetailLength = 1_000
 // What an `emailId` has to look like to be one of ours.
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-// As exports of other services, and the pages of this one, name them.
+// The names in exports of other services, and on the pages of this one.
 const otherWords = new Map<string, SuppressionReason>([
   ['bounced', 'bounce'],
   ['bounces', 'bounce'],
@@ -43,8 +43,8 @@ export const reasonOf = (word: string): SuppressionReason | undefined =>
   suppressionReasons.find((known) => known === word) ?? otherWords.get(word)
 
 /**
- * The name of a column as names are compared: by its letters and digits alone, so that `E-Mail Address`,
- * `email_address` and `emailAddress` are one.
+ * The name of a column as names are compared: only its letters and digits, so that `E-Mail Address`, `email_address`
+ * and `emailAddress` are one.
  */
 export const columnKey = (name: string): string =>
   name
@@ -89,7 +89,7 @@ export function readCells(
 ): CsvLine | string {
   const cell = (column: (typeof columns)[number]) =>
     withoutApostrophe(cells[header.indexOf(column)]?.trim() ?? '')
-  // What the decoder puts for bytes that it cannot read: another address than was meant.
+  // The decoder puts this for bytes that it cannot read: the address would be another than was meant.
   if (cell('email').includes('\uFFFD')) return 'the line is not UTF-8'
   const mailbox = parseMailbox(cell('email'))
   if (mailbox === undefined) return `"${cell('email').slice(0, 80)}" is not an email address`
@@ -122,13 +122,14 @@ export function readCells(
 }
 
 /**
- * A line of an export by RFC 4180: quotes around a cell that needs them, CRLF at the end. Strangers write into
- * addresses, names and replies, and a spreadsheet runs what begins like a formula: an apostrophe in front makes it text
- * (OWASP: CSV injection). An import takes it off again (`withoutApostrophe`).
+ * A line of an export by RFC 4180: quotes around a cell that needs them, CRLF at the end. Strangers can write into
+ * addresses, names and replies, and a spreadsheet runs a text that begins like a formula: an apostrophe before it
+ * makes it text (OWASP: CSV injection). An import takes it off again (`withoutApostrophe`).
  */
 export const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
-// With what is full-width and means the same; what had an apostrophe already gets another, so that it is there again.
+// Includes full-width signs, which mean the same. A text that already has an apostrophe gets another, so that the
+// import gives it back.
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/
 
 function csvCell(text: string): string {

@@ -27,19 +27,19 @@ export interface SuppressionImportOptions {
   detail?: string | undefined
   /** Told of every line that is left out. */
   onFault: (fault: LineFault) => void
-  /** Only counts: nothing is written. What would only make a record stronger counts as known. */
+  /** Only counts, and writes nothing. A line that would only make a record stronger counts as known. */
   isTrial?: boolean
 }
 
-/** What became of the lines of an import. */
+/** What happened to the lines of an import. */
 export interface SuppressionImportCounts {
   added: number
-  /** Were there already. */
+  /** Records that were there already. */
   known: number
   faults: number
 }
 
-// Addresses a transaction: a few milliseconds, in which mail that is being accepted waits.
+// Addresses in a transaction: a few milliseconds, in which mail that is being accepted waits.
 const perWrite = 200
 // Records that an export reads at once.
 const perPage = 500
@@ -48,13 +48,13 @@ const perPage = 500
 const maxRecordChars = 64 * 1024
 // Records after which the event loop gets a turn.
 const perTurn = 500
-// After so many bad lines the import ends: no list of addresses has them, so it is a file of
-// another kind, and each bad line costs as much as a good one.
+// After so many bad lines the import ends: no list of addresses has so many, so it is a file of another kind, and
+// each bad line costs as much as a good one.
 const mostFaults = 100_000
 
 /**
- * Records every address of a CSV (with the columns of an export, or others around `email`) or of a
- * plain list, one a line. Streamed: what was counted is in, whatever becomes of the rest.
+ * Records every address of a CSV (with the columns of an export, or others around `email`) or of a plain list, one a
+ * line. Streamed: the counted addresses are recorded, whatever happens to the rest.
  */
 export async function importSuppressions(
   { store, clock }: { store: Store; clock: Clock },
@@ -85,7 +85,7 @@ export async function importSuppressions(
     counts.added += added
     counts.known += lines.length - added
   }
-  // A trial writes nothing, so it has to remember what the file itself has said before.
+  // A trial writes nothing, so it has to remember the file's own earlier lines.
   const seen = new Set<string>()
   const unknownAmong = async (lines: readonly CsvLine[]) => {
     let fresh = 0
@@ -100,14 +100,14 @@ export async function importSuppressions(
   let header: readonly string[] | undefined
   let records = 0
   for await (const { cells, line } of recordsOf(input, report)) {
-    // Streams go on without a turn of the event loop, on which others wait.
+    // Streams go on without giving others a turn of the event loop.
     if (++records % perTurn === 0) await nextTurn()
     if (counts.faults >= mostFaults) {
       report(line, `${mostFaults} lines could not be read: what follows was left out`)
       break
     }
     if (header === undefined) {
-      // How a spreadsheet is told the delimiter; every delimiter is understood anyway.
+      // This line tells a spreadsheet the delimiter; all delimiters are understood anyway.
       if (records === 1 && /^sep=/i.test(cells[0] ?? '')) continue
       const named = headerOf(cells)
       header = named ?? ['email']
@@ -144,7 +144,7 @@ export async function* exportSuppressions(read: Read, accountId: string): AsyncG
   }
 }
 
-/** The records with the number of their last line; at one that never ends the file ends. */
+/** The records with the number of their last line; a record that never ends is taken as the end of the file. */
 async function* recordsOf(input: Readable, report: (line: number, fault: string) => void) {
   let brokenAt = Number.POSITIVE_INFINITY
   const parser = parse({
@@ -162,7 +162,7 @@ async function* recordsOf(input: Readable, report: (line: number, fault: string)
   parser.on('skip', (error: CsvError & { lines?: number }) => {
     brokenAt = Math.min(brokenAt, error.lines ?? 0)
   })
-  // `pipe` leaves errors where they are: a file that cannot be read has to end the parser too.
+  // `pipe` does not pass errors on: a file that cannot be read has to end the parser too.
   input.once('error', (error) => parser.destroy(error)).pipe(parser)
   let line = 0
   try {

@@ -12,7 +12,7 @@ const keyOf = prepared<{ accountId: string }, { key: string }>((db, { accountId 
   db.selectFrom('erasure_keys').select('key').where('account_id', '=', accountId),
 )
 
-/** The whole address in lower case as a hash, which without the key says nothing of it. */
+/** The whole address in lower case as a hash, which says nothing about it without the key. */
 export const hashWith = (key: string, email: string): string =>
   createHmac('sha256', key).update(addressKey(email)).digest('hex')
 

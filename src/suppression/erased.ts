@@ -28,8 +28,8 @@ export async function erasedAmong(
 }
 
 /**
- * Keeps of an address nothing but a hash, by which it is never mailed again, and takes away what was recorded of it by
- * name. Resolves with what stands in the address's place from now on.
+ * Keeps only a hash of an address, so that it is never mailed again, and deletes what was recorded under its name.
+ * Resolves with the text that replaces the address from now on.
  */
 export async function eraseSuppressions(
   tx: Tx,
@@ -56,11 +56,14 @@ export async function eraseSuppressions(
       .where('address', '=', addressKey(email))
       .execute()
   }
-  // An address that is nobody's (RFC 2606 §2), so that what reads addresses can read it.
+  // An address that belongs to nobody (RFC 2606 §2), so that code that reads addresses can read it.
   return `erased-${hash.slice(0, 16)}@erased.invalid`
 }
 
-/** Who was erased and becomes a contact again is suppressed, so that nothing is sent to them and everybody sees why. */
+/**
+ * Suppresses people who were erased and become contacts again, so that nothing is sent to them and everybody sees
+ * why.
+ */
 export async function suppressReturned(
   tx: Tx,
   accountId: string,
@@ -74,8 +77,8 @@ export async function suppressReturned(
 }
 
 /**
- * Which of `addresses` get no mail for no other reason than that they were erased, spelled as they were given. Whoever
- * of these asks for mail may be asked to confirm it.
+ * Which of `addresses`, spelled as they were given, get no mail only because they were erased. If such a person asks
+ * for mail, they may be asked to confirm it.
  */
 export async function erasedAlone(
   read: Read,
@@ -99,7 +102,7 @@ export async function erasedAlone(
   return alone
 }
 
-/** Takes back an erasure's word on the recipient's own; what somebody else has recorded since stays. */
+/** Lifts the suppression of an erasure on the recipient's own word; what somebody else has recorded since stays. */
 export async function liftErasure(
   tx: Tx,
   accountId: string,
@@ -111,7 +114,7 @@ export async function liftErasure(
   } else await forgetErased(tx, accountId, email)
 }
 
-/** Whether a record that was made then is the one of `suppressReturned`: who made it stands in the consent record. */
+/** Whether the record made at that time is that of `suppressReturned`: the consent record says who made it. */
 async function isByErasure(read: Read, accountId: string, email: string, at: number) {
   const rows = await read
     .selectFrom('consent')

@@ -8,15 +8,15 @@ import { suppress } from './suppress.js'
 const failures = 3
 const overMs = 72 * hourMs
 const blockedMs = 30 * dayMs
-// After this long a failure counts no more: it failed once and was never mailed again.
+// After this long a failure no longer counts: the address failed once and was never mailed again.
 const forgottenMs = 90 * dayMs
-// Old rows that one failure takes along: what is forgotten keeps pace with what is added.
+// How many old rows each failure deletes, so that rows are deleted as fast as they are added.
 const maxForgotten = 100
 
 /**
- * Suppresses the addresses whose mail has failed for good, and those that keep failing. An effect of
- * events: it is in the transaction of the failure, and costs those delivered one look together, which
- * finds most of them no row.
+ * Suppresses the addresses whose mail has failed for good, and those that keep failing. This is an effect of events:
+ * it is in the transaction of the failure. All delivered mails together cost one look, which finds no row for most of
+ * them.
  */
 export async function suppressFailing(tx: Tx, events: readonly MailEvent[]): Promise<void> {
   const hasFailed = await failedAmong(tx, events)
@@ -67,10 +67,7 @@ const failing = prepared<{ pairs: string }, Address>((db, { pairs }) =>
     .select(['soft_bounces.account_id', 'soft_bounces.address']),
 )
 
-/**
- * Notes that a delivery succeeded: the failures before it count no more, unless it is taken back by
- * a report.
- */
+/** Notes that a delivery succeeded: earlier failures no longer count, unless a report takes the success back. */
 const noteDelivered = prepared<
   { accountId: string; address: string; deliveryId: number | null },
   unknown
@@ -113,7 +110,7 @@ async function noteFailure(tx: Tx, event: MailEvent, recipient: string): Promise
   await suppress(tx, accountId, record, at)
 }
 
-/** The row that is about to be written anew or is done with, and some that nobody waits for. */
+/** Deletes the row that is about to be written anew or is no longer needed, and some old rows. */
 async function forget(tx: Tx, now: number, key: { account_id: string; address: string }) {
   await tx
     .deleteFrom('soft_bounces')

@@ -1,9 +1,8 @@
 /**
- * Whom an account must not mail, and why. What must hold: an address counts as a whole in lower
- * case; what is recorded stays, whatever becomes of contacts, lists and mails, until it is lifted
- * by name, but for a bounce of the kind that passes, which ends after 30 days; no record ever gets
- * weaker by another. Bounces and complaints block everything, an
- * unsubscribe blocks marketing alone (`decisions.md`).
+ * Whom an account must not mail, and why. What must hold: an address counts as a whole in lower case; a record stays,
+ * whatever happens to contacts, lists and mails, until it is lifted by name, except that of a temporary bounce, which
+ * ends after 30 days; no record makes another weaker. Bounces and complaints block everything, an unsubscribe blocks
+ * only marketing (`decisions.md`).
  */
 
 export { suppressedAmong, suppressionsAmong } from './among.js'

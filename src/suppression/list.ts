@@ -45,7 +45,7 @@ export async function listSuppressions(
     .limit(limit)
   if (reason !== undefined) {
     query = query.where('reason', '=', reason)
-    // Of one reason the addresses alone are in order, by the index `suppressions_by_reason`.
+    // For one reason the records are in order of their addresses, by the index `suppressions_by_reason`.
     if (after !== undefined) query = query.where('address', '>', after.email)
   } else if (after !== undefined) {
     const { email } = after

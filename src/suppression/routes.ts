@@ -21,7 +21,7 @@ export interface SuppressionRouteDeps {
   clock: Clock
 }
 
-// Addresses a transaction: a few milliseconds, in which mail that is being accepted waits.
+// Addresses in a transaction: a few milliseconds, in which mail that is being accepted waits.
 const perWrite = 200
 
 /** Who must not be mailed, and why, by the API; an account that may add nothing may still suppress. */
@@ -60,7 +60,7 @@ export function suppressionRoutes(
       const some = good.slice(start, start + perWrite)
       const added = await store.write(async (tx) => {
         const total = before + (await suppressSome(tx, account.accountId, some, clock.now()))
-        // With the last of them: a repeat of what a crash cut short does the rest.
+        // Written with the last slice: when a crash cut the work short, a repeat does the rest.
         if (start + perWrite >= good.length) await remember(tx, answer(total))
         return total
       })
@@ -83,14 +83,14 @@ export function suppressionRoutes(
   })
 }
 
-/** Records some in one transaction; resolves with how many of them are new. */
+/** Records some addresses in one transaction; resolves with how many records are new. */
 async function suppressSome(tx: Tx, accountId: string, some: NewSuppression[], now: number) {
   let added = 0
   for (const given of some) if (await suppress(tx, accountId, given, now)) added++
   return added
 }
 
-/** The address in a path, in lower case; throws a 404 for what is no address. */
+/** The address in a path, in lower case; throws a 404 for anything that is not an address. */
 function addressOf(given: string): string {
   const mailbox = parseMailbox(given)
   if (mailbox === undefined) throw new ApiError('not_found', operations.address.notFound)

@@ -17,7 +17,7 @@ export type SuppressionScope = SuppressionRow['scope']
 /** All reasons, in the order in which they are listed. */
 export const suppressionReasons = ['unsubscribe', 'bounce', 'complaint', 'manual'] as const
 
-/** By how much they say about the address: of several the first is shown. */
+/** In order of how much they say about the address: of several reasons the first is shown. */
 export const strength: readonly SuppressionReason[] = [
   'complaint',
   'bounce',
@@ -53,16 +53,15 @@ export interface NewSuppression {
   expiresAt?: number | null
 }
 
-// The new record blocks more than the one that is there, or for longer: only then does it change
-// anything.
+// A new record changes anything only where it blocks more than the existing one, or for longer.
 const widens = sql`(excluded.scope = 'all' and suppressions.scope <> 'all')`
 const lasts = sql`(suppressions.expires_at is not null
   and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at))`
 
 /**
- * Records that an address must not be mailed; resolves with whether anything is new. The same
- * reason again keeps the first record, but for what gets stronger: its scope, and when it ends. What
- * is new ends the runs of automations that the address's contact is in.
+ * Records that an address must not be mailed; resolves with whether anything is new. The same reason again keeps the
+ * first record; only its scope and its end can get stronger. A new record ends the automation runs of the address's
+ * contact.
  */
 export async function suppress(
   tx: Tx,
@@ -108,7 +107,7 @@ export async function suppress(
   return true
 }
 
-/** What the runs of automations that the address leaves are told. */
+/** The reason that is given to the automation runs that the address leaves. */
 const leaving: Record<SuppressionReason, LeaveReason> = {
   unsubscribe: 'unsubscribed',
   bounce: 'bounced',
@@ -124,9 +123,9 @@ const kinds: Record<SuppressionReason, ConsentKind> = {
   manual: 'suppressed',
 }
 
-/** On whose word records are taken back, and which. */
+/** On whose word records are lifted, and which ones. */
 export interface Lifting {
-  /** On whose word; `time` when it was to last for a while. */
+  /** On whose word; `time` when the record was to last for a while. */
   by: 'recipient' | 'operator' | 'api' | 'dashboard' | 'time'
   at: number
   /** Default: all of them. */
@@ -138,8 +137,8 @@ export interface Lifting {
 }
 
 /**
- * Takes back what was recorded for these reasons; resolves with how many records that were. Only on somebody's word: the
- * recipient's own, the account's or an operator's.
+ * Lifts the records with these reasons; resolves with how many there were. Only on somebody's word: the recipient's
+ * own, the account's or an operator's.
  */
 export async function lift(
   tx: Tx,
@@ -152,7 +151,7 @@ export async function lift(
     .where('account_id', '=', accountId)
     .where('address', '=', addressKey(email))
     .where('reason', 'in', reasons)
-    // It may have been prolonged since it was found to be over.
+    // The record may have been prolonged since it was found to be over.
     .$if(by === 'time', (query) => query.where('expires_at', '<=', at))
     .returning('reason')
     .execute()
@@ -174,12 +173,12 @@ export async function lift(
 const usualScope = (reason: SuppressionReason): SuppressionScope =>
   reason === 'unsubscribe' ? 'marketing' : 'all'
 
-// Records a transaction: some 3 ms (2026-11), in which mail that is being accepted waits.
+// Records in a transaction: some 3 ms (2026-11), in which mail that is being accepted waits.
 const perWrite = 50
 
 /**
- * Takes off the list what was to be on it for a while: in slices, between which clients that wait have
- * their turn, with a look at `signal`. One that cannot be taken off stays, and keeps no other there.
+ * Deletes the records that were to last for a while: in slices, between which waiting clients have their turn and
+ * `signal` is checked. A record that cannot be deleted stays, without keeping others there.
  */
 export async function liftExpired(
   { store, clock, log }: { store: Store; clock: Clock; log: Log },

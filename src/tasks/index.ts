@@ -1,7 +1,7 @@
 /**
- * Long work of an account's that somebody has started: how far it is and what came of it. What must hold: progress is
- * written in the transaction of the work itself, so that after a kill it goes on where it was; who works asks in each
- * slice whether it is still wanted, by the state.
+ * Long work for an account that somebody has started: its progress and its result. What must hold: progress is
+ * written in the transaction of the work itself, so that after a kill the work goes on where it was; each slice of
+ * the work checks by the state whether it is still wanted.
  */
 
 export { makeStepRuns, type Step, type StepRuns } from './step-runs.js'

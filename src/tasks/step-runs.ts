@@ -6,16 +6,16 @@ import { isPassing, type Store } from '../store/index.js'
 import { type AccountTask, changeState, findTask, liveTasks } from './task.js'
 
 /**
- * Does the next piece of a task, with its progress in the same transaction, in which it asks again whether the task is
- * wanted. Resolves with whether that was all of it; `later`: what is left waits for others, and is asked for again.
+ * Does the next piece of a task, with its progress in the same transaction, which also checks again whether the task
+ * is wanted. Resolves with whether the task is done; `later`: the rest waits for others, and is tried again.
  */
 export type Step = (task: AccountTask) => Promise<boolean | 'later'>
 
-/** Tasks of a kind that are worked at a piece at a time. */
+/** Tasks of a kind that are done a piece at a time. */
 export interface StepRuns {
-  /** Has a task worked at, unless it is. */
+  /** Begins to work at a task, unless that is under way. */
   takeUp(task: Pick<AccountTask, 'id' | 'accountId'>): void
-  /** Takes up what a stop or a kill has left; resolves with whether any task is under way. */
+  /** Takes up tasks that a stop or a kill has interrupted; resolves with whether any task is under way. */
   resume(): Promise<boolean>
   close(): Promise<void>
 }
@@ -27,12 +27,12 @@ interface StepDeps {
 }
 
 const againMs = 10_000
-// Others write meanwhile.
+// The rest between pieces, in which others write.
 const restMs = 20
 
 /**
  * Works at the tasks of a kind until each has ended or is not wanted at present. `tries`: how often a piece is tried
- * that meets a fault which is not known to pass.
+ * after a fault that is not known to pass.
  */
 export function makeStepRuns(
   deps: StepDeps,
@@ -47,7 +47,7 @@ export function makeStepRuns(
 
   const work = async ({ id, accountId }: Pick<AccountTask, 'id' | 'accountId'>) => {
     let faults = 0
-    // Another node takes it up within some seconds where it is that one's by now.
+    // Where the work has moved to another node, that node takes it up within some seconds.
     while (!signal.aborted && holds(store.node, 'chores')) {
       const task = await findTask(store.read, accountId, id)
       if (task.state !== 'running') return

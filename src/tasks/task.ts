@@ -18,7 +18,7 @@ export interface AccountTask {
   startedBy: string
   begunAt: number
   endedAt: number | null
-  /** The appliance that it was given to, which has its file. */
+  /** The node that the task was given to, which has its file. */
   node: number
 }
 
@@ -59,7 +59,7 @@ export async function findTask(read: Read, accountId: string, id: number): Promi
   return toTask(row)
 }
 
-/** The latest of an account's of a kind, the newest first. */
+/** The latest tasks of an account of a kind, the newest first. */
 export async function listTasks(
   read: Read,
   accountId: string,
@@ -77,7 +77,7 @@ export async function listTasks(
   return rows.map(toTask)
 }
 
-/** Those of all accounts that have not ended, drafts too; of a kind, or of all. */
+/** The tasks of all accounts that have not ended, drafts too; of one kind, or of all. */
 export async function liveTasks(read: Read, kind?: AccountTask['kind']): Promise<AccountTask[]> {
   const rows = await read
     .selectFrom('tasks')
@@ -89,7 +89,7 @@ export async function liveTasks(read: Read, kind?: AccountTask['kind']): Promise
   return rows.map(toTask)
 }
 
-/** The numbers of some of those, of all accounts, that ended before a time. */
+/** The numbers of some tasks of all accounts that ended before a time. */
 export async function tasksEndedBy(read: Read, until: number, limit: number): Promise<number[]> {
   const rows = await read
     .selectFrom('tasks')
@@ -101,7 +101,7 @@ export async function tasksEndedBy(read: Read, until: number, limit: number): Pr
   return rows.map(({ id }) => id)
 }
 
-/** The numbers of an account's tasks that have ended, but for the newest `kept`; a few of them. */
+/** The numbers of a few of an account's ended tasks, without the newest `kept`. */
 export async function tasksBeyond(read: Read, accountId: string, kept: number): Promise<number[]> {
   const rows = await read
     .selectFrom('tasks')
@@ -115,8 +115,8 @@ export async function tasksBeyond(read: Read, accountId: string, kept: number): 
 }
 
 /**
- * Changes a task that is in one of the states `from`; throws a 409 that says which it is in. `endedAt` ends it, null
- * lets it live again.
+ * Changes a task that is in one of the states `from`; throws a 409 that names its state. `endedAt` ends the task,
+ * null lets it go on again.
  */
 export async function changeState(
   tx: Tx,
@@ -149,7 +149,10 @@ interface StateChange
   to: TaskState
 }
 
-/** With all that belongs to it; one that is in another state than `state` stays. Resolves with whether it is gone. */
+/**
+ * Deletes a task with all that belongs to it; a task in another state than `state` stays. Resolves with whether it is
+ * gone.
+ */
 export async function removeTask(tx: Tx, id: number, state?: TaskState): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('tasks')

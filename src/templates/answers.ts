@@ -21,14 +21,14 @@ export const shownTemplate = ({
   savedAt: isoTime(savedAt),
 })
 
-/** What is answered when a template was deleted. */
+/** The answer after a template was deleted. */
 export const deletedTemplate = (slug: string) => ({
   slug,
   deleted: true,
   message: 'Template and its versions deleted',
 })
 
-/** Which part of a list; without `limit` all of it. `cursor` is of the page before. */
+/** Which part of a list; without `limit` all of it. `cursor` comes from the page before. */
 interface Asked {
   limit?: number
   cursor?: string | undefined

@@ -6,11 +6,11 @@ export interface Budget {
   renew(): void
   /** Between jobs nothing is counted. */
   rest(): void
-  /** Is asked at every tag; `now` is performance.now(). */
+  /** Called at every tag; `now` is performance.now(). */
   checkTime(now: number): void
   /** Takes what is about to be allocated: characters of strings, elements of arrays. */
   take(amount: number): void
-  /** What the present job has used up, if anything: whatever it throws then, that is why. */
+  /** The limit that the present job has exceeded, if any: it explains whatever the job throws. */
   exceeded(): string | undefined
 }
 
@@ -20,8 +20,8 @@ const maxCpuMs = 60
 const maxMemory = 5_000_000
 
 /**
- * A budget of CPU time and memory for one rendering at a time. What exceeds it throws, at every
- * check from then on, so that no template can catch it.
+ * A budget of CPU time and memory for one rendering at a time. Once it is exceeded every check throws, so that no
+ * template can catch it.
  */
 export function makeBudget(cpu: CpuClock): Budget {
   let startedMs = 0

@@ -9,7 +9,7 @@ const tagNames = [
   ...stepTags,
   ...Object.keys(mergeValues(stranger)),
   ...Object.keys(copyTags),
-  // As whoever writes one from memory spells it: `unsubscribeUrl`.
+  // The spelling of people who write one from memory: `unsubscribeUrl`.
   ...Object.keys(copyTags).map((name) => name.replaceAll('_', '')),
 ]
 const builtIn = new Set(tagNames.map((name) => name.toLowerCase()))

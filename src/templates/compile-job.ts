@@ -3,9 +3,9 @@ import { markupOf } from '../blocks/index.js'
 import { messageOf } from '../errors/index.js'
 import type { CompileJob, CompileOutcome } from './job.js'
 
-/** What makes HTML of one document after another, in the thread that renders. Never throws. */
+/** Makes HTML from one document after another, in the thread that renders. Never throws. */
 export function makeCompileJob(): (job: CompileJob) => CompileOutcome {
-  // A megabyte of WebAssembly, for those alone that have blocks. Its own description is written for bundlers.
+  // A megabyte of WebAssembly, loaded only for documents of blocks. Its own type description is for bundlers.
   const { Engine } = createRequire(import.meta.url)('mrml') as typeof import('mrml')
   const engine = new Engine()
   return ({ document, brand, language }) => {

@@ -17,7 +17,7 @@ export async function tryCompile(
   return { html: outcome.html }
 }
 
-/** The same in the account's colours and language; what makes no HTML is a 422. */
+/** The same in the account's colours and language; a document that makes no HTML is a 422. */
 export async function compileBlocks(
   { store, renderer }: { store: Pick<Store, 'read'>; renderer: Renderer },
   accountId: string,

@@ -13,8 +13,8 @@ import {
   words,
 } from '../fields/index.js'
 
-// Few characters: the slug stands in paths, in commands and in log lines. Whether it has them is told by a 422 that
-// names the field, as is what is wrong with a part.
+// Only few characters are allowed, because the slug is used in paths, commands and log lines. A 422 that names the
+// field tells of a bad one, as for a bad part.
 export const slug = words('The name by which mails ask for the template', {
   pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
   examples: ['welcome'],
@@ -23,7 +23,7 @@ export const subject = words('The subject, in Liquid')
 export const html = words(
   'The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded',
 )
-/** The same content as blocks. Its shape stands once in the document. */
+/** The same content as blocks. The OpenAPI document has its shape once. */
 export const blocks = field(structOf(blockDocument), {
   ...shaped('BlockDocument'),
   description:
@@ -36,7 +36,8 @@ export const textBody = words(
 const version = count('The number of the version; each save makes the next one', { minimum: 1 })
 const savedAt = time('When this version was saved')
 
-// Slugs are case-sensitive and scoped to the account (interface.md, 404). Any text may be one that it has not.
+// Slugs are case-sensitive and scoped to the account (interface.md, 404). Any text is allowed; it may be a slug that
+// the account does not have.
 const params = { slug: words('The slug of the template') }
 export const template: Named<typeof params> = {
   params,
@@ -57,7 +58,7 @@ export const known = {
   },
   savedAt,
 }
-/** Without the content, which may have 256 KiB a part. */
+/** Without the content, because a part may have 256 KiB. */
 export const ofVersion = { version, subject, savedAt }
 export const ofTemplate = {
   slug: known.slug,
@@ -67,7 +68,7 @@ export const ofTemplate = {
   savedAt,
 }
 
-// Version 3, so that the examples of older versions have something to be.
+// Version 3, so that examples can have older versions.
 export const example = {
   slug: 'welcome',
   version: 3,
@@ -78,7 +79,9 @@ export const example = {
   savedAt: '2026-11-21T10:00:00.000Z',
 }
 
-/** Every save after the first one. A change reaches runs that are under way: those whose steps could fail are named. */
+/**
+ * Every save after the first one. A change reaches automation runs under way: those whose steps could fail are named.
+ */
 export const isSaved = () =>
   answer(
     'The version that is in use now',
@@ -105,7 +108,7 @@ export const isSaved = () =>
     { ...example, automations: [] },
   )
 
-// A 422 with the name of the part: a body of the right shape whose content does not do.
+// A 422 with the name of the part: the body has the right shape, but its content is refused.
 export const badField = () =>
   invalidField(
     'A part is empty or too large, or the slug has characters that no slug has',

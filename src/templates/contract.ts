@@ -49,7 +49,7 @@ import {
   restoreTemplateVersion,
 } from './contract-versions.js'
 
-/** What is written of a template. */
+/** The parts of a template that a client writes. */
 export const parts = {
   subject,
   html: maybe(html),
@@ -59,7 +59,8 @@ export const parts = {
 export { blocks } from './contract-parts.js'
 export { getTemplateVersion, listTemplateVersions, restoreTemplateVersion, slug }
 
-// What mails call `text` has another name here; without a word the template would have no text part.
+// Mails call this `text`, but here it has another name; without this refusal the template would silently have no text
+// part.
 const named = <T>(given: Field<T>): Field<T> =>
   field(
     refine(structOf(given), 'name', (value) =>
@@ -151,7 +152,7 @@ export const updateTemplate = operation('PATCH /v1/templates/:slug', {
   may: 'full',
   audit: 'template.save',
   of: template,
-  // No slug: mails and automations name the template by it, and would look for it in vain.
+  // The slug cannot be changed: mails and automations name the template by it, and would not find it.
   body: shape(
     'TemplateChanges',
     named(
@@ -204,7 +205,7 @@ export const deleteTemplate = operation('DELETE /v1/templates/:slug', {
   }),
 })
 
-// A POST that changes nothing: variables of 256 KiB have no room in a query.
+// A POST that changes nothing, because variables of 256 KiB do not fit into a query.
 export const renderTemplate = operation('POST /v1/templates/:slug/render', {
   id: 'renderTemplate',
   may: 'read',

@@ -3,13 +3,14 @@ export type Difference =
   | { kind: 'same' | 'added' | 'removed'; line: string }
   | { kind: 'gap'; lines: number }
 
-// Myers' way takes time by the square of this: beyond it texts are another, and are shown so.
+// The time of Myers' algorithm grows with the square of this. Texts with more edits are shown as completely
+// different.
 const mostEdits = 400
 const around = 3
 
 /**
- * What makes `after` of `before`, line by line, with three lines around each change. Minified HTML is
- * one line, which would say nothing: long lines are cut behind tags.
+ * The changes from `before` to `after`, line by line, with three lines around each change. Minified HTML is one line,
+ * whose change would show nothing, so long lines are cut after tags.
  */
 export function differences(before: string, after: string): Difference[] {
   if (before === after) return []

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/index.js'
 import type { TemplateDraft } from './template.js'
 
-// What is larger is no mail that a reader would see whole (Gmail clips at 102 KB), and takes long to parse.
+// Readers would not see a larger mail whole (Gmail clips at 102 KB), and it takes long to parse.
 export const maxSourceBytes = 256 * 1024
 const maxSubjectBytes = 4096
 
@@ -13,7 +13,7 @@ export function checkDraft(draft: TemplateDraft): void {
   }
   checkSource('subject', draft.subject, maxSubjectBytes)
   checkSource('html', draft.html, maxSourceBytes)
-  // An empty text is none: the text part is then made from the HTML.
+  // An empty text counts as none: the text part is then made from the HTML.
   if (draft.textBody) checkSource('textBody', draft.textBody, maxSourceBytes)
 }
 

@@ -18,23 +18,22 @@ export interface Engine {
   render(parsed: Parsed, variables: object, strict: boolean): string
   /** The names of its filters. */
   filters: readonly string[]
-  /** The paths of what it takes from its variables, such as `user.name`; not what it assigns itself. */
+  /** The paths of the variables that it uses, such as `user.name`, without those that it assigns itself. */
   paths(parsed: Parsed): string[]
 }
 
-// They read files or other templates; the tables that show it are liquidjs' own.
+// These tags read files or other templates.
 const fileTags = ['include', 'render', 'layout', 'block']
-// interface.md, variables: what stands inside them is not required, whether they are taken or not.
+// interface.md, variables: a variable inside them is not required, whether the branch is taken or not.
 const conditionalTags = ['if', 'unless', 'case']
 // Parsing a tag costs about 25 µs at first (2026-11-21): more would come near the limit of time.
 const maxTags = 1_000
 
 /**
- * Liquid as decisions.md has it: strict variables and filters, lenient in and within conditions, own
- * properties only, no files. `escapes`: what is put out is HTML-escaped, but for `| raw`.
- * liquidjs' own limits leave gaps, each of which could take the whole process down with one huge
- * allocation: what is written by `capture`, static text in loops, filters that make text longer,
- * arrays that turn into text. All of them draw on the one budget here. It reaches into liquidjs'
+ * Liquid by decisions.md: strict variables and filters, lenient in and within conditions, own properties only, no
+ * files. `escapes`: output is HTML-escaped, except with `| raw`. liquidjs' own limits leave gaps, each of which could
+ * end the whole process with one huge allocation: what is written by `capture`, static text in loops, filters that
+ * make text longer, arrays that turn into text. All of them draw on the one budget here. It reaches into liquidjs'
  * workings, so its version is pinned; test/templates/hostile.test.ts shows what an upgrade breaks.
  */
 export function makeEngine(budget: Budget, { escapes }: { escapes: boolean }): Engine {
@@ -56,7 +55,7 @@ export function makeEngine(budget: Budget, { escapes }: { escapes: boolean }): E
   boundFilters(engine, budget)
   const { renderer } = engine
   const { renderTemplates } = renderer
-  // `capture` passes no emitter; liquidjs' own would grow without being counted.
+  // `capture` passes no emitter, and liquidjs' own would grow without being counted.
   renderer.renderTemplates = (templates, context, emitter = makeEmitter(budget)) =>
     renderTemplates.call(renderer, templates, context, emitter)
 
@@ -112,7 +111,7 @@ function makeEmitter(budget: Budget) {
   }
 }
 
-/** Up to where it is known before rendering, and without the properties that Liquid itself gives. */
+/** The path as far as it is known before rendering, without properties that Liquid itself provides. */
 function pathOf(segments: readonly unknown[]): string {
   const unknown = segments.findIndex(
     (one) => typeof one !== 'string' || !/^[\w-]+$/.test(one) || /^(size|first|last)$/.test(one),
@@ -120,7 +119,7 @@ function pathOf(segments: readonly unknown[]): string {
   return segments.slice(0, unknown === -1 ? segments.length : Math.max(unknown, 0)).join('.')
 }
 
-/** As Liquid prints: nothing for null, arrays without commas. */
+/** A value as Liquid prints it: nothing for null, arrays without commas. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
@@ -130,11 +129,11 @@ function textOf(value: unknown): string {
 type Filter = Liquid['filters'][string]
 type FilterThis = ThisParameterType<Extract<Filter, (...args: never[]) => unknown>>
 
-// What they print is escaped; the engine would escape it a second time.
+// Their output is already escaped; the engine would escape it a second time.
 const escaping = new Set(['escape', 'escape_once', 'xml_escape'])
 // Their second argument indents, and depth times indentation grows without bounds.
 const serializing = new Set(['json', 'jsonify', 'inspect'])
-// They look for one string in another.
+// These filters search one string in another.
 const searching = new Set([
   'replace',
   'replace_first',
@@ -144,7 +143,7 @@ const searching = new Set([
   'remove_last',
   'split',
 ])
-// V8 searches in text × pattern steps at worst (about 1 ns each), and nothing interrupts it.
+// At worst V8 searches in text × pattern steps (about 1 ns each), and nothing interrupts it.
 const maxSearch = 5e7
 
 /** Makes every filter draw what it prints on the budget, and search within bounds. */

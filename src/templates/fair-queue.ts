@@ -1,8 +1,8 @@
-/** A bounded queue in which owners take turns, so that one who fills it delays only himself. */
+/** A bounded queue in which owners take turns, so that an owner who fills it delays only their own jobs. */
 export interface FairQueue<T> {
-  /** False when there is no room, in all or for this owner, who gets half at most. */
+  /** False when there is no room, in all or for this owner, who gets at most half. */
   add(owner: string, item: T, bytes: number): boolean
-  /** Puts back what had been taken: it is next for its owner, and there is always room for it. */
+  /** Puts a taken item back: it is next for its owner, and there is always room for it. */
   putBack(owner: string, item: T, bytes: number): void
   take(): T | undefined
 }
@@ -13,12 +13,11 @@ interface Line<T> {
 }
 
 /**
- * An empty queue for `maxBytes` of items, of which one owner may have half.
- * The queues on npm know priorities (p-queue 9) but neither owners who take turns nor a bound in bytes, which are all
- * that this one is about.
+ * An empty queue for `maxBytes` of items, of which one owner may have half. The queues on npm have priorities
+ * (p-queue 9), but neither owners who take turns nor a bound in bytes.
  */
 export function makeFairQueue<T>(maxBytes: number): FairQueue<T> {
-  // In the order of turns: who was served goes to the end.
+  // In the order of turns: an owner who was served goes to the end.
   const lines = new Map<string, Line<T>>()
   let total = 0
   const lineOf = (owner: string): Line<T> => {

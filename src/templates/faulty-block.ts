@@ -13,12 +13,12 @@ export interface BlockPlace {
   says: string
 }
 
-// Of a document with more pieces of Liquid nobody is told which one it is.
+// In a document with more pieces of Liquid, the faulty one is not looked for.
 const mostAsked = 400
 
 /**
- * The texts of a document that have a fault, which was found in the HTML that is made of all of them; none where it is in
- * none by itself. Each is rendered alone, and only once the whole has failed.
+ * The texts of a document that have a fault, after one was found in the HTML made from all of them; empty where no
+ * single text has it. Each is rendered alone, and only once the whole has failed.
  */
 export async function faultyBlocks(
   renderer: Renderer,
@@ -34,7 +34,7 @@ export async function faultyBlocks(
     const outcome = await renderer.render({
       accountId,
       subject: { key: null, liquid: '-' },
-      // With a letter before it, as a text may be empty for whom a tag is.
+      // A letter is put before the text, because the text may come out empty where a tag is empty.
       html: { key: null, liquid: `-${text}` },
       text: null,
       variables,
@@ -43,7 +43,7 @@ export async function faultyBlocks(
     if (outcome.kind === 'unavailable') return []
     if (outcome.kind === 'failed') found.push({ path, fault: outcome.fault })
   }
-  // What one block opens, another may close: neither of them is whole by itself.
+  // One block may close what another opens: neither is complete by itself.
   const sure = found.filter(
     (one) => one.fault.message === fault.message || one.fault.isOfPair === undefined,
   )
@@ -68,7 +68,7 @@ function textsIn(value: unknown, path: string[]): { path: string[]; text: string
   return Object.entries(value).flatMap(([name, part]) => textsIn(part, [...path, name]))
 }
 
-/** `Block 4 (text)`, and of one in a column `Block 2 (columns), block 1 (text) of column 2`. */
+/** `Block 4 (text)`, and for a block in a column `Block 2 (columns), block 1 (text) of column 2`. */
 function nameOf(blocks: BlockDocument['blocks'], [, at, columns, column, inside]: string[]) {
   const block = blocks[Number(at)]
   const whole = `Block ${Number(at) + 1} (${block?.type})`

@@ -1,8 +1,7 @@
 /**
- * Templates: stored per account with all their versions, and rendered (Liquid, strict). What must
- * hold: a template is data and may be hostile, as may its variables; it is parsed and rendered in
- * the render thread alone, within 100 ms of CPU, and whatever it does there fails that one job.
- * liquidjs is loaded by `serveRenders` only.
+ * Templates: stored per account with all their versions, and rendered (Liquid, strict). What must hold: a template is
+ * data and may be hostile, as may its variables; it is parsed and rendered only in the render thread, within 100 ms
+ * of CPU, and whatever it does there can fail only its own job. liquidjs is loaded by `serveRenders` only.
  */
 
 export { deletedTemplate, shownTemplate, templatesAnswer, versionsAnswer } from './answers.js'

@@ -6,7 +6,7 @@ import type { BlockColours, BlockDocument } from '../blocks/index.js'
 
 export type TemplatePart = 'subject' | 'html' | 'text' | 'previewText'
 
-/** A piece of Liquid; `key` names it for the parsed pieces that are kept, null is not kept. */
+/** A piece of Liquid; `key` names it among the parsed pieces that are kept; with null it is not kept. */
 export interface LiquidSource {
   key: string | null
   liquid: string
@@ -26,23 +26,23 @@ export interface RenderJob {
   strict: boolean
 }
 
-/** A document of blocks that is to become HTML, which is Liquid still. */
+/** A document of blocks that is to become HTML, which still has Liquid in it. */
 export interface CompileJob {
   accountId: string
   document: BlockDocument
-  /** What stands where the document names no colour. */
+  /** The colours where the document names none. */
   brand: BlockColours
-  /** What its words are in (BCP 47). */
+  /** The language of its words (BCP 47). */
   language: string
 }
 
-/** Whatever the thread does. */
+/** A job of the thread. */
 export type ThreadJob = RenderJob | CompileJob
 
 /** Why a template does not render: the sender's fault, told to the sender. */
 export interface TemplateFault {
   kind: 'syntax' | 'missing_variable' | 'render' | 'limit'
-  /** Null where it is no single part's (the time of all of them). */
+  /** Null where it belongs to no single part (the time of all parts). */
   part: TemplatePart | null
   /** Without position; at most about 200 characters. */
   message: string
@@ -51,11 +51,11 @@ export interface TemplateFault {
   /** From 1; the column in UTF-16 units. */
   line?: number
   column?: number
-  /** It is of a command that has its other half elsewhere, such as `{% if %}`. */
+  /** The tag has its other half elsewhere, such as `{% if %}`. */
   isOfPair?: true
 }
 
-/** The fault of a template that is given up, or not begun, as it takes too much. */
+/** The fault of a template that is given up, or not begun, because it takes too much. */
 export const limitFault = (message: string): TemplateFault => ({
   kind: 'limit',
   part: null,
@@ -74,10 +74,10 @@ export type RenderOutcome =
   /** The answer to a job without variables: the paths of those that its parts name, each once. */
   | { kind: 'parsed'; paths: string[] }
   | { kind: 'failed'; fault: TemplateFault }
-  /** Not rendered, for no fault of the template: the queue is full, or the renderer is closing. */
+  /** Not rendered, but not by the template's fault: the queue is full, or the renderer is closing. */
   | { kind: 'unavailable'; cause: string }
 
-/** What becomes of a document of blocks. */
+/** The outcome for a document of blocks. */
 export type CompileOutcome =
   | { kind: 'compiled'; html: string }
   | Extract<RenderOutcome, { kind: 'failed' | 'unavailable' }>

@@ -1,4 +1,4 @@
-/** A value that is put in: by the path of its name, with what stands in for nothing. */
+/** A value that is filled in, by the path of its name, with the default for an empty value. */
 export interface MergeTag {
   path: readonly string[]
   fallback: string
@@ -11,7 +11,7 @@ export type MergePiece = string | MergeTag
 
 const tag =
   /\{\{\s*([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\s*(?:\|\s*default\s*:\s*(?:"([^"{}\\]*)"|'([^'{}\\]*)')\s*)?\}\}/g
-/** Words that Liquid has a meaning of its own for. */
+/** Words that have a meaning of their own in Liquid. */
 export const liquidWords = [
   'true',
   'false',
@@ -25,8 +25,8 @@ export const liquidWords = [
 const reserved = new RegExp(`^(${liquidWords.join('|')})$|\\.(size|first|last)(\\.|$)`)
 
 /**
- * The pieces of a text whose only Liquid is `{{ name }}` and `{{ name | default: "there" }}`, as in
- * most campaigns; undefined for any other, which takes the engine. What they give is what it gives
+ * The pieces of a text whose only Liquid is `{{ name }}` and `{{ name | default: "there" }}`, as in most campaigns;
+ * undefined for any other text, which needs the engine. The pieces give the same result as the engine
  * (test/templates/merge-tags.test.ts), at a hundredth of its cost.
  */
 export function mergePieces(liquid: string): MergePiece[] | undefined {
@@ -47,7 +47,7 @@ export function mergePieces(liquid: string): MergePiece[] | undefined {
   return others ? undefined : pieces
 }
 
-/** What a tag stands for; undefined for a value that only the engine knows how to print. */
+/** The value of a tag; undefined for a value that only the engine can print. */
 export function mergedValue(
   { path, fallback }: Pick<MergeTag, 'path' | 'fallback'>,
   values: object,
@@ -64,7 +64,7 @@ export function mergedValue(
   return String(value)
 }
 
-/** The text with its tags filled in; undefined when one of them takes the engine. */
+/** The text with its tags filled in; undefined when one of them needs the engine. */
 export function mergeInto(
   pieces: readonly MergePiece[],
   values: object,
@@ -91,7 +91,7 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 }
 
-/** As the engine escapes what it puts into HTML. */
+/** Escapes as the engine does in HTML. */
 export const escapeMerged = (value: string) =>
   value.replace(/[&<>"']/g, (char) => entities[char] ?? char)
 
@@ -104,7 +104,7 @@ export interface MergedContact {
   metadata: string | null
 }
 
-/** Somebody of whom nothing is known. */
+/** Somebody about whom nothing is known. */
 export const stranger: MergedContact = {
   email: 'someone@example.org',
   firstName: null,
@@ -113,20 +113,21 @@ export const stranger: MergedContact = {
 }
 
 /**
- * The names of merge tags: those of the contact, and each of its metadata, by itself where that is no
- * other's name and under `metadata` always.
+ * The values of merge tags by name: those of the contact, and its metadata. Each field of the metadata is always
+ * under `metadata`, and also by itself where nothing else has its name.
  */
 export function mergeValues({ metadata, ...names }: MergedContact) {
   const own: Record<string, unknown> = metadata === null ? {} : JSON.parse(metadata)
   return namedValues(names, own)
 }
 
-/** As `mergeValues`, of metadata that is read already. */
+/** Like `mergeValues`, for metadata that was already parsed. */
 export function namedValues<T>(
   { email, firstName, lastName }: Omit<MergedContact, 'metadata'>,
   own: Readonly<Record<string, T>>,
 ) {
-  // Begun with its own names: V8 makes a hidden class for each new field after a spread (CONTRIBUTING.md).
+  // The literal begins with its own names: V8 makes a hidden class for each new field after a spread
+  // (CONTRIBUTING.md).
   const values = { email, firstName, lastName, metadata: own, ...own }
   return Object.assign(values, { email, firstName, lastName, metadata: own })
 }

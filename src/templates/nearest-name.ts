@@ -1,4 +1,4 @@
-/** The name that somebody most likely meant; undefined where none is near. */
+/** The name that somebody most likely meant; undefined where no name is near. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   const plain = plainName(typed)
   if (plain === '' || plain.length > mostCompared) return undefined
@@ -12,13 +12,13 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   return nearest?.name
 }
 
-// Names of fields are shorter, and the table below has the square of it.
+// Names of fields are shorter, and the table below grows with the square of this.
 const mostCompared = 80
 
-/** Letters and digits alone: `First name`, `first_name` and `firstName` are one. */
+/** Only letters and digits: `First name`, `first_name` and `firstName` are one. */
 const plainName = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** How many letters are to be changed, put in, left out or swapped with the next one (Damerau, Levenshtein). */
+/** How many letters have to be changed, added, removed or swapped with the next one (Damerau, Levenshtein). */
 function stepsBetween(a: string, b: string): number {
   let [older, old] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)]
   for (let i = 1; i <= a.length; i++) {

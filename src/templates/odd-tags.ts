@@ -5,15 +5,15 @@ import { blockTexts } from './faulty-block.js'
 import { liquidWords } from './merge-tags.js'
 import { nearestName } from './nearest-name.js'
 
-/** A tag that says nothing to anybody, though it can be read. */
+/** A tag that can be read but names nothing. */
 export interface OddTag {
-  /** The name in it, as far as it is one: `frstName`. */
+  /** The name in it, where it has one: `frstName`. */
   name: string
   /** Where it is, which tag it is, and what to write. */
   says: string
 }
 
-/** What of a mail may have tags. */
+/** The parts of a mail that may have tags. */
 interface TaggedContent {
   subject: string
   html: string
@@ -24,7 +24,7 @@ interface TaggedContent {
 // A page has room for so many.
 const mostOdd = 5
 
-/** The tags of a campaign that are no field of its contacts, of which `known` are the names. */
+/** The tags of a campaign that are not fields of its contacts; `known`: the names of those fields. */
 export function oddTags(content: TaggedContent, known: readonly string[]): OddTag[] {
   const texts = textsOf(content)
   const own = new Set(texts.flatMap(({ text }) => namedIn(text)))
@@ -70,7 +70,7 @@ const namedIn = (text: string): string[] =>
     ),
   ].map(([, name = '']) => name)
 
-// Of other programs: *|FNAME|*, %%name%%, [[name]].
+// Tags of other programs: *|FNAME|*, %%name%%, [[name]].
 const ofOthers = /\*\|([\w: ]{1,60})\|\*|%%([\w ]{1,60})%%|\[\[([\w ]{1,60})\]\]/g
 const outputs = /\{\{-?([^{}]{0,500}?)-?\}\}/g
 
@@ -87,7 +87,7 @@ function* tagsIn(text: string): Generator<{ tag: string; name: string; at: numbe
   }
 }
 
-/** A name with a space behind it is of another program, and so no tag here. */
+/** A name with a space after it comes from another program, and is not a tag here. */
 function isKnown(name: string, own: ReadonlySet<string>, names: readonly string[]): boolean {
   const [root = '', second] = name.split(/[.[]/)
   if (!/^[A-Za-z_][\w-]*$/.test(root) || name.endsWith(' ') || /\s/.test(name)) return false
@@ -95,7 +95,7 @@ function isKnown(name: string, own: ReadonlySet<string>, names: readonly string[
   return root === 'metadata' ? second === undefined || names.includes(second) : names.includes(root)
 }
 
-// As other programs call them, and people.
+// The names that other programs and people use.
 const others: Readonly<Record<string, string>> = {
   fname: 'firstName',
   forename: 'firstName',

@@ -1,11 +1,11 @@
 import { nearestName } from './nearest-name.js'
 
 /*
- * What Liquid's parser says of a tag, for whoever wrote it: which tag it is, and what to write. Messages that are not known
- * here stay as they are.
+ * What Liquid's parser says about a tag, in words for the person who wrote it: which tag it is, and what to write.
+ * Messages that are not known here stay as they are.
  */
 
-/** Where the parser stopped: in what, and at which character. */
+/** Where the parser stopped: in which text, and at which character. */
 interface Stop {
   input: string
   begin: number
@@ -13,7 +13,7 @@ interface Stop {
 
 const mostShown = 60
 
-/** A fault of syntax, in words that begin in lower case. `filters`: those that there are. */
+/** A fault of syntax, in words that begin in lower case. `filters`: the filters that exist. */
 export function plainFault(
   message: string,
   stop: Stop,
@@ -35,7 +35,7 @@ interface Around {
 
 type Words = (tag: string, match: RegExpExecArray, around: Around) => string
 
-// Those of commands that come in pairs: the other one may be in another text of the mail.
+// Faults of tags that come in pairs: the other one may be in another text of the mail.
 const ofPair = 'of a pair'
 
 const rules: readonly (readonly [RegExp, Words, typeof ofPair?])[] = [

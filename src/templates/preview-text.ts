@@ -3,12 +3,13 @@ import { withoutShownTags } from './copy-tags.js'
 
 const tag = /(\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\})/
 
-// So many that an inbox shows none of the mail's own words behind a short text: a space and signs without a width.
+// A space and characters without a width, so many that an inbox shows none of the mail's own words after a short
+// text.
 const filler = '&#847;&zwnj;&nbsp;'.repeat(60)
 
 /**
- * The text that inboxes show beside the subject, as Liquid of its own: no tag that it leaves open reaches the mail. What is
- * outside of its tags is escaped.
+ * The text that inboxes show beside the subject, as separate Liquid, so that a tag that it leaves open does not reach
+ * the mail. Text outside of its tags is escaped.
  */
 export function previewLiquid(previewText: string): string {
   const words = previewText
@@ -21,7 +22,7 @@ export function previewLiquid(previewText: string): string {
 const hidden =
   '<div data-skip-in-text style="display:none;max-height:0;overflow:hidden;mso-hide:all">'
 
-// Of a long mail an inbox shows the begin alone; a head with styles comes before it.
+// An inbox shows only the beginning of a long mail; a head with styles may come before that.
 const mostRead = 64 * 1024
 // About what an inbox shows on a wide screen.
 const mostShown = 140
@@ -39,7 +40,7 @@ export function inboxWords(html: string): string {
   return withoutShownTags(textOfHtml(seen).text).replace(/\s+/g, ' ').trim().slice(0, mostShown)
 }
 
-/** HTML with that text as its first words, which no reader of the mail sees, nor its text part. */
+/** HTML with that text as its first words, which are hidden from the mail's readers and left out of the text part. */
 export function withPreview(html: string, preview: string): string {
   if (preview === '') return html
   const at = contentStart(html)

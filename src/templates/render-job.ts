@@ -19,7 +19,7 @@ class Fault extends Error {
   }
 }
 
-/** What renders one job after another, in the thread that does nothing else. Never throws. */
+/** Renders one job after another, in the thread that does nothing else. Never throws. */
 export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome {
   const html = makeEngine(budget, { escapes: true })
   const plain = makeEngine(budget, { escapes: false })
@@ -53,7 +53,7 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
       const all = [...paths(plain, subject), ...inHtml, ...paths(plain, text)]
       return { kind: 'parsed', paths: [...new Set(all)] }
     }
-    // Without a prototype, `constructor` and its like are names as any other.
+    // Without a prototype, `constructor` and the like are names like any other.
     const variables: object = Object.assign(Object.create(null), JSON.parse(job.variables))
     const put = (engine: Engine, part: TemplatePart, parsed: Parsed | string) => {
       if (typeof parsed === 'string') return parsed
@@ -99,11 +99,11 @@ function asFault(error: unknown, exceeded: string | undefined): TemplateFault {
   return exceeded === undefined ? fault : { ...fault, kind: 'limit', message: exceeded }
 }
 
-/** The rendered parts keep the same rules as the ones that a client sends as they are. */
+/** Rendered parts keep the same rules as parts that a client sends. */
 function checked(part: TemplatePart, text: string): string {
   const max = maxBytes[part]
   const fault = (kind: 'limit' | 'render', message: string) => new Fault({ kind, part, message })
-  // The length first: measuring in bytes flattens what may be a very long rope.
+  // The length is checked first: measuring the bytes would flatten what may be a very long rope.
   if (text.length > max || Buffer.byteLength(text) > max) {
     throw fault('limit', `it is longer than ${max} bytes when rendered`)
   }
@@ -114,7 +114,7 @@ function checked(part: TemplatePart, text: string): string {
 
 const maxMessageLength = 200
 
-/** What was thrown while a part was parsed or rendered, as the fault that its author is told. */
+/** What was thrown while a part was parsed or rendered, as the fault that is told to its author. */
 function faultOf(thrown: unknown, phase: 'syntax' | 'render', part: TemplatePart): TemplateFault {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const position = positionOf(error)
@@ -130,7 +130,7 @@ function faultOf(thrown: unknown, phase: 'syntax' | 'render', part: TemplatePart
   return { kind: phase, part, message, ...position }
 }
 
-/** As `faultOf` of what was thrown while a part was parsed, in words that say what to write. */
+/** Like `faultOf`, for an error in parsing, in words that say what to write. */
 function syntaxFault(thrown: unknown, part: TemplatePart, filters: readonly string[]) {
   const fault = faultOf(thrown, 'syntax', part)
   if (!(thrown instanceof LiquidError)) return fault

@@ -15,21 +15,21 @@ import type { Template, TemplateDraft } from './template.js'
 const maxVariableBytes = 256 * 1024
 
 export interface RenderInput {
-  /** Takes the place of the template's subject, Liquid and all. */
+  /** Replaces the template's subject; it may have Liquid too. */
   subject?: string | undefined
   /** Liquid for the text part of a template that has none. */
   text?: string | undefined
   variables: Readonly<Record<string, unknown>>
   /**
-   * The tags that each copy of marketing mail fills in: their places are kept, or they are shown as tags, as in a preview.
-   * Undefined: the mail has none, and such a variable is missing like any other.
+   * The tags that are filled in for each copy of marketing mail: `kept` keeps their places, `shown` shows them as
+   * tags, as in a preview. Undefined: the mail has no such tags, and such a variable is missing like any other.
    */
   copyTags?: 'kept' | 'shown' | undefined
 }
 
 /**
- * Fills in a template. Throws 422 `validation_error` for whatever in template or variables does
- * not render, naming a missing variable, and 503 when the renderer has no room.
+ * Fills in a template. Throws 422 `validation_error` for anything in template or variables that does not render,
+ * naming a missing variable, and 503 when the renderer has no room.
  */
 export async function renderTemplate(
   renderer: Renderer,
@@ -41,7 +41,7 @@ export async function renderTemplate(
   return outcome.rendered
 }
 
-/** As `renderTemplate`, but a fault is a value that tells where it is. Throws 503 only. */
+/** Like `renderTemplate`, but a fault is a value that tells where it is. Throws only a 503. */
 export async function tryRender(
   renderer: Renderer,
   template: Unsaved | Template,
@@ -100,7 +100,7 @@ export async function readDraft(
   return { fault: undefined, paths: outcome.kind === 'parsed' ? outcome.paths : [] }
 }
 
-/** A fault in one sentence: of what (`Template "x"`), which, and where. */
+/** A fault in one sentence: `what` has it (`Template "x"`), which fault, and where. */
 export function describeFault(what: string, fault: TemplateFault): string {
   const { part, line, column } = fault
   const where = [part, ...(line === undefined ? [] : [`line ${line}`, `column ${column}`])]
@@ -109,7 +109,7 @@ export function describeFault(what: string, fault: TemplateFault): string {
   return `${what} ${verb}: ${fault.message}${place}`
 }
 
-/** The same for people: where it is, and what to write there. `where`: a place that the part does not tell. */
+/** The same for people: where the fault is, and what to write there. `where`: a place that the part does not tell. */
 export function faultWords({ part, line, message }: TemplateFault, where?: string): string {
   const place = where ?? (part === null ? undefined : partNames[part])
   const isLong = part === 'html' || part === 'text'
@@ -128,7 +128,7 @@ const partNames = {
   text: 'Text',
 } as const
 
-/** What nobody has saved yet: nothing that was parsed from it is kept. */
+/** A template that nobody has saved yet: nothing that was parsed from it is kept. */
 export type Unsaved = Pick<Template, 'accountId' | 'subject' | 'html' | 'textBody'> & {
   versionId: string | null
 }
@@ -149,14 +149,14 @@ function variablesJson(variables: RenderInput['variables']): string | TemplateFa
   try {
     json = JSON.stringify(variables)
   } catch {
-    // What came as JSON can be nested too deeply to become JSON again.
+    // Variables that came as JSON can be nested too deeply to become JSON again.
     return limitFault('its variables are nested too deeply')
   }
   if (json.length <= maxVariableBytes && Buffer.byteLength(json) <= maxVariableBytes) return json
   return limitFault(`its variables have more than ${maxVariableBytes} bytes`)
 }
 
-/** A 422 that says what of the template does not render, and where. */
+/** A 422 that says which part of the template does not render, and where. */
 export const refusal = (slug: string, fault: TemplateFault, fields?: Record<string, unknown>) =>
   new ApiError('validation_error', describeFault(`Template "${slug}"`, fault), {
     status: 422,

@@ -19,9 +19,9 @@ export interface Ticket {
   settle(outcome: ThreadOutcome): void
 }
 
-/** One life of the thread that renders; it ends when it is stopped, or by a job's fault. */
+/** One run of the render thread, which ends when it is stopped, or by a job's fault. */
 export interface RenderThread {
-  /** It is up, and has fewer jobs than it may have at once. */
+  /** True when it is up and has fewer jobs than it may have at once. */
   hasRoom(): boolean
   render(ticket: Ticket): void
   /** Finishes the jobs it has. */
@@ -33,21 +33,21 @@ export interface RenderThread {
 interface RenderThreadEvents {
   room(): void
   /**
-   * It takes no more jobs. The one that ended it is settled; the innocent ones are handed back in
-   * their order. `wasUp`: false if it could not even start.
+   * The thread takes no more jobs. The job that ended it is settled; innocent jobs are handed back in their order.
+   * `wasUp`: false if it could not even start.
    */
   ended(innocent: Ticket[], wasUp: boolean): void
 }
 
 // Enough that the thread never waits for the main one, few enough that a slow job delays few others.
 const maxJobs = 4
-// The budget (budget.ts) stops a job long before; this is for what slips through it.
+// The budget (budget.ts) stops a job long before; these limits catch what it misses.
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const maxSerial = 2 ** 31 - 1
 
 /**
- * Starts a thread that renders. It is killed, and what it had not begun is handed back, when one
- * template takes too long.
+ * Starts a thread that renders. When a template takes too long, the thread is killed and the jobs that it had not
+ * begun are handed back.
  */
 export function startRenderThread(entry: URL, log: Log, events: RenderThreadEvents): RenderThread {
   const current = new Int32Array(new SharedArrayBuffer(4))
@@ -75,7 +75,7 @@ export function startRenderThread(entry: URL, log: Log, events: RenderThreadEven
   }
 
   worker.on('message', (report: RenderReport) => {
-    // What still comes from a thread that was given up is settled or with the next one.
+    // Jobs that a given-up thread still answers are already settled, or with the next thread.
     if (ended) return
     if (report.kind === 'ready') {
       cpu = openCpuClock(report.cpuFile)
@@ -128,9 +128,8 @@ interface Watch {
 }
 
 /**
- * Looks from the main thread at the job that the render thread is working on, because there is
- * code (parsing, regular expressions) in which that thread cannot look at itself. Calls `exceeded`
- * when one job has used up its CPU time.
+ * Watches from the main thread the job that the render thread is working on, because in some code (parsing, regular
+ * expressions) that thread cannot check itself. Calls `exceeded` when one job has used up its CPU time.
  */
 function makeWatch(current: Int32Array, cpu: CpuClock, exceeded: (serial: number) => void): Watch {
   let timer: NodeJS.Timeout | undefined
@@ -145,7 +144,7 @@ function makeWatch(current: Int32Array, cpu: CpuClock, exceeded: (serial: number
   }
   return {
     look() {
-      // Not the appliance's clock: CPU is used up in real time, however a test moves the other.
+      // Not the appliance's clock: CPU is used up in real time, even if a test moves that clock.
       timer ??= setInterval(tick, tickMs)
     },
     rest() {

@@ -12,10 +12,10 @@ import type {
 import { type RenderThread, startRenderThread, type Ticket } from './render-thread.js'
 
 export interface Renderer {
-  /** Never rejects: what cannot be rendered, and why, is an outcome. */
+  /** Never rejects: a fault is an outcome. */
   render(job: RenderJob): Promise<RenderOutcome>
   render(job: CompileJob): Promise<CompileOutcome>
-  /** Finishes what the thread has begun; what still waits is `unavailable`. */
+  /** Finishes the jobs that the thread has begun; jobs that still wait are `unavailable`. */
   close(): Promise<void>
 }
 
@@ -27,8 +27,8 @@ export interface RendererDeps {
 }
 
 const threadEntry = new URL('../threads/render.js', import.meta.url)
-// How much may wait of variables, which are most of a job's memory here; one account gets half (a batch has up to
-// 25 MiB).
+// How many bytes of variables may wait, which are most of a job's memory here; one account gets half (a batch has up
+// to 25 MiB).
 const maxQueueBytes = 64 * 1024 * 1024
 const jobBytes = 4096
 // Most appliances render nothing for hours; a start takes a tenth of a second.
@@ -74,11 +74,11 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
         for (const ticket of innocent.reverse()) {
           waiting.putBack(ticket.job.accountId, ticket, ticket.bytes)
         }
-        // It was sent to rest, and may have a successor already.
+        // This thread was stopped for want of work, and may already have a successor.
         if (thread !== started) return hand()
         thread = undefined
         if (closed) refuseAll('the appliance is stopping')
-        // Not again and again: the next job that comes tries it anew.
+        // It is not retried at once: the next job that comes tries again.
         else if (!wasUp) refuseAll('the renderer cannot start')
         else start()
       },
@@ -93,7 +93,7 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
     while (thread?.hasRoom()) {
       const ticket = waiting.take()
       if (ticket === undefined) return
-      // The thread's start is no fault of who was there first: on a busy machine it takes seconds.
+      // The thread's start does not count as waiting: on a busy machine it takes seconds.
       const waitedMs = clock.now() - Math.max(ticket.queuedAt, upAt ?? 0)
       if (waitedMs > maxWaitMs) refuse(ticket, 'the renderer is overloaded')
       else thread.render(ticket)

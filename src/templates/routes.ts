@@ -17,8 +17,8 @@ export interface TemplateRouteDeps {
   plans: Plans
   renderer: Renderer
   /**
-   * The automations whose next mails are made of the template, or will be of this version of it once that
-   * is restored; of those that it may not be taken from, a 409.
+   * The automations whose next mails are made from the template, or from this version of it once that is restored.
+   * Throws a 409 where one of them would lose something that it needs.
    */
   usesOf: (accountId: string, slug: string, version?: number) => Promise<readonly object[]>
   refuseInUse: (accountId: string, slug: string) => Promise<void>
@@ -95,7 +95,7 @@ function versionRoutes(
       remember,
     } = request
     await open(accountId)
-    // Before the write, in which nothing is counted: so the answer is whole when it is kept.
+    // Read before the write, so that the answer is complete when it is kept.
     const automations = await deps.usesOf(accountId, slug, version)
     const answer = (restored: Template) => ({ ...shownTemplate(restored), automations })
     const restored = await restoreVersion(deps, accountId, slug, version, (tx, saved) =>

@@ -1,15 +1,15 @@
 import { ApiError } from '../errors/index.js'
 import { type Read, type Store, storedJson } from '../store/index.js'
 
-/** By a variable's path the text that stands for it while a template is looked at. */
+/** The text for each variable, by its path, in a preview of the template. */
 export type Samples = Readonly<Record<string, string>>
 
-// They go with every look at the template.
+// They are sent with every preview of the template.
 const maxSampleBytes = 16 * 1024
-/** More variables than that are filled in by nobody. */
+/** Nobody fills in more variables than that. */
 export const maxSamples = 100
 
-/** Those of one template; empty for one that has none, or that there is not. */
+/** The samples of a template; empty where it has none or does not exist. */
 export async function samplesOf(read: Read, accountId: string, slug: string): Promise<Samples> {
   const row = await read
     .selectFrom('templates')
@@ -21,7 +21,7 @@ export async function samplesOf(read: Read, accountId: string, slug: string): Pr
   return typeof value === 'object' && value !== null ? { ...(value as Samples) } : {}
 }
 
-/** Keeps them with the template, whatever its version; no mail is made of them. Throws a 422 for too much. */
+/** Keeps the samples with the template, for all versions; no mail uses them. Throws a 422 for too much. */
 export async function keepSamples(
   { store }: { store: Store },
   accountId: string,

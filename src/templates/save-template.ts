@@ -17,7 +17,7 @@ import {
   type TemplateDraft,
 } from './template.js'
 
-/** What is to be changed of a template; an empty text takes the text part away. */
+/** The changes to a template; an empty text removes the text part. */
 type TemplateChanges = BodyOf<typeof updateTemplate>
 
 /** What is saved: HTML, or the blocks that it is made of. */
@@ -31,7 +31,7 @@ export async function putTemplate(
   options: SaveOptions = {},
 ): Promise<Template> {
   const { plans, store } = deps
-  // Before it is parsed, which takes longer than all else.
+  // Checked before parsing, which takes longer than everything else.
   checkDraft({ ...given, html: given.html ?? '-' })
   if (plans !== undefined) await refuseNew(store.read, plans, accountId, given.slug)
   const draft = { ...given, ...(await contentOf(deps, accountId, given)) }
@@ -40,8 +40,8 @@ export async function putTemplate(
 }
 
 /**
- * Saves a template's next version, in which what is not given is as in the version before; 422 as above,
- * 404 for what is no template. Decided inside the write: of two who change a part each, both parts change.
+ * Saves a template's next version, in which parts that are not given stay as before; 422 as above, 404 where there is
+ * no such template. Decided inside the write, so that when two people change a part each, both parts change.
  */
 export async function changeTemplate(
   deps: SaveDeps & { renderer: Renderer },
@@ -49,7 +49,7 @@ export async function changeTemplate(
   slug: string,
   changes: TemplateChanges,
 ): Promise<Template> {
-  // Each part is parsed for itself, so what is right beside these parts is so beside others.
+  // Each part is parsed by itself, so a part that is right beside these parts is right beside others.
   const before = await findTemplate(deps.store.read, accountId, slug)
   const content =
     changes.html === undefined && changes.blocks === undefined
@@ -63,7 +63,7 @@ export async function changeTemplate(
 
 type TemplateContent = Pick<Template, 'html' | 'blocks'>
 
-/** The HTML, and the blocks that it was made of: whoever saves HTML has none any more. Throws a 422. */
+/** The HTML, and the blocks that it was made from; a save of HTML drops the blocks. Throws a 422. */
 async function contentOf(
   deps: Pick<SaveDeps, 'store'> & { renderer: Renderer },
   accountId: string,
@@ -79,7 +79,7 @@ async function contentOf(
   return { html: await compileBlocks(deps, accountId, blocks), blocks }
 }
 
-/** Saves a version of a template again, as its next one. Throws a 404. */
+/** Saves an older version of a template again, as its next one. Throws a 404. */
 export async function restoreVersion(
   deps: SaveDeps,
   accountId: string,

@@ -13,12 +13,12 @@ export async function serveRenders(): Promise<void> {
   const cpuFile = cpuFileOfThread()
   const cpu = openCpuClock(cpuFile)
   const budget = makeBudget(cpu)
-  // Here, so that nobody else who opens this folder loads liquidjs.
+  // Imported here, so that nothing else that imports this folder loads liquidjs.
   const { makeRenderJob } = await import('./render-job.js')
   const { makeCompileJob } = await import('./compile-job.js')
   boundArrayJoin(budget)
   const renderJob = makeRenderJob(budget)
-  // The first customer does not wait for the compiler.
+  // Warms up, so that the first job does not wait for V8's compiler.
   for (let i = 0; i < 50; i++) renderJob(sample)
 
   let compile: ReturnType<typeof makeCompileJob> | undefined
@@ -28,7 +28,7 @@ export async function serveRenders(): Promise<void> {
       return port.close()
     }
     const { serial, job } = order
-    // Loading the compiler takes tenths of a second, which are not the first job's.
+    // Loading the compiler takes tenths of a second, which must not count for the first job.
     if ('document' in job) compile ??= makeCompileJob()
     Atomics.store(current, 0, serial)
     const outcome = 'document' in job ? compile?.(job) : renderJob(job)
@@ -58,9 +58,9 @@ const sample: RenderJob = {
 }
 
 /**
- * Makes every array that turns into text, in whichever corner of liquidjs (or by `+` and `<`), draw
- * on the budget: 2,000 references to one variable of 256 KB would be half a gigabyte in one piece.
- * For the whole thread, which does nothing but render.
+ * Makes every array that turns into text, anywhere in liquidjs (or by `+` and `<`), draw on the budget: 2,000
+ * references to one variable of 256 KB would be half a gigabyte in one piece. This holds for the whole thread, which
+ * does nothing but render.
  */
 function boundArrayJoin(budget: Budget): void {
   const join = Array.prototype.join

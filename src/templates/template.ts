@@ -16,12 +16,12 @@ export interface Template {
   accountId: string
   slug: string
   version: number
-  /** Never given to other content, so that what was parsed from it can be kept. */
+  /** No other content ever gets this id, so that the parsed result can be kept under it. */
   versionId: string
   subject: string
   html: string
   textBody: string | null
-  /** What the HTML was made of; null where somebody wrote it. */
+  /** What the HTML was made from; null where somebody wrote the HTML. */
   blocks: BlockDocument | null
   /** When this version was saved. */
   savedAt: number
@@ -56,19 +56,19 @@ export interface TemplateDraft {
 export interface SaveDeps {
   store: Store
   clock: Clock
-  /** With them a 403 where the account has as many templates, or stores as much, as it may. */
+  /** If given, a 403 is thrown where the account has as many templates, or stores as much, as it may. */
   plans?: Plans
 }
 
 export interface SaveOptions {
-  /** Throws a 409 for a slug that the account has a template of. */
+  /** Throws a 409 where the account already has a template with the slug. */
   isNew?: boolean
   alongside?: (tx: Tx, saved: Template) => Promise<void>
 }
 
 /**
- * Saves the next version of a template, its first if the slug is new. `draftOf` says inside the write what
- * it is, and so may look at what is there.
+ * Saves the next version of a template, its first if the slug is new. `draftOf` makes the draft inside the write, so
+ * it may use the version before.
  */
 export async function saveNext(
   { store, clock, plans }: SaveDeps,
@@ -216,7 +216,7 @@ export async function listVersions(
   return versions
 }
 
-/** Deletes a template with all its versions. Mail that was accepted is rendered and needs it no more. */
+/** Deletes a template with all its versions. Accepted mail is already rendered and no longer needs it. */
 export async function deleteTemplate(
   { store }: { store: Store },
   accountId: string,
@@ -262,17 +262,17 @@ export async function renameTemplate(
   })
 }
 
-/** What a version of it takes. */
+/** How many bytes a version of the draft takes. */
 const draftBytes = ({ subject, html, textBody, blocks }: TemplateDraft): number =>
   [subject, html, textBody ?? '', blocks ? JSON.stringify(blocks) : ''].reduce(
     (sum, text) => sum + Buffer.byteLength(text),
     0,
   )
 
-/** The same of one that is stored (`template_versions as v`). */
+/** The same for a stored version (`template_versions as v`). */
 const versionBytes = sql<number>`octet_length(v.subject) + octet_length(v.html) + coalesce(octet_length(v.text), 0) + coalesce(octet_length(v.blocks), 0)`
 
-/** A 403 for a slug that is new where the account has as many templates as it may. */
+/** Throws a 403 for a new slug where the account has as many templates as it may. */
 export async function refuseNew(
   read: Read,
   plans: Plans,
@@ -288,7 +288,7 @@ export async function refuseNew(
   if (known === undefined) await refuseBeyondCeiling(read, plans, accountId, 'templates')
 }
 
-// Counted inside the write: two who save at once get two versions.
+// Counted inside the write, so that two simultaneous saves get two versions.
 async function nextVersion(tx: Tx, accountId: string, slug: string, newId: string, now: number) {
   return tx
     .insertInto('templates')
@@ -309,7 +309,7 @@ async function nextVersion(tx: Tx, accountId: string, slug: string, newId: strin
     .executeTakeFirstOrThrow()
 }
 
-// The slug comes from a request: it is named, but not at any length.
+// The slug comes from a request, so it is named, but cut.
 function noSuchTemplate(slug: string, version?: number): ApiError {
   const name = slug.length > 64 ? `${slug.slice(0, 64)}…` : slug
   const which = version === undefined ? '' : ` with a version ${version}`

@@ -7,9 +7,9 @@ import { startEventNames } from '../events/index.js'
 import { startRollUp } from '../stats/index.js'
 import { openRecorder, recordHits } from '../tracking/index.js'
 
-// What takes tenths of a second again and again and may make nobody wait: copying the write-ahead
-// log into the database, counting the queue, entering mails by their recipients, bringing the
-// figures forward, counting events by their names, and recording opens and clicks, which were answered before.
+// Work that takes tenths of a second again and again and must make nobody wait: copying the write-ahead log into the
+// database, counting the queue, entering mails by their recipients, counting the figures, counting events by their
+// names, and recording opens and clicks that were already answered.
 const start = async ({ data, store, clock, log }: ThreadContext): Promise<ThreadWork> => {
   const backlog = joinBacklog(data.backlog)
   const copying = keepLogCopied({ store, clock, log, backlog })
@@ -33,5 +33,5 @@ const start = async ({ data, store, clock, log }: ThreadContext): Promise<Thread
   }
 }
 
-// The thread's writes are a job's, which give way to clients.
+// The thread writes like a job, which gives way to clients.
 await runThread('checkpoint', start, { background: true })

@@ -6,8 +6,8 @@ import { dayMs } from '../clock/index.js'
 import { makeReturnPaths } from '../deliveries/index.js'
 import { openInbound } from '../inbound/index.js'
 
-// Listens for bounces, complaints and the operator's mail. Anybody may talk to it, and so a crash
-// here must cost nothing but this thread.
+// Listens for bounces, complaints and the operator's mail. Anybody may talk to it, so a crash here must cost only
+// this thread.
 await runThread('inbound', async ({ data, store, clock, log, key, meter, ring }) => {
   const { inbound: config, outbound } = data.config
   const { transactional, automation, campaign } = outbound.retry
@@ -39,7 +39,7 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter, ring })
   })
   return {
     port: inbound.port,
-    // Others' mail was taken over.
+    // This node has taken over another node's mail.
     ring: () => inbound.readAnew(),
     reload({ mailRules = rules }) {
       rules = mailRules

@@ -1,6 +1,6 @@
 import { giveWay } from '../app/give-way.js'
 import { serveKeyPair } from '../dkim/index.js'
 
-// Makes one RSA key pair, for a domain that is added: tenths of a second of a processor.
+// Makes one RSA key pair for a new domain, which takes tenths of a second of a processor.
 giveWay()
 serveKeyPair()

@@ -19,8 +19,8 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const inbound =
     inboundPort === undefined ? undefined : ownListener(config.inbound.host, inboundPort)
   const simulator = makeSimulator({ clock, log, inbound })
-  // As in the sandbox: the DNS answers as if every domain's records were published, so that the inbox shows what is
-  // wrong with a mail, and nothing leaves the machine.
+  // As in the sandbox, the DNS answers as if every domain's records were published. So the inbox shows what is wrong
+  // with a mail, and nothing leaves the machine.
   const testInbox = makeTestInbox({
     store,
     clock,
@@ -51,14 +51,14 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     ...(data.sandboxPort === undefined
       ? {}
       : { sandbox: { host: '127.0.0.1', port: data.sandboxPort } }),
-    // Opened with the first template, as its thread costs memory that most appliances never need.
+    // Opened with the first template, because its thread costs memory that most appliances never need.
     renderer() {
       renderer ??= openRenderer({ log, clock })
       return renderer
     },
     simulator,
     testInbox,
-    // For TLS reports. The sandbox is no domain of anybody's: there is nothing to report of it.
+    // For TLS reports. The sandbox is nobody's domain, so there is nothing to report about it.
     countTls: data.config.tlsReports.enabled && data.config.outbound.route !== 'sandbox',
     unnamedSource: usualSourceOf(data.config),
     thread: data.index,
@@ -75,7 +75,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     standing: outbound.standing,
     retry: outbound.retry,
     async stop() {
-      // The servers of our own go second and the renderer last: mail under way still needs them.
+      // Our own servers are closed second and the renderer last, because mail under way still needs them.
       await outbound.close(data.config.outbound.shutdownGrace)
       await simulator.close()
       await testInbox.close()

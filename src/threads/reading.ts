@@ -1,5 +1,5 @@
-// Parses one hostile mail after another for the inbound thread. It is not started by `runThread`:
-// it opens no database, and it is ended and started anew when a mail takes too long.
+// Parses one hostile mail after another for the inbound thread. It is not started by `runThread`: it opens no
+// database, and it is ended and restarted when a mail takes too long.
 import { serveReadings } from '../inbound/reading.js'
 
 serveReadings()

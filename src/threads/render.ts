@@ -1,5 +1,4 @@
 import { serveRenders } from '../templates/index.js'
 
-// Renders templates. A template that does not end is ended with the thread, and nothing else is
-// lost.
+// Renders templates. A template that does not end is stopped together with the thread, and nothing else is lost.
 await serveRenders()

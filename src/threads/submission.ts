@@ -12,8 +12,7 @@ function noFiles(): Promise<never> {
   return Promise.reject(new Error('Nothing is fetched for a submitted message'))
 }
 
-// Takes mail from programs by SMTP, with a log-in, and gives it to the same acceptance as the
-// API's.
+// Takes mail from programs by SMTP, with a log-in, and gives it to the same acceptance as the API.
 await runThread('submission', start, { answers: true })
 
 async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
@@ -35,7 +34,7 @@ async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
     retry: outbound.retry,
     defaultCountry: contacts.defaultCountry,
     surges: surgeSettings(data.config),
-    // A message brings its own, within its own size.
+    // A message brings its attachments in itself, within its own size.
     attachments: { maxBytes: 0, maxCount: 0, fetchFile: noFiles },
     dir: data.dataDir,
     ports: data.listenPorts ?? {},

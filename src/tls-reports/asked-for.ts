@@ -8,12 +8,12 @@ export interface UploadTo {
   uri: string
 }
 
-// Receivers a report goes to: a domain could name any number of other people's addresses.
+// How many receivers a report has: a domain could name any number of other people's addresses.
 const maxDestinations = 5
 
 /**
- * Reads the TXT records at `_smtp._tls.<domain>` (RFC 8460 §3). Empty: the domain asks for no report, or
- * not in a way that can be followed.
+ * Reads the TXT records at `_smtp._tls.<domain>` (RFC 8460 §3). Empty: the domain asks for no report, or not in a
+ * valid way.
  */
 export function readAskedFor(records: readonly string[]): Destination[] {
   const ours = records.filter((record) => /^v=TLSRPTv1[ \t]*;/.test(record))
@@ -22,16 +22,16 @@ export function readAskedFor(records: readonly string[]): Destination[] {
   if (record === undefined || others.length > 0) return []
   const rua = record
     .split(';')
-    // Each of the addresses loses its blanks below: a search for the end of them here would cost the square of a run.
+    // The addresses lose their blanks below: to match blanks at the end here would cost the square of their number.
     .map((field) => /^[ \t]*rua[ \t]*=(.*)$/.exec(field)?.[1])
     .find((value) => value !== undefined)
   const uris = new Set((rua ?? '').split(',').map((uri) => uri.trim()))
   return [...uris].flatMap((uri) => destinationOf(uri) ?? []).slice(0, maxDestinations)
 }
 
-/** One receiver; undefined for one that cannot be followed. */
+/** One receiver; undefined for an invalid one. */
 function destinationOf(uri: string): Destination | undefined {
-  // A parameter of a mailto would be a header of theirs.
+  // A parameter of a mailto would let them set a header.
   const [, local] = /^mailto:([^?]{3,320})$/i.exec(uri) ?? []
   if (local !== undefined) {
     const address = decoded(local)

@@ -36,7 +36,7 @@ interface FailureDetail {
   'failure-reason-code'?: string
 }
 
-/** What a report is about, and whose it is. */
+/** What a report is about, and who sends it. */
 export interface DocumentOf {
   day: number
   domain: string
@@ -45,7 +45,7 @@ export interface DocumentOf {
   reportId: string
 }
 
-/** What was counted of a domain's sessions on a day. */
+/** The report on a domain's sessions of a day. */
 export async function makeDocument(read: Read, of: DocumentOf): Promise<ReportDocument> {
   const { day, domain } = of
   const rows = await read
@@ -93,7 +93,7 @@ function reportedPolicy(domain: string, rows: readonly TlsSessionsRow[]): Report
   }
 }
 
-/** A row as reports tell it; what it leaves open is left out. */
+/** A row in the form of the reports, without the details that it does not have. */
 const failureDetail = (row: TlsSessionsRow): FailureDetail => ({
   'result-type': row.result,
   ...(row.sending_address && { 'sending-mta-ip': row.sending_address }),
@@ -104,5 +104,5 @@ const failureDetail = (row: TlsSessionsRow): FailureDetail => ({
   ...(row.reason && { 'failure-reason-code': row.reason }),
 })
 
-/** RFC 3339 without fractions, as the examples of RFC 8460 have it. */
+/** RFC 3339 without fractions, as in the examples of RFC 8460. */
 const second = (ms: number) => isoTime(ms).replace('.000Z', 'Z')

@@ -34,7 +34,7 @@ export async function uploadDue(
     .where('day', '>=', today - 2)
     .where('state', '=', 'waiting')
     .where('next_at', '<=', now)
-    // Where each result was lost in a crash, too.
+    // Also where crashes lost all results.
     .where('tries', '<=', retriesMs.length)
     .execute()
   const outcomes: ('uploaded' | 'failed')[] = []

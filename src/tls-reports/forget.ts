@@ -1,9 +1,9 @@
 import { dayNumber } from '../clock/index.js'
 import type { Store } from '../store/index.js'
 
-// Yesterday is reported on; the days before are for whoever looks into a report.
+// Reports are about yesterday; earlier days are kept for people who look into a report.
 const keptDays = 8
-// Domains of a day that one transaction deletes, which other writes wait for.
+// How many domains of a day one transaction deletes; other writes wait for it.
 const domainsAtOnce = 200
 const tables = ['tls_sessions', 'tls_reports', 'tls_report_posts'] as const
 

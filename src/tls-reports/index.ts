@@ -1,8 +1,8 @@
 /**
  * Reports about TLS to the domains that ask for them (RFC 8460): daily, about the sessions that
- * `outbound/tls-sessions` counted. What must hold: only who publishes where to gets one; a domain and a
- * day has one report with one id, made in one transaction with what it is sent by; a crash repeats at most
- * an upload, a bounded number of times, with the same id; a report is sent about no report.
+ * `outbound/tls-sessions` counted. What must hold: only domains that publish where to send them get one; a domain has
+ * one report a day with one id, made in one transaction with the mails and uploads that send it; a crash repeats at
+ * most an upload, a bounded number of times, with the same id; no report is about reports.
  */
 
 export { forgetTlsReports } from './forget.js'

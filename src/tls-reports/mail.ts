@@ -5,7 +5,7 @@ import type { RawMessage } from '../emails/index.js'
 import { dateField, mailboxField, parseMailbox, structuredField, textField } from '../mime/index.js'
 import type { ReportSender } from './sender.js'
 
-/** What a report's mail is made of. */
+/** What a report's mail is made from. */
 export interface ReportMail {
   sender: ReportSender
   to: string
@@ -35,7 +35,7 @@ export async function composeReportMail(mail: ReportMail): Promise<RawMessage> {
     structuredField('Message-ID', messageId),
     structuredField('TLS-Report-Domain', domain),
     structuredField('TLS-Report-Submitter', sender.domain),
-    // RFC 3834: nobody's vacation is to answer it. RFC 8689 §4: it leaves where TLS is broken.
+    // RFC 3834: no vacation responder should answer it. RFC 8689 §4: it leaves even where TLS is broken.
     structuredField('Auto-Submitted', 'auto-generated'),
     structuredField('TLS-Required', 'No'),
     structuredField('MIME-Version', '1.0'),

@@ -6,7 +6,7 @@ import { makeDocument } from './document.js'
 import type { PackedReport } from './report.js'
 import type { ReportSender } from './sender.js'
 
-/** The report about a domain's sessions of a day, as it is mailed and uploaded: the same bytes however often. */
+/** The report about a domain's sessions of a day, as it is mailed and uploaded: the same bytes each time. */
 export async function packReport(
   { store }: { store: Store },
   { day, domain, sender }: { day: number; domain: string; sender: ReportSender },

@@ -13,7 +13,7 @@ export interface PackedReport {
   gzip: Buffer
 }
 
-/** What is decided for a domain and a day; an empty `reportId`: it wants none. */
+/** What is decided for a domain and a day; with an empty `reportId` the domain wants no report. */
 interface Decided {
   day: number
   domain: string
@@ -24,8 +24,8 @@ interface Decided {
 }
 
 /**
- * Writes what is decided and what it is sent by, once: for a domain and a day that is decided already it
- * writes nothing. Resolves with what to ring the outbound threads for.
+ * Writes the decision, and the mails and uploads that send the report, once: for a domain and a day that are already
+ * decided it writes nothing. Resolves with the streams to ring the outbound threads for.
  */
 export async function writeReport(
   tx: Tx,
@@ -45,7 +45,7 @@ export async function writeReport(
   const aDay = { ...retry, transactional: { ...retry.transactional, maxAge: dayMs } }
   for (const { uri, mail } of mails) {
     due.push(...((await insertOwnMail({ store: deps.store, retry: aDay }, tx, mail)) ?? []))
-    // The queue cares for it from here on.
+    // From here on the queue takes care of it.
     const values = { ...post, uri, email_id: mail.id, state: 'sent' as const }
     await tx.insertInto('tls_report_posts').values(values).execute()
   }

@@ -29,27 +29,27 @@ export interface TlsReportDeps {
   ca?: string
 }
 
-/** What a run came to, for the calendar. */
+/** The result of a run, for the calendar. */
 export interface TlsReportRun {
   summary: string
   problems: string[]
   figures: { asked: number; reported: number; uploaded: number; failed: number }
 }
 
-// RFC 8460 §4.1: reports are spread over the hours after midnight, so that they come not all at once.
+// RFC 8460 §4.1: reports are spread over the hours after midnight, so that they do not come all at once.
 const spreadMs = 4 * hourMs
-// Nothing is reported on sooner after midnight: the outbound threads write the last minute of a day
-// in the next one.
+// No report is made sooner after midnight, because the outbound threads write the last minute of a day in the next
+// one.
 const settledMs = 5 * 60_000
-// Reports about a day that one place gets: whoever has many names under a wildcard could let each
-// ask for reports to somebody else's address.
+// How many reports about a day one place gets: whoever has many names under a wildcard could have each of them ask
+// for reports to somebody else's address.
 const mostAPlace = 100
-// Domains whose TXT records are asked for at the same time.
+// How many domains' TXT records are looked up at the same time.
 const atOnce = 20
 
 /**
- * Makes and sends the reports about yesterday (UTC) that are due by now, and tries again what was not
- * taken. To be called every few minutes: what is done is remembered, and never done again.
+ * Makes and sends the reports about yesterday (UTC) that are due by now, and tries failed ones again. To be called
+ * every few minutes: finished work is remembered, and never done again.
  */
 export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun> {
   const { store, clock, config, log, signal } = deps
@@ -62,7 +62,7 @@ export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun>
     const summary = 'No verified domain can send reports about TLS'
     return { summary, problems: [], figures }
   }
-  // Each upload under way listens to it; Node's warning means leaks.
+  // Each upload under way has a listener here; Node's warning is about leaks.
   setMaxListeners(0, signal)
   const due = await undecided(deps, day)
   const given = due.length === 0 ? new Map<string, number>() : await givenOn(store.read, day)
@@ -78,7 +78,7 @@ export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun>
   return { summary, problems: [], figures }
 }
 
-/** Those with sessions on the day whose time has come, and of which nothing is decided. */
+/** Domains with sessions on the day whose time has come, and for which nothing is decided yet. */
 async function undecided({ store, clock }: TlsReportDeps, day: number): Promise<string[]> {
   const rows = await store.read
     .selectFrom('tls_sessions')
@@ -101,8 +101,8 @@ async function undecided({ store, clock }: TlsReportDeps, day: number): Promise<
 }
 
 /**
- * When after midnight (ms) a domain's report is due: the same for a domain and a day however often
- * it is asked, and another for each.
+ * When after midnight (ms) a domain's report is due: always the same for a domain and a day, and different between
+ * domains.
  */
 function delayOf(domain: string, day: number): number {
   const share = createHash('sha256').update(`${day} ${domain}`).digest().readUInt32BE() / 2 ** 32
@@ -121,13 +121,13 @@ async function givenOn(read: Read, day: number): Promise<Map<string, number>> {
   return given
 }
 
-/** Who has to take it: the domain of an address, or the host of an upload. */
+/** The place that has to take it: the domain of an address, or the host of an upload. */
 const placeOf = (uri: string) =>
   URL.canParse(uri) && new URL(uri).protocol === 'https:'
     ? new URL(uri).hostname
     : uri.slice(uri.lastIndexOf('@') + 1).toLowerCase()
 
-/** Resolves with how many it goes to; undefined: the DNS does not say now. */
+/** Resolves with how many places the report goes to; undefined: the DNS gives no answer now. */
 async function decide(
   deps: TlsReportDeps,
   {

@@ -2,7 +2,7 @@ import { oldestVerifiedDomain } from '../domains/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 
-/** `[tls_reports]` of the settings; what is empty has a default that follows from the others. */
+/** `[tls_reports]` of the settings; an empty one has a default that follows from the others. */
 export interface TlsReportSettings {
   enabled: boolean
   from: string
@@ -10,7 +10,7 @@ export interface TlsReportSettings {
   contact: string
 }
 
-/** In whose name reports are made. */
+/** The sender in whose name reports are made. */
 export interface ReportSender {
   /** The domain of ours that signs them. */
   domainId: string
@@ -31,7 +31,7 @@ export async function findReportSender(
   return {
     domainId: domain.id,
     domain: domain.name,
-    // Answers to it go by its return path; the contact is whom people write to.
+    // Bounces go to its return path; the contact is the address for people.
     from: settings.from || `TLS reports <tls-reports@${domain.name}>`,
     organization: settings.organization || domain.name,
     contact: settings.contact || `postmaster@${heloName}`,

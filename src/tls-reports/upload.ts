@@ -12,14 +12,14 @@ export interface UploadDeps extends GuardDeps {
   ca?: string | undefined
 }
 
-// For the whole of it.
+// For the whole upload.
 const timeoutMs = 30_000
 const maxHeaderBytes = 16_384
 
 /**
- * POSTs a packed report (RFC 8460 §5.4) to where a stranger wants it: to public addresses alone, unless
- * `webhooks.allow` names them; no redirect is followed, no answer is read. Resolves with why it was not
- * taken.
+ * POSTs a packed report (RFC 8460 §5.4) to the place that a stranger names: only to public addresses, unless
+ * `webhooks.allow` names others. No redirect is followed, no answer is read. Resolves with the reason where it was
+ * refused.
  */
 export async function uploadReport(
   deps: UploadDeps,
@@ -28,7 +28,7 @@ export async function uploadReport(
 ): Promise<string | undefined> {
   const url = new URL(uri)
   try {
-    // Nothing is looked up for an address, so nothing would judge it.
+    // An address needs no look-up, so nothing else would check it.
     if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)
   } catch (error) {
     return messageOf(error)

@@ -1,6 +1,6 @@
 /**
- * Files of the operator's. All are read with the same manners: every problem of a file is told at once, with its line;
- * a key that is not known is one, and the name that is probably meant is told.
+ * The operator's files. All are read by the same rules: all problems of a file are told at once, with their lines; an
+ * unknown key is a problem, and the name that is probably meant is told.
  */
 
 export { nearestOf } from './nearest.js'

@@ -1,7 +1,7 @@
-/** The name that was probably meant: alike but for capitals and hyphens, or with a letter or two wrong. */
+/** The name that was probably meant: the same except for capitals and hyphens, or with a letter or two wrong. */
 export function nearestOf(given: string, known: readonly string[]): string | undefined {
   const plain = plainOf(given)
-  // As many as still leave most of it: `tls` is not `mx` with three letters wrong.
+  // At most so many that most letters are right: `tls` is not `mx` with three letters wrong.
   const most = Math.min(2, Math.floor(plain.length / 3))
   const found = known
     .map((name) => ({ name, wrong: lettersWrong(plain, plainOf(name)) }))

@@ -3,8 +3,8 @@ export type TomlPath = readonly (string | number)[]
 
 /**
  * The line, from 1, that a value of a file begins in, or the last table above it that has a line; undefined where
- * nothing of it is written. The file is valid. For messages alone: a line within a text of several lines that looks
- * like a key may be taken for one.
+ * nothing of it is written. The file must be valid. It is for messages only: inside a text of several lines, a line
+ * that looks like a key may be taken for one.
  */
 export function lineOf(text: string, path: TomlPath): number | undefined {
   const seen = new Map<string, number>()
@@ -16,7 +16,7 @@ export function lineOf(text: string, path: TomlPath): number | undefined {
     if (header !== null) table = tableOf(header[2] ?? '', header[1] === '[[', seen)
     else if (key === null) continue
     const here = key === null ? table : [...table, ...namesIn(key[1] ?? '')]
-    // A table below it, or of the list that it is, begins it too.
+    // A table below it, or one of its list, also begins it.
     const depth = Math.min(here.length, path.length)
     if (!here.slice(0, depth).every((name, i) => name === path[i])) continue
     if (best === undefined || depth > best.depth) best = { line: at + 1, depth }
@@ -24,7 +24,10 @@ export function lineOf(text: string, path: TomlPath): number | undefined {
   return best?.line
 }
 
-/** The path of a header: a table of a list has its number, as has what lies below the last table of a list. */
+/**
+ * The path of a header: a table of a list has its number in the path, and so has everything below the last table of a
+ * list.
+ */
 function tableOf(name: string, isOfList: boolean, seen: Map<string, number>): TomlPath {
   const path: (string | number)[] = []
   for (const [at, part] of namesIn(name).entries()) {

@@ -3,16 +3,16 @@ import { nearestOf } from './nearest.js'
 import { lineOf, type TomlPath } from './place.js'
 import { isTable, parseToml, readText, type Table } from './read.js'
 
-/** A file of the operator's that is being read: what it says, and all that is wrong with it. */
+/** An operator's file that is being read: its content, and all problems found in it. */
 export interface OperatorFile {
-  /** As messages name it. */
+  /** The file's name in messages. */
   readonly file: string
   readonly content: Table
   /** Whether nothing is wrong so far. */
   readonly isGood: () => boolean
-  /** Something is wrong at a path of the file. Resolves to undefined, the value of what could not be read. */
+  /** Notes a problem at a path of the file. Returns undefined, as the value that could not be read. */
   problem(path: TomlPath, says: string): undefined
-  /** Throws one OperatorError that tells all of it; `what` begins it: 'Bad plans'. */
+  /** Throws one OperatorError that tells all problems; `what` begins it: 'Bad plans'. */
   refuseBad(what: string): void
 }
 
@@ -23,7 +23,7 @@ export interface TomlPlace {
   readonly says: string
 }
 
-/** Reads a file, or the text that is to be one; `what` names it where it cannot be read: 'the plans'. */
+/** Reads a file, or a text that is to become one; `what` names it where it cannot be read: 'the plans'. */
 export function openFile(file: string, what: string, given?: string): OperatorFile {
   const text = given ?? readText(file, what)
   const problems: string[] = []
@@ -49,7 +49,7 @@ export const noFile = (where: string): OperatorFile => openFile(where, where, ''
 /** The whole of a file; its tables are named by `[…]`. */
 export const wholeFile = (file: OperatorFile, says = ''): TomlPlace => ({ file, path: [], says })
 
-/** The value of a key is not what was expected. `given`: what is shown in place of what must not be. */
+/** The value of a key is not what was expected. `given`: shown in place of a value that must not be shown. */
 export const wrongValue = (
   { file, path, says }: TomlPlace,
   key: string,
@@ -59,7 +59,7 @@ export const wrongValue = (
 ): undefined =>
   file.problem([...path, key], `${beginning(says)}${key}: ${given} given, expected ${expected}`)
 
-/** Each key that is not known is a problem: misspelt, it would have no effect. `kind`: what a key is called. */
+/** Each unknown key is a problem, because a misspelt one would have no effect. `kind`: the word for such a key. */
 export function refuseOthers(
   { file, path, says }: TomlPlace,
   given: Table,
@@ -71,7 +71,7 @@ export function refuseOthers(
     if (known.includes(key)) continue
     const [begin, end] = bracketsOf(value)
     const isKey = begin === ''
-    // A table is called by its whole name, as it is written; so is a setting, which is known by it.
+    // A table is called by its whole name, as it is written, and so is a setting.
     const named = (name: string) =>
       isKey && says !== '' ? name : `${begin}${[...above, name].join('.')}${end}`
     const near = nearestOf(key, known)
@@ -86,7 +86,7 @@ export function refuseOthers(
   }
 }
 
-/** A table stands in brackets, one of a list in two. */
+/** A table's name is in single brackets, that of a list's table in double ones. */
 function bracketsOf(value: unknown): [string, string] {
   if (isTable(value)) return ['[', ']']
   return Array.isArray(value) && value.some(isTable) ? ['[[', ']]'] : ['', '']
@@ -121,7 +121,7 @@ export function namedTables(
 
 const longest = 80
 
-/** A value as messages quote it: a long one is cut between two words. */
+/** A value in the form of messages: a long one is cut between two words. */
 export function quoted(value: unknown): string {
   const text = (JSON.stringify(value) ?? 'nothing').toWellFormed()
   if (text.length <= longest) return text

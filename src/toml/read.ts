@@ -3,7 +3,7 @@ import { parse, stringify, TomlError } from 'smol-toml'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { isJsonObject } from '../json/index.js'
 
-/** What a table has, by its keys. */
+/** The values of a table, by their keys. */
 export type Table = Record<string, unknown>
 
 /** The text of a file. Throws an `OperatorError` where it cannot be read; `what` names it: 'the plans'. */
@@ -15,7 +15,10 @@ export function readText(file: string, what: string): string {
   }
 }
 
-/** What a text says; `file` is where it is from, or is to be written. Throws an `OperatorError` for what is no TOML. */
+/**
+ * The content of a text; `file` is where it comes from or will be written. Throws an `OperatorError` for anything
+ * that is not TOML.
+ */
 export function parseToml(content: string, file: string): Table {
   try {
     return parse(content)

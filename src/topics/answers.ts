@@ -2,10 +2,10 @@ import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { listTopics, type Topic } from './topic.js'
 
-/** What is answered when it was made. */
+/** The answer when a topic was made. */
 export const createdTopic = ({ id, name }: Topic) => ({ id, name, message: 'Topic created' })
 
-/** Those of an account, as the API and the command show them. */
+/** An account's topics, as the API and the command show them. */
 export async function topicsAnswer(read: Read, accountId: string, archived = false) {
   const topics = await listTopics(read, accountId, { archived })
   return { topics: topics.map(shownTopic) }

@@ -25,7 +25,7 @@ import {
   whole,
 } from '../fields/index.js'
 
-// One answer has no more: the API reads opt-outs without pages.
+// How many opt-outs one answer has at most: the API reads them without pages.
 export const maxOptOuts = 500
 
 const topic = byId('topic')
@@ -35,7 +35,7 @@ const name = line(
   'The name, which recipients see; unique within the account, whatever its case',
 )
 const description = line(0, 200, 'What the topic is about, which recipients see')
-// Equal positions are sorted by name.
+// Topics with equal positions are sorted by name.
 const position = whole('The place in the preference centre: lower numbers come first')
 
 /** What people write of a topic. */
@@ -59,7 +59,7 @@ const example = {
   optedOut: 12,
   createdAt: '2026-11-21T10:00:00.000Z',
 }
-// An archived topic keeps its name, because its opt-outs would otherwise seem to be of the new one.
+// An archived topic keeps its name: otherwise its opt-outs would seem to belong to the new one.
 const taken = () =>
   refusal(
     'conflict',
@@ -102,7 +102,7 @@ export const createTopic = operation('POST /v1/topics', {
   }),
 })
 
-// `archived` is a field as well as a DELETE: there has to be a way back, which DELETE has not.
+// `archived` is a field as well as a DELETE: there has to be a way back, which DELETE does not have.
 export const updateTopic = operation('PATCH /v1/topics/:id', {
   id: 'updateTopic',
   may: 'full',

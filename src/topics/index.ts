@@ -1,7 +1,7 @@
 /**
  * Topics: what kinds of marketing mail an account sends, and who does not want which. Everybody
  * gets every topic until they leave it, so only opt-outs are recorded. What must hold: names are
- * unique within an account whatever their case, an archived one included; an opt-out is by address
+ * unique within an account whatever their case, also beside archived ones; an opt-out is by address
  * and outlives both the contact and the topic.
  */
 export { createdTopic, topicsAnswer } from './answers.js'

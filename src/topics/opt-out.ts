@@ -4,18 +4,18 @@ import { addressKey } from '../mime/index.js'
 import { idsIn, prepared, type Read, type Tx } from '../store/index.js'
 import { findAnyTopic } from './topic.js'
 
-/** One address that does not want mail about one topic any more. */
+/** An address that no longer wants mail about a topic. */
 export interface OptOut {
   topicId: string
   address: string
 }
 
-// Addresses are looked up so many at once, which keeps each query's time on the one database short.
+// How many addresses one query looks up, so that it does not occupy the one database for long.
 const perQuery = 1_000
 
 /**
- * Records that an address has left a topic, by a mail if one is named; resolves with whether that is new.
- * `by` is `return` where somebody comes back to another topic and so only stays out of this one.
+ * Records that an address has left a topic, by a mail if one is named; resolves with whether that is new. `by` is
+ * `return` where somebody comes back to another topic and therefore stays out of this one.
  */
 export async function optOut(
   tx: Tx,
@@ -33,7 +33,7 @@ export async function optOut(
     })
     .onConflict((conflict) => conflict.columns(['account_id', 'address', 'topic_id']).doNothing())
     .executeTakeFirstOrThrow()
-  // Who clicks twice has left once: the consent log tells what changed, not each click.
+  // Somebody who clicks twice has left once: the consent log tells what changed, not each click.
   if (numInsertedOrUpdatedRows !== 1n) return false
   await addToCount(tx, topicId, 1)
   await markAddresses(tx, accountId, [address])
@@ -42,7 +42,9 @@ export async function optOut(
   return true
 }
 
-/** Takes it back, at the recipient's own word, by a mail if one is named; resolves with whether there was anything. */
+/**
+ * Takes an opt-out back, at the recipient's own word, by a mail if one is named; resolves with whether there was one.
+ */
 export async function optIn(
   tx: Tx,
   accountId: string,
@@ -63,7 +65,7 @@ export async function optIn(
   return true
 }
 
-/** Goes with each opt-out and its end, in the same transaction. */
+/** Changes the topic's count in the transaction of each opt-out and of its end. */
 const addToCount = (tx: Tx, topicId: string, change: number) =>
   tx
     .updateTable('topics')
@@ -71,7 +73,7 @@ const addToCount = (tx: Tx, topicId: string, change: number) =>
     .where('id', '=', topicId)
     .execute()
 
-/** Which of `addresses` have left the topic, spelled as they were given. */
+/** Which of `addresses` have left the topic, in the given spelling. */
 export async function optedOutAmong(
   read: Read,
   accountId: string,
@@ -154,12 +156,12 @@ export async function getsSomeTopic(
 /** Somebody who has left a topic. */
 export interface LeftTopic {
   email: string
-  /** As the account's contact is named; null for one without names, or who is no contact any more. */
+  /** The name of the account's contact; null for one without names, or for an address that is no longer a contact. */
   name: string | null
   optedOutAt: number
 }
 
-/** Most recent first, at most `limit`; with the topic, archived or not. */
+/** The opt-outs, most recent first, at most `limit`; with the topic, archived or not. */
 export async function listOptOuts(read: Read, accountId: string, topicId: string, limit: number) {
   const { id, name } = await findAnyTopic(read, accountId, topicId)
   const rows = await read
@@ -177,7 +179,7 @@ export async function listOptOuts(read: Read, accountId: string, topicId: string
     .limit(limit)
     .execute()
   const optOuts: LeftTopic[] = rows.map((row) => ({
-    // The contact's own spelling; the opt-out keeps only the form that addresses are compared by.
+    // The contact's own spelling; the opt-out keeps only the form in which addresses are compared.
     email: row.email ?? row.address,
     name: [row.first_name, row.last_name].filter(Boolean).join(' ') || null,
     optedOutAt: row.opted_out_at,

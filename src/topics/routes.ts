@@ -17,7 +17,7 @@ export interface TopicRouteDeps {
 
 /**
  * `/v1/topics`: list, create, change, archive, and who has left. Only creating needs an open
- * account: one that has not paid may still read and put in order what it has.
+ * account: one that has not paid may still read and sort what it has.
  */
 export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
   const { read } = deps.store

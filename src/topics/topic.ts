@@ -18,8 +18,8 @@ export interface Topic {
 }
 
 /**
- * Makes a topic; a name that the account has already, archived or not, is a conflict. With `plans` a 403 where it has
- * as many as it may. `alongside` is written with it.
+ * Makes a topic. A name that the account has already, also on an archived topic, is a conflict. With `plans`, a 403
+ * where the account has as many topics as it may. `alongside` is written in the same transaction.
  */
 export async function createTopic(
   { store, clock, plans }: { store: Store; clock: Clock; plans?: Pick<Plans, 'ceilings'> },
@@ -86,8 +86,8 @@ export async function updateTopic(
 }
 
 /**
- * Puts a topic one place up or down in the preference centre; the first and the last one stay where they are. Throws a
- * 404, and a 409 of an archived one, which has no place there.
+ * Moves a topic one place up or down in the preference centre; the first and the last one stay where they are. Throws a
+ * 404, and a 409 for an archived one, which has no place there.
  */
 export async function moveTopic(
   { store }: { store: Store },
@@ -102,7 +102,7 @@ export async function moveTopic(
     const other = topics[from + (way === 'up' ? -1 : 1)]
     if (other === undefined) return moved
     const ordered = topics.map((one) => (one === other ? moved : one.id === moved.id ? other : one))
-    // Topics of equal positions are in the order of their names, so each gets a position of its own.
+    // Topics with equal positions are in the order of their names, so each gets a position of its own.
     for (const [position, one] of ordered.entries()) {
       if (one.position === position) continue
       await tx.updateTable('topics').set({ position }).where('id', '=', one.id).execute()
@@ -111,7 +111,7 @@ export async function moveTopic(
   })
 }
 
-/** A topic to send on: 404 when the account has none of this id, 409 when it is archived. */
+/** A topic to send on: 404 when the account has none with this id, 409 when it is archived. */
 export async function findTopic(read: Read, accountId: string, id: string): Promise<Topic> {
   const topic = await findAnyTopic(read, accountId, id)
   if (topic.archived) {
@@ -122,8 +122,8 @@ export async function findTopic(read: Read, accountId: string, id: string): Prom
 }
 
 /**
- * A topic, archived or not: what was sent on it can still be read. 404 when the account has none of
- * this id.
+ * A topic, archived or not: what was sent on it can still be read. 404 when the account has none
+ * with this id.
  */
 export async function findAnyTopic(read: Read, accountId: string, id: string): Promise<Topic> {
   const row = await rowOf(read, accountId, id)
@@ -131,7 +131,7 @@ export async function findAnyTopic(read: Read, accountId: string, id: string): P
   return toTopic(row)
 }
 
-/** What recipients know a topic by, archived or not; undefined when there is none of this id. */
+/** The name by which recipients know a topic, archived or not; undefined when there is none with this id. */
 export async function topicName(
   read: Read,
   accountId: string,
@@ -140,14 +140,14 @@ export async function topicName(
   return (await rowOf(read, accountId, id))?.name
 }
 
-/** In the order of the preference centre: all of them, or `limit` from the one at `offset` on. */
+/** The topics in the order of the preference centre: all of them, or `limit` from the one at `offset` on. */
 export async function listTopics(
   read: Read,
   accountId: string,
   options: { archived?: boolean; limit?: number; offset?: number } = {},
 ): Promise<Topic[]> {
   const { archived, limit, offset } = options
-  // Asked of everybody whose mail is told of.
+  // A prepared statement: this is read for each person whose mail is shown.
   if (!archived && limit === undefined) return (await inUse(read, { accountId })).map(toTopic)
   let query = inOrder(read, accountId)
   if (!archived) query = query.where('archived', '=', 0)
@@ -167,7 +167,7 @@ const inUse = prepared<{ accountId: string }, Selectable<TopicRow>>((db, { accou
   inOrder(db, accountId).where('archived', '=', 0),
 )
 
-/** Those of some ids that the account has, archived ones too, in the order of the preference centre. */
+/** The account's topics among some ids, archived ones too, in the order of the preference centre. */
 export async function topicsAmong(
   read: Read,
   accountId: string,

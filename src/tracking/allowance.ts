@@ -16,8 +16,8 @@ const minuteMs = 60_000
 const freely = 30
 
 /**
- * 30 events an hour for each copy, kind and sort of asker; then one a minute. Counts do not stop:
- * it bounds the log, webhooks and memory, where one address is fetched again and again.
+ * 30 events an hour for each copy, kind and sort of asker; then one a minute. Counts go on. The allowance bounds the
+ * log, webhooks and memory when one address is fetched again and again.
  */
 export function makeAllowance(maxCopies = 50_000): Allowance {
   const windows = new Map<string, { from: number; taken: number; lastAt: number }>()

@@ -6,25 +6,25 @@ import type { Copy } from './token.js'
 export interface HandOverDeps {
   clock: Clock
   log: Log
-  /** Gives hits to the thread that records them; resolves with whether it has them. */
+  /** Gives hits to the thread that records them; resolves with whether that thread has them. */
   give: (hits: string) => Promise<boolean>
-  /** Records them here when that thread cannot have them: before it has started, after it has died or ended. */
+  /** Records hits here when that thread cannot take them: before it has started, after it has died or ended. */
   own: Noting
 }
 
-/** As much of a recorder as the listener wants. */
+/** The part of a recorder that the listener needs. */
 export type Noting = Pick<Recorder, 'note' | 'close'>
 
-// What came within so long goes as one message. On disk it is within a second, of which the recorder takes 500 ms and
-// 50 to write.
+// Hits within this time go as one message. They are on disk within a second, of which the recorder takes 500 ms, and
+// 50 ms to write.
 const gatherMs = 100
-// What waits while the thread does not answer: hits of some seconds, at 250 characters each.
+// How much may wait while the thread does not answer: hits of some seconds, at 250 characters each.
 const maxChars = 4_000_000
 
 /**
- * What the listener notes hits with; closes `own` at the end. The thread that answers only writes them down, each as one piece of text: of
- * visits, which live for half a second, V8 made copies and old garbage, and a group of them took 5 ms to write, in
- * which nobody was answered.
+ * The listener notes hits with this; it closes `own` at the end. The thread that answers only notes each hit as a
+ * piece of text: when it recorded itself, V8 copied the visits, which live for half a second, and nobody was answered
+ * during the 5 ms that a group took to write.
  */
 export function openHandOver({ clock, log, give, own }: HandOverDeps): Noting {
   let waiting: string[] = []
@@ -44,7 +44,7 @@ export function openHandOver({ clock, log, give, own }: HandOverDeps): Noting {
     if (!(await give(hits))) recordHits(own, hits)
   }
 
-  /** One message at a time: a thread that does not answer is not buried in them. */
+  /** One message at a time, so that a thread that does not answer is not flooded. */
   const plan = () => {
     if (isPlanned || closing) return
     isPlanned = true
@@ -83,7 +83,7 @@ interface NotedHit {
   at: number
 }
 
-/** In the thread that records: what `give` was given. */
+/** For the thread that records: notes the hits that `give` was given. */
 export function recordHits(recorder: Pick<Noting, 'note'>, hits: string): void {
   for (const { copy, asked, at } of JSON.parse(hits) as NotedHit[]) recorder.note(copy, asked, at)
 }

@@ -1,9 +1,9 @@
 /**
- * Opens and clicks: links and pixel in outgoing HTML, the signed tokens in them, and what is made of
- * the requests that come back. What must hold: of the author's HTML nothing changes but the values of
- * tracked links; a token leads to the one target that it was signed for, without a database, and
- * anything else leads nowhere; an answer waits for no commit; what machines do counts as no reading.
- * `routes.ts` has the public paths; the rest loads in mail threads too. See README.md.
+ * Opens and clicks: links and pixel in outgoing HTML, the signed tokens in them, and the requests that come back.
+ * What must hold: in the author's HTML only the values of tracked links change; a token leads to the one target that
+ * it was signed for, without a database, and anything else leads nowhere; an answer waits for no commit; the work of
+ * machines does not count as reading. `routes.ts` has the public paths; the rest loads in mail threads too. See
+ * README.md.
  */
 
 export { openHandOver, recordHits } from './hand-over.js'

@@ -2,8 +2,8 @@ import { type Hyperlink, hyperlinksIn } from '../mime/index.js'
 
 /**
  * The links of `<a>` and `<area>` that lead to the web, or, in a template, to what is filled in; those marked
- * `data-posthorn-notrack` are left out. Reads tags alone and builds no tree: one of 40,000 open `<div>` takes parse5 1.4 s,
- * and four times as long for twice as many.
+ * `data-posthorn-notrack` are left out. It only reads tags and builds no tree: for 40,000 open `<div>` a tree takes
+ * parse5 1.4 s, and four times as long for twice as many.
  */
 export const trackableLinks = (html: string): Hyperlink[] =>
   hyperlinksIn(html).filter(({ target }) => leadsOut.test(target))
@@ -28,21 +28,21 @@ export function trackedTarget(raw: string, own: ReadonlySet<string>): string | u
   return url === null || own.has(url.origin) || !isTarget(url.href) ? undefined : url.href
 }
 
-/** Whether it is one that `trackedTarget` gives. */
+/** Whether the target is one that `trackedTarget` could return. */
 export const isTarget = (target: string) =>
   target.length <= maxTargetLength && /^https?:\/\/[\x21-\x7e]+$/.test(target)
 
-/** A body that is read: its bytes around the tracked links, and where each of those leads. */
+/** A body that was read: its bytes around the tracked links, and where each link leads. */
 export interface RewritePlan {
-  /** One more than `links`: what stands before, between and behind them. */
+  /** One more than `links`: the text before, between and after them. */
   pieces: readonly string[]
   /** For each link the index of its target in `targets`. */
   links: readonly number[]
-  /** Different ones, in the order in which they first appear. */
+  /** The different targets, in the order in which they first appear. */
   targets: readonly string[]
 }
 
-// Each recipient's copy signs every target: so many take 10 ms. Further links are left as they are.
+// Each recipient's copy signs every target, and so many take 10 ms. Further links are left as they are.
 const maxTargets = 1_000
 
 /** Reads a body once for all its recipients. */

@@ -19,8 +19,8 @@ import {
 import type { AgentRule, HitKind, NetworkRule, TrackingAgents } from './machines.js'
 
 /**
- * Reads and checks the file that comes with Posthorn and, over it, those of the operator, whose rules
- * stand for those of the same name; throws one OperatorError that lists every problem of a file.
+ * Reads and checks the file that comes with Posthorn and, over it, those of the operator, whose rules replace those
+ * of the same name; throws one OperatorError that lists every problem of a file.
  */
 export function loadTrackingAgents(files: readonly string[]): TrackingAgents {
   const agents = new Map<string, AgentRule>()
@@ -41,16 +41,16 @@ export function loadTrackingAgents(files: readonly string[]): TrackingAgents {
   return { files, agents: [...agents.values()], networks: [...networks.values()] }
 }
 
-/** An address alone is no range here. */
+/** A single address is not a range here. */
 const isNetwork = (range: string) => range.includes('/') && isNetworkOrAddress(range)
 
 const kinds: readonly HitKind[] = ['opened', 'clicked']
 const isKind = (given: string) => kinds.some((kind) => kind === given)
-// An agent may say nothing: that is "is".
+// An agent may be empty: `is = [""]` matches that.
 const whole = texts(() => true, 'a list of texts')
 const parts = texts((item) => item !== '', 'a list of texts that are not empty')
 
-// The keys of both kinds of rules. Without `of` a rule is of both.
+// The keys of both kinds of rules. Without `of` a rule is for both.
 const anyRule = {
   name: setting('', textLike(/./, 'a text')),
   of: orNothing(

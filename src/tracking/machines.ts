@@ -12,11 +12,11 @@ export interface TrackingAgents {
 
 export interface AgentRule {
   name: string
-  /** Its requests of these kinds are a machine's. */
+  /** Its requests of these kinds count as a machine's. */
   of: readonly HitKind[]
   /** Parts of the User-Agent, in lower case. */
   contains: readonly string[]
-  /** The whole of it, as it is. */
+  /** The whole User-Agent, unchanged. */
   is: readonly string[]
 }
 
@@ -26,14 +26,14 @@ export interface NetworkRule {
   ranges: BlockList
 }
 
-/** The machine that asks, by the name that its rule has; undefined for what may be a person. */
+/** The machine that asks, by the name of its rule; undefined for a possible person. */
 export type MachineAsking = (asked: {
   kind: HitKind
   userAgent: string
   address: string
 }) => string | undefined
 
-// Readers are many, their programs and the proxies between are few.
+// Readers are many, but their programs and proxies are few.
 const maxKnown = 5_000
 
 /**

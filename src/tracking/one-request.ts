@@ -5,15 +5,15 @@ export interface LinkRequest {
   method: string
   header(name: string): string | undefined
   remoteAddress: string
-  /** It came by TLS. */
+  /** The request came by TLS. */
   isSecure: boolean
   arrivedAt: number | null
   now: number
 }
 
 /**
- * Tells by which sign a single request is known for a machine's, for what a click alone is to do: undefined for what may
- * be a person's. `agents` is asked each time, as its file may have been read again.
+ * The sign by which a single request is recognized as a machine's, for actions that one click triggers; undefined for
+ * a possible person. `agents` is called each time, because its file may have been read again.
  */
 export function makeMachineSign(agents: () => TrackingAgents, machineWithinMs: number) {
   let read: TrackingAgents | undefined
@@ -41,12 +41,15 @@ export function makeMachineSign(agents: () => TrackingAgents, machineWithinMs: n
   }
 }
 
-/** As each browser asks for a page that somebody goes to; `curl` and the like say less, unless they are told to. */
+/**
+ * Whether the request looks like a browser's for a page that somebody opens; `curl` and the like say less by default.
+ */
 function isBrowsers({ header, isSecure }: LinkRequest): boolean {
   const named = (name: string) => header(name) ?? ''
   if (!named('user-agent').startsWith('Mozilla/5.0 (')) return false
   if (!named('accept').includes('text/html') || named('accept-language') === '') return false
-  // W3C Fetch Metadata §2.2: browsers say it where the address is trustworthy, by TLS. Older ones get the button.
+  // W3C Fetch Metadata §2.2: browsers send it where the address is trustworthy, by TLS. Users of older ones get the
+  // button.
   return !isSecure || header('sec-fetch-mode') === 'navigate'
 }
 

@@ -3,10 +3,12 @@ import { textOfHtml } from '../mime/index.js'
 // SpamAssassin's HTML_IMAGE_ONLY_04 to _28 count a picture beside so few characters of text, with up to 2.8 points.
 const lightChars = 2_800
 const picture = /<img[\s/]/i
-// What the text says of where links lead, which is no text to who looks at the HTML.
+// The targets of links in the text, which readers of the HTML do not see.
 const target = /\[[^\]\s]+\]/g
 
-/** Whether a mail is none that the pixel would make one of a picture with few words: it has another, or many words. */
+/**
+ * Whether the pixel does not make the mail one of a picture with few words: it has another picture, or many words.
+ */
 export function outweighsPixel(html: string): boolean {
   if (picture.test(html)) return true
   return html.length > lightChars && charsOf(html) > lightChars
@@ -14,7 +16,7 @@ export function outweighsPixel(html: string): boolean {
 
 const charsOf = (html: string) => textOfHtml(html).text.replace(target, '').length
 
-/** How many characters of text a mail has, and from how many on it may have the pixel. */
+/** How many characters of text a mail has, and how many it needs for the pixel. */
 export const weightOf = (html: string): { has: number; wants: number } => ({
   has: charsOf(html),
   wants: lightChars + 1,

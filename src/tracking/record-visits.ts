@@ -9,14 +9,13 @@ import { type Hit, type HitTally, type HitVisit, machineVisit } from './visits.j
 export interface RecordDeps {
   land: LandEvents
   allowance: Allowance
-  /** Sooner after the delivery a machine asks; 0: the time tells nothing. */
+  /** A request sooner after the delivery counts as a machine's; 0: the time tells nothing. */
   machineWithinMs: number
 }
 
 /**
- * Writes visits: what people did is counted on the mail, and everything has its event, machines'
- * apart. Visits to mail that is gone leave nothing. A statement for all of them where a statement
- * each would take three times as long.
+ * Writes visits: people's are counted on the mail, and all get an event, in which machines' are marked. Visits to
+ * mail that is gone leave nothing. One statement writes all; a statement for each would take three times as long.
  */
 export async function recordVisits(
   tx: Tx,
@@ -61,7 +60,7 @@ export async function recordVisits(
 
 const kinds: readonly HitKind[] = ['opened', 'clicked']
 
-/** The hits that have an event: people's before machines', each as far as there is room. */
+/** The hits that have an event: people's before machines', as far as there is room. */
 function toldHits(
   allowance: Allowance,
   visit: HitVisit,
@@ -79,7 +78,7 @@ function toldHits(
   return machines.count === 0 ? first : [...first, ...some(machines, true)]
 }
 
-/** What the event of a hit tells, which says so where no person had opened (or clicked in) the mail before. */
+/** The detail of a hit's event; it says so where no person had opened (or clicked in) the mail before. */
 function detailOf(
   hit: Hit,
   machineVisit: string | undefined,
@@ -102,7 +101,7 @@ function detailOf(
   return detail
 }
 
-/** What people have added to a mail. */
+/** What people's visits add to a mail. */
 interface Count {
   emailId: string
   opens: number
@@ -144,7 +143,7 @@ const rowOf = ({ emailId, opens, clicks, openedAt, clickedAt }: Count) => [
   clickedAt,
 ]
 
-// A time that is null compares as null, which leaves what is there.
+// A comparison with a time of null is null, so the old value stays.
 const countVisits = preparedOver<UpdateResult>(5, (db, lines) =>
   db
     .updateTable('emails')
@@ -174,7 +173,7 @@ interface SentCopy extends MailKind {
 /** The class in which it was queued. */
 const classOf = (sent: SentCopy): QueueClass => sent.class ?? classOfMail(sent)
 
-/** What is known of copies; asked with their account, which the token names. */
+/** What is known about copies; looked up with their account, which the token names. */
 const sentCopies = preparedOver<SentCopy>(3, (db, lines) =>
   db
     .selectFrom(lines)

@@ -14,7 +14,7 @@ export interface RecorderDeps {
   log: Log
   land: LandEvents
   agents: TrackingAgents
-  /** Sooner after the delivery a machine asks; 0: the time tells nothing. */
+  /** A request sooner after the delivery counts as a machine's; 0: the time tells nothing. */
   machineWithinMs: number
 }
 
@@ -23,9 +23,9 @@ export interface HitRequest {
   kind: HitKind
   userAgent: string
   address: string
-  /** Looked without taking (HEAD), which no mail program does. */
+  /** The request was a HEAD, which no mail program sends. */
   onlyHead: boolean
-  /** Said to be fetched before anybody wants to see it. */
+  /** The request says that it was made before anybody wants to see the page. */
   ahead?: boolean
   target?: string
   links?: number
@@ -42,20 +42,20 @@ export interface Recorder {
   close(): Promise<void>
 }
 
-// For so long the requests of one visit are gathered; then it is written.
+// How long the requests of one visit are gathered before it is written.
 const gatherMs = 500
-// Visits are written little by little as they fall due: many at once would hold up who asks meanwhile. Where there are
-// few it is seldom, as each time costs a transaction.
+// Visits are written in small groups as they fall due: many at once would hold up others' requests. Few are written
+// more seldom, because each time costs a transaction.
 const tickMs = 50
 const visitsATick = 200
 const retryMs = 500
-// Of the hundred small ones that are written together each counts as more, so that 64 of them are, as many as a
+// A hundred items of weight 1 are written together. A visit weighs more, so that 64 of them are, as many as a
 // statement takes.
 const weight = 100 / 64
 const maxUnwritten = 50_000
 const maxUserAgent = 200
 
-/** Gathers hits and writes them in groups; what a crash may lose is the last second. */
+/** Gathers hits and writes them in groups; a crash may lose the last second. */
 export function openRecorder(deps: RecorderDeps): Recorder {
   const { store, clock, log, land, machineWithinMs } = deps
   const allowance: Allowance = makeAllowance()
@@ -96,7 +96,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
     )
     if (left.length > 0) {
       log.error({ error: cause, visits: left.length }, 'Opens and clicks could not be written')
-      // Tried again with the next ones, as far as there is room.
+      // These are tried again with the next ones, as far as there is room.
       unwritten = left.slice(0, maxUnwritten)
       lost += left.length - unwritten.length
     }
@@ -123,7 +123,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
       const said = asked.onlyHead ? 'HEAD' : asked.ahead ? 'prefetch' : undefined
       const machine = said ?? machineAsking(asked)
       const userAgent = asked.userAgent.slice(0, maxUserAgent)
-      // Written out: this runs for every hit, and what a spread makes is slower to make and to read.
+      // No spread: this runs for every hit, and objects made by a spread are slower to make and to read.
       const hit: Hit =
         target === undefined
           ? { kind, at, userAgent, machine }
@@ -143,7 +143,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   }
 }
 
-/** When visits are to be written again: some of them are due then. */
+/** The time until visits are to be written again, when some of them are due. */
 function tickOf({ oldestAt = 0, size }: Visits, now: number): number {
   const untilSomeMs = Math.ceil((gatherMs * visitsATick) / size)
   // The clock may be set back.

@@ -17,11 +17,11 @@ export interface TrackingRoutesDeps {
   recorder: Pick<Recorder, 'note'>
 }
 
-// By client address. What was made here is never refused: all readers of a mail provider may come
-// from one address.
+// By client address. A request with a genuine token is never refused: all readers of a mail provider may come from
+// one address.
 const strangersLimit = { requests: 600, windowMs: 60_000 }
 
-/** What pixels and links in mail lead to, for the public listener. */
+/** The targets of pixels and links in mail, for the public listener. */
 export function trackingRoutes(
   pages: Pages,
   { clock, tokens, recorder }: TrackingRoutesDeps,
@@ -35,7 +35,7 @@ export function trackingRoutes(
     )
   }
 
-  // Mail that has left with http:// goes on to work, also where its host has no certificate any more.
+  // Links with http:// in sent mail go on working, also where their host has no certificate any more.
   pages.get(
     '/o/:name',
     (request): Page => {
@@ -69,7 +69,7 @@ const askedBy = (request: PageRequest, kind: 'opened' | 'clicked') => ({
   ahead: purposeHeaders.some((name) => saysAhead(request.header(name))),
 })
 
-// Browsers' ways to say so, of which the first is the standard (Fetch, Sec-Purpose).
+// The headers by which browsers mark a prefetch; the first one is the standard (Fetch, Sec-Purpose).
 const purposeHeaders = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose']
 const saysAhead = (purpose: string | undefined) =>
   purpose !== undefined && /\b(prefetch|prerender|preview)/i.test(purpose)

@@ -1,28 +1,28 @@
 import { prepared, type Read, type Store } from '../store/index.js'
 
-/** Which of the two is done to mail. */
+/** Whether opens and clicks of mail are tracked. */
 export interface Switches {
   opens: boolean
   clicks: boolean
 }
 
-/** As an account or a domain has set it; null: whatever stands above it says. */
+/** The switches of an account or a domain; null: the level above decides. */
 export interface OwnSwitches {
   opens: boolean | null
   clicks: boolean | null
 }
 
-/** What holds for mail from a domain: its own switches, else its account's, else the settings'. */
+/** The tracking of a domain's mail: by its own switches, else its account's, else the settings'. */
 export interface DomainTracking extends Switches {
   /** Opens of transactional mail: where the domain or its account says so. */
   opensOfTransactional: boolean
-  /** The domain's own host for links, once the DNS leads it here. */
+  /** The domain's own host for links, once the DNS points it here. */
   host: string | null
 }
 
 /**
- * What is tracked in a domain's mail: its own switch counts, else its account's, else the appliance's; of that the one
- * for opens is for marketing mail alone.
+ * What is tracked in a domain's mail: its own switch counts, else its account's, else the appliance's, whose switch
+ * for opens is only for marketing mail.
  */
 export async function trackingOf(
   read: Read,
@@ -51,8 +51,8 @@ export async function accountSwitches(read: Read, accountId: string): Promise<Ow
 }
 
 /**
- * A domain's own switches; null where its account's count, as for a domain that is gone. It costs little, as a list of
- * domains asks for each.
+ * A domain's own switches; null where its account's count, also for a domain that is gone. It must be cheap, because
+ * a list of domains asks for each.
  */
 export async function domainSwitches(read: Read, domainId: string): Promise<OwnSwitches> {
   const own = await ownSwitchesOf(read, domainId)

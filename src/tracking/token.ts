@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { type ApplianceKey, makeMac } from '../config/index.js'
 import { isTarget } from './links.js'
 
-/** Whose copy of which mail a pixel or link stands in. */
+/** The copy of a mail that a pixel or link is in. */
 export interface Copy {
   accountId: string
   emailId: string
@@ -19,21 +19,21 @@ export interface Click extends Copy {
 export interface TrackingTokens {
   open(copy: Copy): string
   click(click: Click): string
-  /** What a token made here stands for; undefined for any other, and for those of the other purpose. */
+  /** The copy that a genuine token stands for; undefined for any other token, and for those of the other purpose. */
   readOpen(token: string): Copy | undefined
   readClick(token: string): Click | undefined
 }
 
 /*
- * A token: version (1) ‖ account (16) ‖ mail (16) ‖ delivery (7) ‖ MAC (12), and for a click the
- * number of links (1) and the target (ASCII) before the MAC; in base64url. The whole target is in it
- * and signed, so that a redirect asks no database and leads nowhere else. Each purpose has its key.
+ * A token: version (1) ‖ account (16) ‖ mail (16) ‖ delivery (7) ‖ MAC (12), and for a click the number of links (1)
+ * and the target (ASCII) before the MAC; in base64url. The whole target is in it and signed, so that a redirect needs
+ * no database and leads nowhere else. Each purpose has its own key.
  */
 const version = 1
 const idBytes = 16
 const deliveryBytes = 7
 const headBytes = 1 + 2 * idBytes + deliveryBytes
-// RFC 2104 §5: at least 80 bits. Guessing goes over the network, a request a try.
+// RFC 2104 §5: at least 80 bits. Each guess needs a request over the network.
 const macBytes = 12
 const maxTokenLength = 2_048
 
@@ -58,7 +58,7 @@ export function makeTrackingTokens(key: ApplianceKey): TrackingTokens {
       const body = clicks.open(token)
       if (body === undefined || body.length <= headBytes) return undefined
       const target = body.toString('latin1', headBytes + 1)
-      // Signed by us, but a redirect is worth a second look.
+      // We signed it, but a redirect deserves a second check.
       if (!isTarget(target)) return undefined
       return { links: body[headBytes] ?? 0, target, ...copyOf(body) }
     },
@@ -75,11 +75,11 @@ function makeSigner([newest = Buffer.alloc(0), ...older]: readonly Buffer[]) {
       mac(bytes.subarray(0, -macBytes)).copy(bytes, bytes.length - macBytes, 0, macBytes)
       return bytes.toString('base64url')
     },
-    /** The bytes that were signed, which the next call overwrites: there are thousands a second of them. */
+    /** The bytes that were signed. The next call overwrites them, because there are thousands a second. */
     open(token: string): Buffer | undefined {
       if (token.length > maxTokenLength) return undefined
       const length = opened.write(token, 'base64url')
-      // Decoding passes over what is no base64url: one token has one spelling.
+      // Decoding skips characters outside of base64url, so this makes sure that a token has only one spelling.
       if (length < headBytes + macBytes || opened.toString('base64url', 0, length) !== token)
         return undefined
       if (opened[0] !== version) return undefined
@@ -94,13 +94,13 @@ function makeSigner([newest = Buffer.alloc(0), ...older]: readonly Buffer[]) {
 
 const opened = Buffer.alloc(maxTokenLength)
 
-/** The head, with room for `more` and the MAC: signed for each link of each copy, so in one piece. */
+/** The head, with room for `more` and the MAC. It is one piece, because each link of each copy is signed. */
 function startOf({ accountId, emailId, deliveryId }: Copy, more: number): Buffer {
   const head = Buffer.allocUnsafe(headBytes + more + macBytes)
   head[0] = version
   head.write(accountId.replaceAll('-', ''), 1, idBytes, 'hex')
   head.write(emailId.replaceAll('-', ''), 1 + idBytes, idBytes, 'hex')
-  // A safe integer has 53 bits: the high ones apart, as Buffer writes at most 48.
+  // A safe integer has 53 bits, so the high ones are written separately: Buffer writes at most 48.
   const at = 1 + 2 * idBytes
   head[at] = Math.floor(deliveryId / 2 ** 48)
   head.writeUIntBE(deliveryId % 2 ** 48, at + 1, 6)

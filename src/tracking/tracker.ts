@@ -15,7 +15,7 @@ export interface TrackerDeps {
   clock: Clock
   key: ApplianceKey
   publicUrl: string
-  /** `tracking` of the configuration; undefined: nobody out there could reach what links lead to. */
+  /** `tracking` of the configuration; undefined: nobody outside could reach the targets of links. */
   tracking: Switches | undefined
 }
 
@@ -45,7 +45,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
   const domains = new Map<string, { tracking: DomainTracking | undefined; at: number }>()
   const plans = new Map<string, { html: string; plan: RewritePlan }>()
   const outweighs = makeOutweighs()
-  // Those of the mail before: one domain's mails come together.
+  // Kept from the mail before, because one domain's mails come together.
   let origins: { base: string; own: ReadonlySet<string> } | undefined
 
   const trackingFor = async (domainId: string): Promise<DomainTracking | undefined> => {
@@ -61,7 +61,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
   const planFor = (bodyId: number | null, html: string, base: string): RewritePlan => {
     const name = `${bodyId} ${base}`
     const known = bodyId === null ? undefined : plans.get(name)
-    // A campaign's body is merged for each recipient: the same body, another text.
+    // A campaign's body is merged for each recipient: the same body has different texts.
     if (known?.html === html) return known.plan
     if (origins?.base !== base) {
       origins = { base, own: new Set([home.origin, new URL(base).origin]) }
@@ -73,7 +73,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
 
   return {
     async track(mail, html) {
-      // The appliance's notices tell its operator something, not how often they were read.
+      // The appliance's notices are for its operator; nobody needs to know how often they are read.
       if (html === '' || mail.accountId === applianceAccountId) return html
       const tracking = await trackingFor(mail.domainId)
       if (tracking === undefined) return html
@@ -98,9 +98,9 @@ export function makeTracker(deps: TrackerDeps): Tracker {
 const urlAt = ({ protocol, port }: URL, host: string) =>
   `${protocol}//${host}${port === '' ? '' : `:${port}`}`
 
-/** As `outweighsPixel`, of which the answer for one body is kept. */
+/** Like `outweighsPixel`, but keeps the answer for the last body. */
 function makeOutweighs() {
-  // Of the body before: its mails come together.
+  // The answer for the last body, whose mails come together.
   let latest: { bodyId: number; is: boolean } | undefined
   return (bodyId: number | null, html: string): boolean => {
     if (latest !== undefined && latest.bodyId === bodyId) return latest.is
@@ -110,7 +110,7 @@ function makeOutweighs() {
   }
 }
 
-// Without `display: none`, which some programs take as leave not to load it.
+// Without `display: none`, with which some programs do not load it.
 function withPixel(html: string, url: string): string {
   const place = html.indexOf(footerPlace)
   const end = place === -1 ? placesIn(html).end : place

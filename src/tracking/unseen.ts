@@ -3,9 +3,9 @@ import { outweighsPixel } from './pixel.js'
 import { ownSwitchesOf, type Switches } from './switches.js'
 
 /**
- * Why nobody sees what becomes of a mail: the server has no public address; the switch of the sender's domain, of the account
- * or of the settings is off; it is transactional, of which opens are seen only where domain or account say so; it has no
- * picture and too few words for the pixel.
+ * Why nobody sees what happens to a mail: the server has no public address; the switch of the sender's domain, of the
+ * account or of the settings is off; it is transactional, whose opens are seen only where domain or account say so;
+ * it has no picture and too few words for the pixel.
  */
 export const whysUnseen = [
   'unreachable',
@@ -23,7 +23,7 @@ export interface UnseenOf {
   clicked: WhyUnseen | undefined
 }
 
-/** The mail of a sender, as far as it says what is seen of it. */
+/** The fields of a mail that decide what is seen of it. */
 interface SentMail {
   domainId: string
   html: string
@@ -31,8 +31,8 @@ interface SentMail {
 }
 
 /**
- * What nobody sees of a domain's mail, by the switches as they stand now. `settings` undefined: nobody out there could ask
- * for a pixel, or follow a tracked link. Of a domain that is gone nothing is known, and its mail is said to be seen.
+ * What nobody sees of a domain's mail, by the present switches. `settings` undefined: nobody outside could load a
+ * pixel or follow a tracked link. Nothing is known about a domain that is gone, so its mail counts as seen.
  */
 export async function unseenOf(
   read: Read,

@@ -8,39 +8,39 @@ export interface Hit {
   /** Where a click leads. */
   target?: string
   userAgent: string
-  /** What says that a machine asked, as far as its own request tells. */
+  /** The sign in the request itself that a machine asked. */
   machine?: string | undefined
 }
 
-/** What was asked of one copy of a mail within about a second. */
+/** The requests for one copy of a mail within about a second. */
 export interface HitVisit extends Copy {
   /** How many different targets the mail has; 0 as long as none was clicked. */
   links: number
   firstAt: number
   opened: HitTally
   clicked: HitTally
-  /** Different ones that were clicked. */
+  /** The different targets that were clicked. */
   targets: ReadonlySet<string>
 }
 
 export interface HitTally {
-  /** What may be a person's. */
+  /** The hits that may be a person's. */
   readonly people: Seen
   readonly machines: Seen
 }
 
 interface Seen {
   readonly count: number
-  /** The first ones, no two of the same moment; what comes beyond is only counted. */
+  /** The first hits, no two at the same moment; further ones are only counted. */
   readonly hits: readonly Hit[]
 }
 
 export interface Visits {
   /** Returns false when there is no room because hits of too many copies of mail came at once. */
   note(copy: Copy & { links?: number }, hit: Hit): boolean
-  /** Takes out those that began at `before` or earlier; later than `now` is by a clock that was ahead. */
+  /** Takes out visits that began at `before` or earlier; a time later than `now` came from a clock that was ahead. */
   take(before: number, now?: number): HitVisit[]
-  /** When the one began that waits longest; undefined: none waits. */
+  /** When the longest waiting visit began; undefined: none waits. */
   readonly oldestAt: number | undefined
   readonly size: number
 }
@@ -49,7 +49,7 @@ export interface Visits {
 const maxHits = 20
 const maxTargets = 300
 
-/** Gathers hits by the copy of the mail, so that a flood of one token needs the room of one visit. */
+/** Gathers hits by the copy of the mail, so that a flood of one token needs only the room of one visit. */
 export function makeVisits(maxVisits = 50_000): Visits {
   // In the order in which they began: a Map keeps the order of insertion.
   const visits = new Map<number, GrowingVisit>()
@@ -111,7 +111,7 @@ interface GrowingVisit extends HitVisit {
   targets: Set<string>
 }
 
-// Most visits are one open: what stays empty is shared by all of them, and never written to.
+// Most visits are one open: they all share this empty part, which is never written to.
 const noHits: GrowingSeen = { count: 0, hits: [] }
 const noTally: GrowingTally = { people: noHits, machines: noHits }
 const noTargets = new Set<string>()
@@ -127,23 +127,23 @@ function add(visit: GrowingVisit, hit: Hit): void {
   const last = seen.hits.at(-1)
   // Some programs ask twice.
   if (last?.at === hit.at && last.target === hit.target && last.machine === hit.machine) return
-  // No two of a visit have the same time, by which they are in order.
+  // Hits of a visit are in order of their times, so no two have the same one.
   const isLater = last === undefined || hit.at > last.at
   seen.hits.push(isLater ? hit : { ...hit, at: last.at + 1 })
 }
 
-/** What the queue and the log know of the delivery when somebody asks. */
+/** What the queue and the log know about the delivery at the time of the request. */
 interface Arrival {
   /** When the last attempt ended, or at least began; null: the first is not over. */
   at: number | null
 }
 
-// A person may open three links of a newsletter in one go; a filter takes them all.
+// A person may open three links of a newsletter at once; a filter opens all.
 const allAtOnce = 4
 
 /**
- * What makes a visit a machine's as a whole, in words, though no request by itself gave it away:
- * the mail had not yet arrived, or only just; or all its links were followed at once.
+ * Why a visit as a whole is a machine's, in words, though no single request shows it: the mail had not yet arrived,
+ * or only just; or all its links were followed at once.
  */
 export function machineVisit(
   visit: HitVisit,
@@ -153,7 +153,7 @@ export function machineVisit(
   if (withinMs > 0) {
     if (at === null) return both('before the mail had arrived')
     const after = visit.firstAt - at
-    // One that is long before by the clock came after the clock was set back.
+    // A visit that seems long before the arrival came after the clock was set back.
     if (Math.abs(after) < withinMs)
       return both(`${Math.max(0, after)} ms after the mail had arrived`)
   }

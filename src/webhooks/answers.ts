@@ -31,14 +31,14 @@ export async function webhooksAnswer(read: Read, accountId: string) {
   return { webhooks: await Promise.all(endpoints.map((one) => shownWebhook(read, one))) }
 }
 
-/** What is answered when an endpoint was deleted. */
+/** The answer after an endpoint was deleted. */
 export const deletedWebhook = (id: string) => ({
   id: id.toLowerCase(),
   deleted: true,
   message: 'Webhook deleted, with what was kept of it',
 })
 
-/** A new secret, this once; null in what is remembered of the answer. */
+/** A new secret, shown once; null in the answer that is remembered. */
 export const rotatedWebhook = (
   id: string,
   secret: string | null,
@@ -55,7 +55,7 @@ export const triedWebhook = ({ answer, body, tookMs }: WebhookTrial) => ({
   payload: storedJson(body),
 })
 
-/** A page of what waits for an endpoint and then of what went there. `cursor` is of the page before. */
+/** A page of what waits for an endpoint, and then of what went there. `cursor` comes from the page before. */
 export async function deliveryPage(
   read: Read,
   accountId: string,
@@ -81,7 +81,7 @@ function lastIn(text: string): LastDelivery {
   return { outcome: outcome as LastDelivery['outcome'], id: Number(id) }
 }
 
-/** `subjectId` is a mail's id, or that of what a step of an automation tells of. */
+/** `subjectId` is the id of a mail, or of what an automation's step reports. */
 const shownDelivery = ({
   outcome,
   emailId,

@@ -24,7 +24,7 @@ import {
   whole,
 } from '../fields/index.js'
 
-/** Deliveries a page without `limit`. */
+/** How many deliveries a page has without `limit`. */
 export const usualDeliveries = 50
 
 const endpoint = byId('endpoint', 'webhook endpoint')
@@ -57,7 +57,7 @@ const known = {
   nextAttemptAt: orNull(time('When the next attempt is due; null when it has ended')),
   endedAt: orNull(time('When it ended; null while it waits')),
 }
-// An event as its receiver gets it. The bytes that were signed are kept, so that a replay sends the same ones.
+// An event as its receiver gets it. The bytes that were signed are kept, so that a replay sends the same bytes.
 const payload = {
   event: 'email.bounced',
   emailId: '01a1fc92-9915-7533-8296-04ee3d91dd72',
@@ -94,7 +94,7 @@ const queued = (value: number) =>
     },
     { queued: value },
   )
-// 409: the endpoint is there, and its state is in the way.
+// 409: the endpoint exists, but its state does not allow this.
 const isOff = () =>
   refusal(
     'conflict',
@@ -110,7 +110,7 @@ export const testWebhook = operation('POST /v1/webhooks/:id/test', {
   says: () => ({
     summary: 'Send an invented event at once',
     description: 'Once, whether it is enabled or not. At most 10 a minute for an account.',
-    // 200 whatever the receiver answered: the request to us went well, and what went wrong there is in the fields.
+    // 200 whatever the receiver answered: the request to us succeeded, and the fields say what went wrong there.
     answers: [
       answer(
         'What it answered',
@@ -172,7 +172,7 @@ export const replayWebhookDeliveries = operation('POST /v1/webhooks/:id/deliveri
   may: 'full',
   audit: 'webhook.replay',
   of: endpoint,
-  // By the numbers of deliveries, which the list shows: times would not tell apart what came in the same millisecond.
+  // By the numbers of deliveries, which the list shows: times would not distinguish events of the same millisecond.
   body: shape(
     'WebhookReplay',
     table({

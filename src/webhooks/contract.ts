@@ -48,7 +48,8 @@ export {
 export const daySeconds = 86_400
 
 const endpoint = byId('endpoint', 'webhook endpoint')
-// Public addresses alone: an account could otherwise let the appliance POST to services of the operator's own network.
+// Public addresses only: otherwise an account could make the appliance POST to services in the operator's own
+// network.
 export const url = words(
   'The URL to POST events to: HTTPS, at a public address unless the operator allows others',
   { maxLength: 2_048, examples: ['https://app.example.com/hooks'] },
@@ -63,7 +64,7 @@ const enabled = flag('False: nothing is sent to it, and what comes is set aside 
 const known = {
   id: uuid('The id of the endpoint, which never changes'),
   url: text('The URL that events are POSTed to'),
-  // None where what is stored of them is broken.
+  // Empty where the stored list is broken.
   events: { type: 'array', items: { type: 'string' }, description: wanted },
   enabled,
   failures: count(
@@ -84,7 +85,7 @@ const known = {
   createdAt: time('When the endpoint was added'),
 }
 // A repeat of the request gets the first answer without the secret: an answer that is remembered for 24 hours must
-// not hold one.
+// not contain a secret.
 const secret = orNull(
   text('The secret, shown only this once; null in a repeat with the same Idempotency-Key', {
     pattern: '^whsec_',
@@ -105,7 +106,8 @@ const example = {
   createdAt: '2026-11-21T10:00:00.000Z',
 }
 const exampleSecret = 'whsec_bm90IGEgc2VjcmV0IGJ1dCBsb29rcyBsaWtlIG9uZQ'
-// Judged before anything is sent, and again at each attempt, as names in the DNS can change to a private address.
+// Checked before anything is sent, and again at each attempt, because names in the DNS can change to a private
+// address.
 const badUrl = () =>
   invalidField(
     'Nothing may be sent to that address, or it is not a URL for an endpoint',

@@ -24,19 +24,19 @@ export interface CourierDeps extends GuardDeps {
 
 /** The courier at work. */
 export interface Courier {
-  /** Resolves when nothing is under way for endpoints that are another node's by now. */
+  /** Resolves when nothing is under way for endpoints that now belong to another node. */
   letGo(): Promise<void>
-  /** Starts nothing more, gives what is under way `graceMs`, then lets go: the next start goes on. */
+  /** Starts nothing more, gives attempts under way `graceMs`, then breaks them off: the next start goes on. */
   close(graceMs: number): Promise<void>
 }
 
-// How soon an event leaves: there is no doorbell, as every thread and the CLI may queue one.
+// How soon an event leaves: there is no doorbell, because every thread and the CLI may queue one.
 const lookEveryMs = 100
 // How soon a change of an endpoint takes effect.
 const refreshEveryMs = 1_000
-// New jobs that are read at once.
+// How many new jobs are read at once.
 const rowsAtOnce = 1_000
-// Room in a lane's memory that is worth a query.
+// How much room in a lane's memory is worth a query.
 const refillFrom = 200
 // How long an endpoint without work keeps its connections.
 const keptMs = 10_000
@@ -50,15 +50,15 @@ interface Route {
 }
 
 /**
- * Sends what waits in `webhook_jobs`, each endpoint by itself, and writes down what came of it.
- * There is one courier an appliance, and where there are several nodes each sends for some of the endpoints: what it has
- * begun is known in memory alone, and a kill means that it goes out again.
+ * Sends what waits in `webhook_jobs`, each endpoint by itself, and writes down what came of it. There is one courier
+ * in an appliance; of several nodes each sends for some of the endpoints. Only its memory knows what it has begun, so
+ * after a kill that is sent again.
  */
 export async function openCourier(deps: CourierDeps): Promise<Courier> {
   const { store, clock, log } = deps
   const stopping = new AbortController()
   const ending = new AbortController()
-  // A listener for each webhook under way; Node's warning means leaks.
+  // Each webhook under way has a listener here; Node's warning is about leaks.
   setMaxListeners(0, ending.signal)
   const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
   let refreshedAt = 0
@@ -74,11 +74,11 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
     }
   }
   let parts = ''
-  /** Endpoints that came to this node with a part: what waits for them is read by their routes. */
+  /** Endpoints that came to this node with a part: their routes read what waits for them. */
   const followParts = async () => {
     const now = partsHeld(store.node, 'courier')
     if (now === parts) return
-    // Deleted ones too: what waits for them is to go.
+    // Deleted ones too: the jobs that wait for them must be removed.
     for (const { id } of await store.read.selectFrom('webhook_endpoints').select('id').execute())
       if (holdsPart(store.node, 'courier', id)) await routes.open(id)
     parts = now
@@ -130,9 +130,9 @@ function makeRoutes(
   const { store, clock, log } = deps
   const routes = new Map<string, Route>()
   const writeResult = makeResults(store)
-  /** With the endpoint of each. */
+  /** The attempts under way, with the endpoint of each. */
   const underWay = new Map<Promise<unknown>, string>()
-  /** Endpoints that met a fault of their own; each is told once, not every second. */
+  /** Endpoints that met a fault of their own; each is logged once, not every second. */
   const faulty = new Set<string>()
 
   const open = async (endpointId: string): Promise<Route> => {
@@ -160,11 +160,11 @@ function makeRoutes(
     if (!stopping.aborted && line.open && isOurs(endpointId)) lane.start(clock.now())
   }
 
-  /** Takes up what was changed of an endpoint; lets go of one that has nothing to do. */
+  /** Takes up changes of an endpoint; closes one that has nothing to do. */
   const refreshOne = async ([id, { lane, line, usedAt }]: [string, Route]) => {
     await line.refresh()
     if (!isOurs(id)) {
-      // Another node has read what waits; where it comes back it is read again.
+      // Another node now sends its jobs; if the endpoint comes back, they are read again.
       lane.clear()
       if (lane.busy) return
       routes.delete(id)
@@ -173,7 +173,7 @@ function makeRoutes(
     let hasWork = !lane.idle
     if (!line.open) {
       lane.clear()
-      // What is under way is waited for: the log is to tell what it came to.
+      // Attempts under way are waited for, so that the log has their results.
       if (lane.busy) return
       hasWork = !(await setAllAside(id))
     }
@@ -250,7 +250,7 @@ const isOpen = async (read: Read, id: string) =>
     .where('deleted_at', 'is', null)
     .executeTakeFirst()) !== undefined
 
-/** The next new jobs that are this node's to send; `through`: so far all were looked at. */
+/** The next new jobs that this node has to send; `through`: all jobs up to here were looked at. */
 async function ownJobsAfter(
   { read, node }: Pick<Store, 'read' | 'node'>,
   span: { from: number; upTo: number },
@@ -260,7 +260,7 @@ async function ownJobsAfter(
     const jobs = await jobsAfter(read, { ...span, limit })
     return { jobs, through: jobs.at(-1)?.id ?? span.upTo }
   }
-  // Each node looks at all of them, and reads what its own ones say.
+  // Each node looks at all jobs, and reads the bodies of its own.
   const found = await read
     .selectFrom('webhook_jobs')
     .select(['id', 'endpoint_id'])

@@ -21,18 +21,18 @@ export interface WebhookDeps extends LineDeps {
   writeResult: (result: PostedJob) => Promise<boolean>
 }
 
-/** An endpoint as it stands, and the way to it. */
+/** An endpoint in its present state, and the connections to it. */
 export interface Delivering {
   /** False: it is disabled or deleted, so nothing goes there. */
   readonly open: boolean
   /** Reads the endpoint again. Until then it is not open. */
   refresh(): Promise<void>
-  /** One attempt. Resolves with the job as it waits for the next one; undefined: it has ended. */
+  /** One attempt. Resolves with the job as it waits for its next attempt; undefined: it has ended. */
   deliver(job: Job): Promise<Job | undefined>
   close(): void
 }
 
-// After a result that could not be written: the job is still there, so it goes out again.
+// The pause after a result that could not be written: the job is still there, so it is sent again.
 const unwrittenPauseMs = 5_000
 
 /**
@@ -43,7 +43,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
   const { store, clock, key, log, meter, writeResult } = deps
   let row: EndpointRow | undefined
   let line: { url: string; to: EndpointConnections } | undefined
-  // Whether a success has failures to forget; told by what ended here and by the endpoint's row.
+  // Whether a success has failures to forget, by the results here and by the endpoint's row.
   let failedBefore = false
 
   /** The connections to the endpoint's URL; another URL than before gets new ones. */
@@ -63,13 +63,14 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
       const signature = signWebhook(secrets, Math.floor(sentAt / 1_000), job.body)
       return await lineTo(endpoint.url).post(job.body, signature)
     } catch (error) {
-      // The endpoint's secret or URL is broken: an attempt that failed, so that it ends and somebody hears of it.
+      // The endpoint's secret or URL is broken: it counts as a failed attempt, so that the job ends and somebody
+      // learns of it.
       log.error({ error, endpoint: id }, 'A webhook cannot be sent')
       return { kind: 'failed', error: internalFault, cause: null }
     }
   }
 
-  /** One attempt, and its result written down. If we stopped it ourselves it does not count. */
+  /** One attempt, and its result written down. An attempt that we stopped ourselves does not count. */
   const attempt = async (endpoint: EndpointRow, job: Job): Promise<Job | undefined> => {
     const answer = await post(endpoint, job)
     if (answer.kind === 'stopped') return job
@@ -91,7 +92,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
     return undefined
   }
 
-  /** It must not go out again and again: it is over, in the log or at least in memory. */
+  /** The job must not be sent again and again: it is ended in the log, or at least in memory. */
   const abandon = async (
     job: Job,
     answer: Exclude<PostAnswer, { kind: 'stopped' }>,

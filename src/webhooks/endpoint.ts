@@ -17,7 +17,7 @@ import type { updateWebhook } from './contract.js'
 import { inOrder, type WebhookEvent } from './event-names.js'
 import { readTargetUrl } from './target.js'
 
-/** What it takes to change endpoints; the key seals their secrets. */
+/** What is needed to change endpoints; the key seals their secrets. */
 export interface EndpointDeps {
   store: Store
   clock: Clock
@@ -32,19 +32,19 @@ export interface WebhookEndpoint {
   id: string
   accountId: string
   url: string
-  /** None where what is stored of them is broken. */
+  /** Empty where the stored list is broken. */
   events: WebhookEvent[]
   enabled: boolean
   /** Events in a row that were dropped after their last attempt. */
   failures: number
-  /** When the first of them was given up; null where there are none. */
+  /** When the first of these failures was given up; null where there are none. */
   failingSince: number | null
-  /** Events that came while it was disabled and found no room among those set aside. */
+  /** How many events came while it was disabled and found no room among those set aside. */
   eventsNotKept: number
   disabledAt: number | null
   disabledBecause: string | null
   disabledBy: WebhookEndpointRow['disabled_by']
-  /** Until when the secret before the last rotation signs too. */
+  /** Until when the secret from before the last rotation also signs. */
   oldSecretUntil: number | null
   createdAt: number
 }
@@ -101,7 +101,7 @@ export async function refuseEndpoint(read: Read, plans: Plans, accountId: string
   await refuseBeyondCeiling(read, plans, accountId, 'webhookEndpoints')
 }
 
-/** The oldest first; all of them, or so many from the one after `after` on. */
+/** The oldest first; all endpoints, or so many of those after `after`. */
 export async function listEndpoints(
   read: Read,
   accountId: string,
@@ -143,14 +143,13 @@ const firstEndpoint = prepared<object, { id: string }>((db) =>
   db.selectFrom('webhook_endpoints').select('id').limit(1),
 )
 
-/** Whether there is one of any account, also a deleted one: what waits for it is to go. */
+/** Whether any account has one, also a deleted one, whose waiting jobs must be removed. */
 export async function hasEndpoints(read: Read): Promise<boolean> {
   return (await firstEndpoint(read, {})).length > 0
 }
 
 /**
- * An endpoint of the account. Throws a 404 for one that is not there, is deleted, or is another
- * account's.
+ * An endpoint of the account. Throws a 404 for one that does not exist, is deleted, or belongs to another account.
  */
 export async function findEndpoint(
   read: Read,
@@ -160,7 +159,7 @@ export async function findEndpoint(
   return toEndpoint(await endpointRow(read, accountId, id))
 }
 
-/** Makes a new secret; the one before it signs too for `overlapMs`. Returns the new one, this once. */
+/** Makes a new secret; the one before also signs for `overlapMs`. Returns the new one, only this once. */
 export async function rotateSecret(
   { store, clock, key }: EndpointDeps,
   accountId: string,
@@ -182,16 +181,16 @@ export async function rotateSecret(
   })
 }
 
-/** An endpoint that takes what comes has no failures. */
+/** An endpoint that accepts webhooks has no failures. */
 export const forgotten = { failures: 0, failing_since: null }
 
 /** Changes that make no secret need no key. */
 type ChangeDeps = Omit<EndpointDeps, 'key'>
 
 /**
- * Changes what is given. The courier takes it up within seconds, for what waits too. One that is switched on has no
- * failures; what was set aside goes out by a replay only. Of one that is switched off, what waits and what comes is set
- * aside. Throws a 404.
+ * Changes what is given. The courier takes it up within seconds, also for waiting jobs. Switching on forgets the
+ * failures, and only a replay sends what was set aside. While it is off, waiting and new jobs are set aside. Throws a
+ * 404.
  */
 export async function updateEndpoint(
   { store, clock }: ChangeDeps,
@@ -203,7 +202,7 @@ export async function updateEndpoint(
   const target = url === undefined ? {} : { url: readTargetUrl(url).href }
   return await store.write(async (tx) => {
     const row = await endpointRow(tx, accountId, id)
-    // `announced: 1`: who disables it by hand need not be told of it.
+    // `announced: 1`: whoever disables it by hand need not be told.
     const off = {
       enabled: 0,
       disabled_at: clock.now(),
@@ -230,7 +229,7 @@ export async function updateEndpoint(
   })
 }
 
-/** It is gone for everybody at once; what was kept of it goes in the background. */
+/** The endpoint is gone for everybody at once; its jobs and its log are deleted in the background. */
 export async function deleteEndpoint(
   { store, clock }: ChangeDeps,
   accountId: string,
@@ -275,7 +274,7 @@ export async function endpointRow(read: Read, accountId: string, id: string): Pr
 const change = (tx: Tx, id: string, values: Partial<EndpointRow>) =>
   tx.updateTable('webhook_endpoints').set(values).where('id', '=', id).execute()
 
-/** Bound to the endpoint: a sealed secret that is copied to another row does not open. */
+/** The purpose binds a secret to its endpoint: a sealed secret that is copied to another row does not open. */
 export const webhookPurpose = (id: string) => `webhook secret ${id}`
 
 // decisions.md, 'webhook secret': the HMAC key is the whole string.

@@ -7,16 +7,15 @@ import type { WebhookEvent } from './event-names.js'
 import { payloadOf, webhookOf } from './payload.js'
 
 /**
- * A job for each endpoint and event, in the transaction of the event; the courier sets aside what comes for one that
- * is disabled. An account without endpoints
- * costs one look into an index; one whose plan lost the feature, two.
+ * A job for each endpoint and event, in the transaction of the event; the courier sets aside the jobs of a disabled
+ * one. An account without endpoints costs one look into an index; one whose plan lost the feature, two.
  */
 export function makeWebhookJobs(plans: Plans): Effect {
   return async (tx, events) => {
     const byAccount = new Map<string, Told[]>()
     for (const event of events) {
       const webhook = webhookOf[event.type]
-      // A filter that looks into the mail is no reader.
+      // A filter that looks into the mail is not a reader.
       if (webhook === undefined || event.detail?.machine) continue
       const told = byAccount.get(event.accountId) ?? []
       told.push({ event, webhook })
@@ -31,7 +30,7 @@ export function makeWebhookJobs(plans: Plans): Effect {
   }
 }
 
-/** An event, and the name under which webhooks tell it. */
+/** An event, and its name in webhooks. */
 interface Told {
   event: MailEvent
   webhook: WebhookEvent
@@ -52,7 +51,7 @@ async function enqueue(
   { event, webhook }: Told,
   endpoints: readonly Listening[],
 ): Promise<void> {
-  // The list is JSON, so a name in quotes is found whole, without reading it at each event.
+  // The list is JSON, so a search for the name in quotes finds it without parsing the list at each event.
   const wanting = endpoints.filter(({ events }) => events.includes(`"${webhook}"`))
   const body = wanting.length === 0 ? undefined : await payloadOf(tx, event, webhook)
   if (body === undefined) return
@@ -72,8 +71,8 @@ async function enqueue(
 }
 
 /**
- * A job that tells one endpoint of the account what is no event of a mail; `subjectId` is what it
- * speaks of. Resolves with whether there is such an endpoint, and room for what it cannot get now.
+ * A job that tells one endpoint of the account something that is not an event of a mail; `subjectId` is what it is
+ * about. Resolves with whether the endpoint exists, and has room if it is disabled.
  */
 export async function enqueueWebhook(
   tx: Tx,
@@ -92,7 +91,7 @@ export async function enqueueWebhook(
   )
   if (endpoint === undefined || !(await hasRoom(tx, endpoint))) return false
   await insertJob(tx, {
-    // As the endpoint has it: a step may name it in capitals, and the courier looks by this one.
+    // The id in the endpoint's spelling: a step may write it in capitals, and the courier searches for this one.
     endpoint_id: endpoint.id,
     account_id: accountId,
     email_id: subjectId,
@@ -106,8 +105,8 @@ export async function enqueueWebhook(
 }
 
 /**
- * Tells a mail that came in to the account's endpoints that want it; resolves with how many those are. `body` is made
- * where there is one.
+ * Tells a mail that came in to the account's endpoints that want it; resolves with how many there are. `body` is
+ * called only where there is one.
  */
 export async function enqueueReceived(
   tx: Tx,
@@ -140,8 +139,8 @@ export async function enqueueReceived(
 export const insertJob = preparedInsert('webhook_jobs')
 
 /**
- * Whether an event is kept for the endpoint: the courier sets aside what comes while it is disabled, as long as
- * there is room. What finds none is counted, and the first of it told (`announceDisabled`).
+ * Whether an event is kept for the endpoint: while it is disabled the courier sets events aside, as long as there is
+ * room. Events without room are counted, and the first one is told (`announceDisabled`).
  */
 async function hasRoom(tx: Tx, { id, enabled, aside_bytes }: Listening): Promise<boolean> {
   if (enabled === 1 || aside_bytes < mostAsideBytes) return true
@@ -159,7 +158,7 @@ const countNotKept = prepared<{ id: string }, UpdateResult>((db, { id }) =>
     .where('id', '=', id),
 )
 
-/** Where an account's events go, also those that nothing is sent to now. */
+/** The endpoints of an account, also those to which nothing is sent now. */
 const endpointsOf = prepared<{ accountId: string }, Listening>((db, { accountId }) =>
   db
     .selectFrom('webhook_endpoints')

@@ -1,4 +1,4 @@
-/** The contract's seven, in the order of a mail's life, and one of mail that comes in. */
+/** The contract's seven, in the order of a mail's life, and one for mail that comes in. */
 export const webhookEvents = [
   'email.sent',
   'email.delivered',
@@ -10,7 +10,7 @@ export const webhookEvents = [
   'email.received',
 ] as const
 
-/** The name of an event as it stands in a webhook. */
+/** The name of an event in a webhook. */
 export type WebhookEvent = (typeof webhookEvents)[number]
 
 /** Each of some events once, in the order of a mail's life. */

@@ -4,12 +4,12 @@ import type { Log } from '../log/index.js'
 import { eachApart, idsIn, type Store } from '../store/index.js'
 import { asideBytes, countAside } from './settle.js'
 
-// Rows a transaction: mail that is being accepted waits no longer than for these.
+// Rows in a transaction: mail that is being accepted waits for no more than these.
 const rowsAtOnce = 500
 
 /**
- * Takes away what went to endpoints longer ago than their account's plan keeps its log, and all of
- * those that were deleted. In slices, with a look at `signal` between them.
+ * Deletes what went to endpoints longer ago than their account's plan keeps its log, and everything of deleted
+ * endpoints. In slices, between which `signal` is checked.
  */
 export async function forgetDeliveries(
   {
@@ -35,7 +35,7 @@ export async function forgetDeliveries(
       more = deleted === rowsAtOnce
     }
     if (deleted_at === null || signal.aborted) return
-    // The courier has set aside what waited for it; what comes late is its next round's.
+    // The courier has set aside what waited for it; the next round takes late jobs.
     await store.write((tx) =>
       tx
         .deleteFrom('webhook_endpoints')

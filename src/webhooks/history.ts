@@ -26,7 +26,7 @@ export interface WebhookDelivery {
   error: string | null
   cause: WebhookDeliveryRow['cause']
   createdAt: number
-  /** When it ended; of what waits, when it is tried next. */
+  /** When it ended; for a waiting one, when it is tried next. */
   at: number
   /** When the last attempt was made, or it was set aside; null before the first. */
   triedAt: number | null
@@ -37,8 +37,8 @@ export interface WebhookDelivery {
 export type LastDelivery = Pick<WebhookDelivery, 'id' | 'outcome'>
 
 /**
- * What waits for an endpoint and then what went there, the newest first of each. What ends between two
- * pages may be on both, and is missing on none.
+ * What waits for an endpoint and then what went there, the newest first of each. A delivery that ends between two
+ * pages may be on both, but is never left out.
  */
 export async function readDeliveries(
   read: Read,
@@ -72,7 +72,7 @@ export async function readDeliveries(
   return [...waiting.map(toWaiting), ...ended.map(toEnded)].slice(0, limit)
 }
 
-/** One of them by its number. Throws a 404. */
+/** One delivery by its number. Throws a 404. */
 export async function findDelivery(
   read: Read,
   accountId: string,
@@ -128,7 +128,7 @@ const common = (
 
 type Row<T> = Omit<T, 'id'> & { id: number }
 
-/** Events for one endpoint that were set aside for one reason, and which nothing sends but a replay. */
+/** Events for one endpoint that were set aside for one reason, and that only a replay sends. */
 export interface SetAsideEvents {
   endpointId: string
   accountId: string
@@ -141,8 +141,8 @@ export interface SetAsideEvents {
 }
 
 /**
- * What is set aside for endpoints that still are there, of all accounts or of one: endpoint by endpoint and reason by
- * reason, each a range of an index, with turns for others in between. There may be a million.
+ * What is set aside for endpoints that still exist, of all accounts or of one. It counts endpoint by endpoint and
+ * reason by reason, each a range of an index, with turns for others in between. There may be a million.
  */
 export async function countSetAside(read: Read, accountId?: string): Promise<SetAsideEvents[]> {
   const found: SetAsideEvents[] = []
@@ -195,21 +195,21 @@ async function* reasonsOf(read: Read, endpointId: string) {
 const asideOf = (read: Read) =>
   read.selectFrom('webhook_deliveries').where('outcome', '=', sql.lit('dropped'))
 
-/** At most so many at once; a transaction each. */
+/** At most so many at once, in one transaction. */
 const replayAtOnce = 200
 
 /** The deliveries with these numbers and those between them. */
 export interface DeliveryRange {
   from: number
   to: number
-  /** Leaves out what did arrive. */
+  /** Leaves out deliveries that did arrive. */
   failedOnly?: boolean | undefined
 }
 
 /**
- * Queues again what went to an endpoint: the same bytes, their timestamp included. Either one, a range, or
- * all that did not arrive; what still waits is not among them. Returns how many. Throws a 404, and a 409 for an endpoint that is disabled.
- * `alongside` is written with the last of them: whoever is told how many has all of them queued.
+ * Queues again what went to an endpoint: the same bytes, including their timestamp. Either one delivery, a range, or
+ * all that did not arrive, without those that still wait. Returns how many. Throws a 404, and a 409 for an endpoint
+ * that is disabled. `alongside` is written with the last of them, so that the count is told only when all are queued.
  */
 export async function replay(
   { store, now }: { store: Store; now: () => number },
@@ -239,8 +239,8 @@ export async function replay(
         .selectAll()
         .where('endpoint_id', '=', endpoint.id)
         .where('id', '>', after)
-        // What was queued here and comes back meanwhile, as the endpoint is disabled again, has a newer id:
-        // it would be queued, and counted, without an end.
+        // When the endpoint is disabled again meanwhile, jobs that were queued here come back with newer ids: without
+        // this they would be queued, and counted, without end.
         .where('id', '<=', to)
         .$if(failedOnly, (query) => query.where(didNotArrive))
         .orderBy('id')
@@ -252,7 +252,7 @@ export async function replay(
         await insertJob(tx, { ...job, attempts: 0, due_at: now(), created_at: now() })
       }
       if (failedOnly && found.length > 0) {
-        // Replayed once: what fails again is in the log again, under a number of its own.
+        // Each is replayed once: one that fails again is in the log again, under a new number.
         await tx
           .deleteFrom('webhook_deliveries')
           .where(
@@ -275,10 +275,10 @@ export async function replay(
   }
 }
 
-// Counting on would read an index of a million rows for a sentence.
+// Counting further would read an index of a million rows for one sentence.
 const mostNotArrived = 10_000
 
-/** How many events are kept that did not arrive, which a replay sends; no more than 10,000 are counted. */
+/** How many kept events did not arrive, which a replay would send; at most 10,000 are counted. */
 export async function countNotArrived(read: Read, endpointId: string): Promise<number> {
   const { count } = await read
     .selectFrom((from) =>
@@ -295,14 +295,14 @@ export async function countNotArrived(read: Read, endpointId: string): Promise<n
   return count
 }
 
-/** Nothing newer than what is there now. */
+/** The range that is meant, with nothing newer than what is there now. */
 function rangeOf(which: number | 'failed' | DeliveryRange, newest: number): DeliveryRange {
   if (typeof which === 'number') return { from: which, to: which, failedOnly: false }
   if (which === 'failed') return { from: 1, to: newest, failedOnly: true }
   return { ...which, to: Math.min(which.to, newest) }
 }
 
-/** How many requests wait for an endpoint, and of how many the log is kept; of each no more than `most` are counted. */
+/** How many requests wait for an endpoint, and how many are in its log; at most `most` of each are counted. */
 export async function countRequests(
   read: Read,
   endpointId: string,

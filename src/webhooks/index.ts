@@ -1,9 +1,8 @@
 /**
- * Tells accounts' own servers what happens to their mail. What must hold: a job is written in the
- * transaction of its event, one for each endpoint that wants it; it is sent until it is taken or
- * five attempts have failed, the same bytes each time; no endpoint delays another; nothing connects
- * to an address that was not judged, at that very connection; what was sent is kept for a replay as
- * long as the plan keeps its log. See README.md.
+ * Tells accounts' own servers what happens to their mail. What must hold: a job is written in the transaction of its
+ * event, one for each endpoint that wants it; it is sent until it is accepted or five attempts have failed, with the
+ * same bytes each time; no endpoint delays another; nothing connects to an address that was not checked for that very
+ * connection; what was sent is kept for a replay as long as the plan keeps its log. See README.md.
  */
 export {
   deletedWebhook,

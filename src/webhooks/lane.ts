@@ -2,9 +2,8 @@ import { isDueBy } from '../clock/index.js'
 import { type Job, longestWaitMs } from './settle.js'
 
 /**
- * What waits for one endpoint, as much of it as is in memory: the oldest jobs first, several at a
- * time, those of one mail one after the other (a retry holds up what comes after it), so that a
- * receiver hears of a delivery after it heard of the sending.
+ * The jobs in memory that wait for one endpoint: the oldest first, several at a time, those of one mail one after the
+ * other (a retry holds up those after it), so that a receiver learns of a delivery after it learned of the sending.
  */
 export interface EndpointLane {
   /** How many more jobs it would take. */
@@ -12,53 +11,54 @@ export interface EndpointLane {
   /** The last job that it took. */
   readonly lastId: number
   /**
-   * The database holds more for it than memory: to be read from `lastId` on, by `refill`. After `clear` it is to be
-   * read from the beginning, and not while it is `busy`: what ends meanwhile would be sent once more.
+   * True when the database holds more for it than memory: that has to be read from `lastId` on, for `refill`. After
+   * `clear` it has to be read from the beginning, but not while it is `busy`: jobs that end meanwhile would be sent
+   * once more.
    */
   readonly behind: boolean
-  /** Something is under way. */
+  /** True when something is under way. */
   readonly busy: boolean
-  /** Nothing waits and nothing is under way, and the database holds nothing more for it. */
+  /** True when nothing waits or is under way, and the database holds nothing more for it. */
   readonly idle: boolean
-  /** Takes a new job; one that it does not take leaves it `behind`. */
+  /** Takes a new job; without room for it the lane is `behind`. */
   offer(job: Job): void
   /** Takes what follows `lastId` in the database; `more` if that was not all. */
   refill(following: readonly Job[], more: boolean): void
-  /** Begins with what is due. */
+  /** Begins the jobs that are due. */
   start(now: number): void
-  /** Forgets what is not under way; all that the database still has is read again afterwards. */
+  /** Forgets the jobs that are not under way; afterwards all jobs in the database are read again. */
   clear(): void
 }
 
-/** How a lane sends, and whom it tells. */
+/** How a lane sends, and what it calls back. */
 export interface LaneOptions {
-  /** One attempt, and its writing down; resolves with the job as it is left, undefined: it is gone. */
+  /** One attempt, and its writing down; resolves with the job as it is then; undefined: it is gone. */
   deliver: (job: Job) => Promise<Job | undefined>
   /** An attempt has ended. */
   ended: () => void
 }
 
-// Connections to one endpoint. A dead one takes no more than these, whatever waits for it.
+// Connections to one endpoint. A dead endpoint takes no more than these, however much waits for it.
 const maxInFlight = 10
 // Jobs in memory; retries are among them, so a dead endpoint reads no further than this.
 const maxWindow = 500
 
 /** An empty lane, which is `behind` until it was filled from the database. */
 export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
-  // In the order of their ids, as they are only ever added at the end.
+  // In the order of their ids, because they are only added at the end.
   const jobs = new Map<number, Job>()
   const inFlight = new Set<number>()
   let lastId = 0
   // Until it was read, nobody knows what the database holds.
   let behind = true
-  // What was forgotten is in the database before `lastId`.
+  // True when jobs were forgotten that are in the database before `lastId`.
   let cleared = false
 
   const run = async (job: Job) => {
     inFlight.add(job.id)
     const left = await deliver(job)
     inFlight.delete(job.id)
-    // What was cleared meanwhile is read again from the database, where its next attempt is written.
+    // A job that was cleared meanwhile is read again from the database, which has its next attempt.
     if (left === undefined || cleared) jobs.delete(job.id)
     else if (jobs.has(job.id)) jobs.set(job.id, left)
     ended()

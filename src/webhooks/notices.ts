@@ -6,7 +6,7 @@ import { notice, oneLine, openOfKind, settled } from '../notices/index.js'
 import { eachApart, idsIn, type Store, type Tx } from '../store/index.js'
 import { mostAsideBytes } from './enqueue.js'
 
-/** Tells the operator of endpoints that were disabled, each once, and settles those that are not any more. */
+/** Tells the operator of disabled endpoints, each once, and settles the notices of those that are enabled again. */
 export async function announceDisabled(
   { store, clock, log }: { store: Store; clock: Clock; log: Log },
   signal: AbortSignal,
@@ -58,7 +58,7 @@ export async function announceDisabled(
   await settleEnabled(store, clock)
 }
 
-/** What was enabled or deleted since, by whichever way. */
+/** Settles the notices of endpoints that were enabled or deleted since, in whichever way. */
 async function settleEnabled({ read, write }: Store, clock: Clock): Promise<void> {
   const open = (await openOfKind(read, 'webhook')).map(({ key }) => key)
   if (open.length === 0) return

@@ -11,7 +11,7 @@ import {
 } from '../store/index.js'
 import type { WebhookEvent } from './event-names.js'
 
-/** Which webhook an event is told by; the others are told by none. */
+/** The webhook that tells an event; other events have none. */
 export const webhookOf: Partial<Record<MailEvent['type'], WebhookEvent>> = {
   sent: 'email.sent',
   delivered: 'email.delivered',
@@ -22,16 +22,16 @@ export const webhookOf: Partial<Record<MailEvent['type'], WebhookEvent>> = {
   clicked: 'email.clicked',
 }
 
-/** The fields and their order are interface.md's, 'Payload', but for cc, bcc and tags. */
+/** The fields and their order are those of interface.md, 'Payload', plus cc, bcc and tags. */
 export interface Payload {
   event: WebhookEvent
   emailId: string
   to: string[]
-  /** All the addresses of mails that have them, whomever the event speaks of. */
+  /** All of the mail's addresses in Cc, whichever recipient the event is about. */
   cc?: string[]
   bcc?: string[]
   tags?: readonly MailTag[]
-  /** Only of mail of a test key. */
+  /** Only for mail of a test key. */
   test?: true
   subject: string
   status: string
@@ -51,7 +51,7 @@ export async function payloadOf(
   const [mail] = await mailOf(tx, { id: event.emailId })
   if (mail === undefined) return undefined
   const hasMessageId = webhook !== 'email.opened' && webhook !== 'email.clicked'
-  // What of the mail is broken keeps no event of it from being written.
+  // A broken part of the mail must not keep its events from being written.
   const { cc, bcc, tags } = readExtras(mail.extras ?? mail.broadcast_extras) ?? {}
   const payload: Payload = {
     event: webhook,
@@ -73,7 +73,7 @@ export async function payloadOf(
   return JSON.stringify(payload)
 }
 
-/** What a webhook says of a mail. */
+/** What a webhook says about a mail. */
 interface Mail {
   to_list: string
   subject: string
@@ -96,6 +96,6 @@ const mailOf = prepared<{ id: string }, Mail>((db, { id }) =>
     .where('emails.id', '=', id),
 )
 
-/** Addresses without their names; what cannot be read stays as it is. */
+/** Addresses without their names; an address that cannot be read stays as it is. */
 const addressesIn = (given: readonly string[]) =>
   given.map((text) => parseMailbox(text)?.address ?? text)

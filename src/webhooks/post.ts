@@ -6,7 +6,7 @@ import { messageOf, systemCode } from '../errors/index.js'
 import type { WebhookCause } from '../store/index.js'
 import { type GuardDeps, guardedLookup, hostOf, permittedAddresses, Refused } from './target.js'
 
-/** What came of one attempt. `stopped`: we ended it, so it says nothing of the receiver. */
+/** The result of one attempt. `stopped`: we ended it, so it says nothing about the receiver. */
 export type PostAnswer =
   | { kind: 'taken'; status: number; response: string }
   | { kind: 'refused'; status: number; response: string; error: string }
@@ -30,7 +30,7 @@ export interface LineDeps extends GuardDeps {
 
 // interface.md, 'Delivery and retry'. From the beginning of the attempt to the end of the answer.
 const timeoutMs = 10_000
-// The beginning of an answer that the log keeps; a receiver that sends more is cut off.
+// How much of an answer the log keeps; a receiver that sends more is cut off.
 const maxResponseBytes = 4_096
 const maxHeaderBytes = 16_384
 // Shorter than most servers keep an idle connection, so that we seldom write into a closing one.
@@ -73,7 +73,7 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
           'svc-signature': signature,
         },
       })
-      // It closed a connection that was kept: no answer to this, so it goes once more over a new one.
+      // The receiver closed a kept connection: that is no answer, so the request is sent once more over a new one.
       request.on('error', (error: NodeJS.ErrnoException) => {
         if (ended) return
         if (mayRepeat && request.reusedSocket && error.code === 'ECONNRESET') {
@@ -92,7 +92,7 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
           settle()
           request.destroy()
         }
-        // The status has come in time; a body that does not end changes nothing about it.
+        // The status came in time; a body that does not end does not change it.
         readDeadline = cutOff
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length
@@ -113,7 +113,7 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
   return {
     async post(body, signature) {
       try {
-        // Nothing is looked up for an address, so nothing would judge it.
+        // An address needs no look-up, so nothing else would check it.
         if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)
       } catch (error) {
         return { kind: 'failed', error: messageOf(error), cause: causeOf(error) }
@@ -125,8 +125,7 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
 }
 
 /**
- * What a status means. A redirect is a refusal: it could lead where nobody has judged, and a POST
- * would become a GET.
+ * What a status means. A redirect is a refusal: it could lead to an unchecked address, and a POST would become a GET.
  */
 function answerOf(status: number, response: string): PostAnswer {
   if (status >= 200 && status < 300) return { kind: 'taken', status, response }
@@ -134,13 +133,13 @@ function answerOf(status: number, response: string): PostAnswer {
   return { kind: 'refused', status, response, error: `HTTP ${status}${redirect}` }
 }
 
-/** With several addresses Node's error has no message, but the errors of each. */
+/** With several addresses, Node's error has no message of its own but holds an error for each. */
 function inWords(error: Error): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
   return messageOf(error)
 }
 
-/** By our own guard and by the codes of Node, its look-up and OpenSSL; null: it is none of those that pages explain. */
+/** The cause, by our own guard and by the codes of Node, its look-up and OpenSSL; null: none that pages explain. */
 function causeOf(error: unknown): WebhookCause | null {
   if (error instanceof Refused) return 'forbidden'
   const code = systemCode(error)
@@ -158,6 +157,6 @@ const causes: ReadonlyMap<string, WebhookCause> = new Map([
   ['ENETUNREACH', 'unreachable'],
 ])
 
-// Those of OpenSSL's verification and of its handshake: there are some fifty.
+// The codes of OpenSSL's verification and handshake; there are some fifty.
 const ofTls =
   /CERT|CRL|ISSUER|VERIFY|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|^ERR_(TLS|SSL)_|^EPROTO$/

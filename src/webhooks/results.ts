@@ -15,28 +15,31 @@ import { forgotten } from './endpoint.js'
 import type { PostAnswer } from './post.js'
 import { answerOf, type Job, loggedOf } from './settle.js'
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface PostedJob {
   job: Job
   answer: Exclude<PostAnswer, { kind: 'stopped' }>
-  /** With this one. */
+  /** How many attempts there were, including this one. */
   attempts: number
   now: number
   /** When it is tried again; undefined: it has ended. */
   dueAt: number | undefined
-  /** A success has failures of its endpoint to forget. */
+  /** True when a success has failures of its endpoint to forget. */
   failedBefore: boolean
 }
 
-// So many events dropped in a row disable an endpoint, and none before it has failed for so long: thirty are a second
-// of a campaign, and a receiver that is started anew must not lose its webhooks.
+// So many events dropped in a row disable an endpoint, but only once it has failed for the time below: a campaign
+// makes thirty in a second, and a receiver that restarts must not lose its webhooks.
 const maxFailures = 30
 const failingMs = dayMs
 
-/** Writes results down, those that wait together. Resolves with whether this one has disabled its endpoint. */
+/**
+ * Writes results down; those that wait are written together. Resolves with whether this one has disabled its
+ * endpoint.
+ */
 export const makeResults = ({ gather }: Pick<Store, 'gather'>) => gather(writeResults)
 
-/** Writes a gathered lot of results, and tells of each whether it has disabled its endpoint. */
+/** Writes gathered results, and says of each whether it has disabled its endpoint. */
 async function writeResults(tx: Tx, results: readonly PostedJob[]): Promise<boolean[]> {
   const waiting = results.filter(({ dueAt }) => dueAt !== undefined)
   if (waiting.length > 0) await putOff(tx, { json: JSON.stringify(waiting.map(lineOf)) })
@@ -45,7 +48,7 @@ async function writeResults(tx: Tx, results: readonly PostedJob[]): Promise<bool
     results.filter(({ dueAt }) => dueAt === undefined),
   )
   const disabling = new Set<PostedJob>()
-  // In the order in which they came, as it is the failures in a row that count.
+  // In the order in which they came, because the failures in a row count.
   for (const result of ended) {
     const { job, answer, now, failedBefore } = result
     if (answer.kind === 'taken') {
@@ -61,7 +64,7 @@ const lineOf = ({ job, answer, attempts, dueAt, now }: PostedJob) => {
   return [job.id, attempts, dueAt, status, response, error, cause, now]
 }
 
-/** They wait for another attempt; what came of this one is written beside them, for who looks. */
+/** These wait for another attempt; the result of this one is kept with them, for people who look. */
 const putOff = prepared<{ json: string }, UpdateResult>((db, { json }) =>
   db
     .updateTable('webhook_jobs')
@@ -76,11 +79,11 @@ const putOff = prepared<{ json: string }, UpdateResult>((db, { json }) =>
       tried_at: cell(7, 'integer'),
     })
     .where('webhook_jobs.id', '=', cell(0, 'integer'))
-    // Another node may have tried it too, while it had the duty.
+    // Another node may also have tried it, while it had the duty.
     .where(({ eb, ref }) => eb(ref('webhook_jobs.attempts'), '<', cell<number>(1, 'integer'))),
 )
 
-/** Moves jobs to the log; resolves with those that were there, as others were deleted with their endpoint. */
+/** Moves jobs to the log; resolves with those that were still there; others were deleted with their endpoint. */
 async function endJobs(tx: Tx, ended: readonly PostedJob[]): Promise<PostedJob[]> {
   if (ended.length === 0) return []
   const ids = JSON.stringify(ended.map(({ job }) => job.id))
@@ -93,28 +96,28 @@ async function endJobs(tx: Tx, ended: readonly PostedJob[]): Promise<PostedJob[]
   return there
 }
 
-/** Takes jobs away, and tells which of them were there. */
+/** Deletes jobs, and returns those that were there. */
 const deleteJobs = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
   db.deleteFrom('webhook_jobs').where('id', 'in', idsOf(ids, 'integer')).returning('id'),
 )
 
 const insertDeliveries = preparedInsertAll('webhook_deliveries')
 
-/** A success: the failures in a row begin anew. */
+/** After a success the count of failures in a row begins anew. */
 const forgetFailures = prepared<{ id: string }, UpdateResult>((db, { id }) =>
   db.updateTable('webhook_endpoints').set(forgotten).where('id', '=', id),
 )
 
 /**
- * Counts a dropped event; resolves with whether that disabled the endpoint. `announced: 0` has
- * `announceDisabled` tell the operator.
+ * Counts a dropped event; resolves with whether that disabled the endpoint. `announced: 0` makes `announceDisabled`
+ * tell the operator.
  */
 async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
   const row = await tx
     .updateTable('webhook_endpoints')
     .set(({ eb, fn, ref, val }) => ({
       failures: eb('failures', '+', 1),
-      // The earlier one: a clock that was ahead makes the day longer, never shorter.
+      // The earlier of both: a clock that was ahead makes the day longer, never shorter.
       failing_since: least(fn.coalesce(ref('failing_since'), val(now)), val(now)),
     }))
     .where('id', '=', id)

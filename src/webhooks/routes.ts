@@ -32,21 +32,21 @@ import { tryEndpoint, type WebhookTrials } from './trial.js'
 /** What the routes need beside the endpoints. */
 export interface WebhookRouteDeps extends EndpointDeps {
   plans: Plans
-  /** A new one for each look, which remembers no answer of a moment ago. */
+  /** Opens a new resolver for each look, which remembers no earlier answer. */
   openResolver: () => Resolver
   /** `webhooks.allow`. */
   allow: readonly string[]
   tryWebhook: WebhookTrials
 }
 
-// Trials an account may make: each opens connections to an address of the client's choice, so it
-// must not be a way to scan others.
+// How many trials an account may make: each opens connections to an address of the client's choice, and must not be a
+// way to scan others.
 const trials = { requests: 10, windowMs: 60_000 }
 
 /** The trials of all accounts: those by pages and those by the API count as one. */
 export function makeWebhookTrials(
   deps: Omit<WebhookRouteDeps, 'plans' | 'tryWebhook'> & {
-    /** What other nodes count too; undefined where there are none. */
+    /** The counts that nodes share; undefined where there is one node. */
     counts?: Pick<SharedCounts, 'of'> | undefined
   },
 ): WebhookTrials {
@@ -57,7 +57,7 @@ export function makeWebhookTrials(
   return async (accountId, id) => {
     await findEndpoint(read, accountId, id)
     refuseExcess(trying.take(accountId))
-    // Nobody cuts it off: it has its own time limit, as every attempt.
+    // Nothing aborts it: like every attempt it has its own time limit.
     const { signal } = new AbortController()
     return tryEndpoint({ ...deps, resolver: deps.openResolver(), read, signal }, accountId, id)
   }
@@ -78,7 +78,7 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
 
   serve(api, operations.createWebhook, async ({ account, body, remember }) => {
     const { url, events = webhookEvents } = body
-    // Before the DNS is asked: a refusal costs nothing.
+    // Checked before the DNS is asked, so that a refusal costs nothing.
     await refuseEndpoint(read, deps.plans, account.accountId)
     await judgeTarget(guard(), url)
     const made = await addEndpoint(
@@ -86,7 +86,7 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
       deps.plans,
       account.accountId,
       { url, events },
-      // The secret is sealed where it is kept, and so not kept here.
+      // The secret is kept only sealed, so the remembered answer does not have it.
       async (tx, one) => remember(tx, { ...(await shownWebhook(tx, one)), secret: null }, 201),
     )
     return reply(201, { ...(await shownWebhook(read, made)), secret: made.secret })

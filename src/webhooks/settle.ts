@@ -13,16 +13,16 @@ import {
 } from '../store/index.js'
 import type { PostAnswer } from './post.js'
 
-/** A job as it waits. */
+/** A waiting job. */
 export type Job = Omit<WebhookJobRow, 'id'> & { id: number }
 
 /** interface.md, 'Delivery and retry': what follows each failure; after one more it is dropped. */
 const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
 
-/** No job waits for longer, but by a clock that was ahead. */
+/** No job waits longer, except where a clock was ahead. */
 export const longestWaitMs = Math.max(...retryDelaysMs)
 
-/** An answer that says something: not that we stopped the attempt ourselves. */
+/** An answer that counts: we did not stop the attempt ourselves. */
 type Final = Exclude<PostAnswer, { kind: 'stopped' }>
 
 /** When a job that failed for the `attempts`th time is tried again; undefined: never. */
@@ -31,7 +31,7 @@ export const nextDue = (attempts: number, now: number): number | undefined => {
   return delay === undefined ? undefined : now + delay
 }
 
-/** What is kept of an answer. */
+/** The parts of an answer that are kept. */
 export const answerOf = (answer: Final) => ({
   status: 'status' in answer ? answer.status : null,
   response: 'response' in answer ? answer.response : null,
@@ -49,7 +49,7 @@ export function loggedOf(
   return { outcome, ended_at: now, ...kept, ...answerOf(answer), attempts }
 }
 
-/** Puts a job into the log whose result cannot be written as it should be (`fault`), and counts nothing. */
+/** Puts a job whose result cannot be written (`fault`) into the log, and counts nothing. */
 export async function abandonJob(
   tx: Tx,
   job: Job,
@@ -96,12 +96,12 @@ export async function setAside(
   return jobs.length
 }
 
-/** What was set aside has grown by so many bytes; less than nothing where some was sent again, or is too old. */
+/** The events set aside have grown by so many bytes; negative where some were sent again, or are too old. */
 export async function countAside(tx: Tx, endpointId: string, bytes: number): Promise<void> {
   if (bytes === 0) return
   await tx
     .updateTable('webhook_endpoints')
-    // What was set aside before it was counted may go.
+    // Events that were set aside before bytes were counted may leave too.
     .set(({ eb }) => ({
       aside_bytes: greatest(eb.lit(0), eb('aside_bytes', '+', bytes)),
     }))
@@ -109,19 +109,19 @@ export async function countAside(tx: Tx, endpointId: string, bytes: number): Pro
     .execute()
 }
 
-/** How much of `countAside` leaves with these rows of the log. */
+/** How many bytes these rows of the log take off `countAside`. */
 export const asideBytes = (rows: readonly Pick<WebhookDeliveryRow, 'outcome' | 'body'>[]): number =>
   rows.reduce(
     (sum, { outcome, body }) => sum + (outcome === 'dropped' ? Buffer.byteLength(body) : 0),
     0,
   )
 
-// Jobs a transaction: mail that is being accepted waits no longer than for these.
+// Jobs in a transaction: mail that is being accepted waits for no more than these.
 const setAsideAtOnce = 200
 
 /**
- * At the start on a backup's copy, before the courier: puts all that waits into the log, from which
- * `replay` sends it, for it may have been sent since. Resolves with how much. It may be run again.
+ * To be called at the start on a restored backup, before the courier: puts all waiting jobs into the log, from which
+ * `replay` sends them, because they may have been sent since. Resolves with how many. It may be run again.
  */
 export async function setAsideRestored(
   { store, clock, log }: { store: Store; clock: Clock; log: Log },
@@ -145,7 +145,7 @@ export async function setAsideRestored(
   return aside
 }
 
-/** Takes a job away, and tells whether it was there. */
+/** Deletes a job, and returns whether it was there. */
 const deleteJob = prepared<{ id: number }, { id: number }>((db, { id }) =>
   db.deleteFrom('webhook_jobs').where('id', '=', id).returning('id'),
 )

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * The value of `Svc-Signature`: `t=<unix_seconds>,v1=<hex>`, with a `v1` for each secret that is in
- * force, the newest first. `body` is signed as the bytes that are sent.
+ * The value of `Svc-Signature`: `t=<unix_seconds>,v1=<hex>`, with a `v1` for each valid secret, the newest first. The
+ * signed bytes of `body` are those that are sent.
  */
 export function signWebhook(secrets: readonly string[], atSeconds: number, body: string): string {
   const digests = secrets.map((secret) => `v1=${digestOf(secret, `${atSeconds}.`, body)}`)
@@ -24,7 +24,7 @@ export function isSignedAt(
   secret: string,
   { now, toleranceSeconds = 300 }: SignatureOptions & { now: number },
 ): boolean {
-  // Whatever a framework makes of headers that are missing or repeated.
+  // A framework may give anything for headers that are missing or repeated.
   if (typeof header !== 'string') return false
   const fields = header.split(',').map((field) => field.trim())
   const times = fields.filter((field) => field.startsWith('t='))
@@ -32,7 +32,7 @@ export function isSignedAt(
   if (at === undefined || times.length > 1) return false
   if (Math.abs(now / 1_000 - Number(at)) > toleranceSeconds) return false
   const expected = Buffer.from(digestOf(secret, `${at}.`, rawBody), 'hex')
-  // Every one is looked at: which of them fits is not to be told by the time it takes.
+  // All are compared, so that the time does not show which of them fits.
   return fields
     .filter((field) => /^v1=[0-9a-f]{64}$/i.test(field))
     .map((field) => timingSafeEqual(Buffer.from(field.slice(3), 'hex'), expected))

@@ -8,17 +8,17 @@ import {
 } from '../dns/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 
-/** What tells where webhooks may go. */
+/** What decides where webhooks may go. */
 export interface GuardDeps {
   resolver: Resolver
   /** `webhooks.allow`: hosts, addresses, and networks such as `10.0.0.0/8`. */
   allow: readonly string[]
 }
 
-// More than any real URL of an endpoint has.
+// Longer than any real URL of an endpoint.
 const maxUrlLength = 2_048
-// What a host on the list may be at. Link-local addresses are not among them (RFC 3927; clouds give
-// out credentials at 169.254.169.254): only a network that names them opens those.
+// The networks in which a host on the list may be. Link-local addresses are not among them (RFC 3927; clouds give out
+// credentials at 169.254.169.254): only a network in the list opens those.
 const ownNetworks = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -49,8 +49,8 @@ const badUrl = (message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field: 'url' } })
 
 /**
- * Says at once what the courier would say at every attempt: throws a 422 for where nothing may go.
- * Resolves with what speaks against it for now, such as a name that is not in the DNS yet.
+ * Says at once what the courier would say at every attempt: throws a 422 for a URL to which nothing may go. Resolves
+ * with a present obstacle, such as a name that is not in the DNS yet.
  */
 export async function judgeTarget(deps: GuardDeps, text: string): Promise<string | undefined> {
   const url = readTargetUrl(text)
@@ -63,7 +63,7 @@ export async function judgeTarget(deps: GuardDeps, text: string): Promise<string
   }
 }
 
-/** Where a webhook must not go unless the operator says so; the message tells how. */
+/** A place to which a webhook must not go unless the operator allows it; the message tells how. */
 export class Refused extends Error {
   constructor(host: string, why: string) {
     super(
@@ -74,8 +74,8 @@ export class Refused extends Error {
 }
 
 /**
- * The addresses that a webhook to `url` may connect to: public ones over HTTPS, and what the
- * operator allows. Rejects with the reason when there is none.
+ * The addresses that a webhook to `url` may connect to: public ones over HTTPS, and those that the operator allows.
+ * Rejects with the reason when there is none.
  */
 export async function permittedAddresses(
   { resolver, allow }: GuardDeps,
@@ -94,14 +94,13 @@ export async function permittedAddresses(
   if (plain && addresses.some((address) => isPublicAddress(address))) {
     throw new Refused(host, `http://${host} has no TLS; expected https`)
   }
-  // Not which one: what our resolver sees inside the network is not the client's to know.
+  // The address is not named: the client must not learn what our resolver sees inside the network.
   throw new Refused(host, `${host} is not at a public address`)
 }
 
 /**
- * A look-up that judges what it finds, once for each connection: what was checked is what is
- * connected to, whatever the DNS answers later. Node asks it for names alone: an address in the URL
- * is judged by `permittedAddresses` before.
+ * A look-up that checks what it finds, once for each connection: the connection goes to what was checked, whatever
+ * the DNS answers later. Node calls it only for names: `permittedAddresses` checks an address in the URL before.
  */
 export function guardedLookup(deps: GuardDeps, url: URL): LookupFunction {
   return (_host, options, callback) => {
@@ -115,7 +114,7 @@ export function guardedLookup(deps: GuardDeps, url: URL): LookupFunction {
 /** The host without the brackets of an IPv6 address. URLs have read `0x7f.1` as 127.0.0.1. */
 export const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
-/** For `webhooks.allow`: not a host. */
+/** Whether an item of `webhooks.allow` is a network and not a host. */
 const isNetwork = (item: string) => isIP(item.split('/')[0] ?? '') !== 0
 
 /** All addresses of a host. Rejects when the DNS knows none or does not answer. */
@@ -124,7 +123,7 @@ async function addressesOf(resolver: Resolver, host: string): Promise<string[]> 
   // RFC 6761 §6.3: this machine, whatever the DNS says.
   if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1']
   const found = await hostAddresses(resolver, host)
-  // As Node's own look-up says it.
+  // The same error as from Node's own look-up.
   if ('failed' in found) throw Object.assign(new Error(found.failed), { code: 'ENOTFOUND' })
   return found.addresses
 }

@@ -8,7 +8,7 @@ import type { Payload } from './payload.js'
 import { type LineDeps, openLine, type PostAnswer } from './post.js'
 import { signWebhook } from './signature.js'
 
-/** What came of an invented event. */
+/** The result of an invented event. */
 export interface WebhookTrial {
   answer: PostAnswer
   body: string

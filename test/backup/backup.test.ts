@@ -1,4 +1,4 @@
-// Thorough, turn 3: backups and restores that are killed, damaged and out of room.
+// Thorough, turn 5: backups and restores that are killed, damaged and out of room.
 import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {

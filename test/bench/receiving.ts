@@ -168,7 +168,8 @@ function makeClient(localAddress: string) {
   }
   const giveOne = async (message: string) => {
     if (socket === undefined || given === mailsASession) {
-      socket?.end('QUIT\r\n')
+      // Its goodbye is no answer to what is said over the next one.
+      socket?.removeAllListeners('data').resume().end('QUIT\r\n')
       await open()
     }
     given++

@@ -1,4 +1,4 @@
-// Thorough, turn 2: the editor of automations with script: cards in place, what is typed is kept, and nothing is lost when a log-in ends.
+// Thorough, turn 5: the editor of automations with script: cards in place, what is typed is kept, and nothing is lost when a log-in ends.
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import { logIn } from '../support/log-in.js'
@@ -224,7 +224,12 @@ t.test(
     t.same(looked, { scale: [1, 1], scrolls: true, page: true })
     await box.focus()
     await page.keyboard.press('ArrowRight')
-    await page.waitForFunction('document.querySelector(".flow").scrollLeft > 0')
+    let scrolled: unknown = 0
+    for (let tries = 0; tries < 100 && scrolled === 0; tries++) {
+      await page.waitForTimeout(50)
+      scrolled = await page.evaluate('document.querySelector(".flow").scrollLeft')
+    }
+    t.not(scrolled, 0)
 
     await page.setViewportSize({ width: 390, height: 844 })
     for (const path of ['', '/edit']) {

@@ -1,4 +1,4 @@
-// Thorough, turn 3: a browser writes campaigns whose blocks change as a whole, or are not finished.
+// Thorough, turn 2: a browser writes campaigns whose blocks change as a whole, or are not finished.
 import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'

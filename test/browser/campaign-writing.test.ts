@@ -1,4 +1,4 @@
-// Thorough, turn 2: a browser writes campaigns, from nothing to a mail that is read.
+// Thorough, turn 4: a browser writes campaigns, from nothing to a mail that is read.
 // A draft in a real browser: it is kept as it is typed, and whoever has changed it meanwhile loses nothing.
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'

@@ -1,4 +1,4 @@
-// Thorough, turn 1: a browser visits every page with hostile texts in it.
+// Thorough, turn 4: a browser visits every page with hostile texts in it.
 // Whatever a customer, a recipient or a server writes stays text, on every page that can be reached.
 import type { Page } from 'playwright-core'
 import t from 'tap'

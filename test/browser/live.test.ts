@@ -49,11 +49,30 @@ t.test('pages show what happens without being loaded again', { skip }, async (t)
   await one.page.getByText('cancelled', { exact: true }).first().waitFor()
   t.equal(await one.isSame(), true)
 
+  // Who has come to a button by keys reads what happens, and stays at it.
+  await log.page.bringToFront()
+  await log.page.evaluate(`{
+    const button = document.createElement('button')
+    button.textContent = 'Pause'
+    document.querySelector('#mails').append(button)
+    button.focus()
+  }`)
+  await posthorn.send({ ...later, subject: 'While a button has the focus' })
+  await log.page.getByRole('link', { name: 'While a button has the focus' }).waitFor()
+  const isIn = 'document.querySelector("#mails").contains(document.activeElement)'
+  t.equal(await log.page.evaluate(isIn), true, 'what is gone has a place')
+  const link = log.page.locator('#mails a').first()
+  await link.focus()
+  const leads = await link.getAttribute('href')
+  await posthorn.send({ ...later, subject: 'While a link has it' })
+  await log.page.getByRole('link', { name: 'While a link has it' }).waitFor()
+  t.equal(await log.page.evaluate('document.activeElement.getAttribute("href")'), leads)
+
   await overview.page.bringToFront()
   const accepted = overview.page.locator('dl.figures b').first()
-  t.equal(await accepted.textContent(), '1')
+  t.equal(await accepted.textContent(), '3')
   await posthorn.send(mail('One more'))
-  await accepted.getByText('2', { exact: true }).waitFor()
+  await accepted.getByText('4', { exact: true }).waitFor()
   t.equal(await overview.isSame(), true)
   t.equal(streams.length, 1, 'one stream for all tabs of a browser')
 })

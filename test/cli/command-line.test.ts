@@ -254,6 +254,13 @@ t.test('config check says what is wrong, what was expected, and what has no effe
   t.match(told, 'backup.hook: there is no program /nowhere/rclone copy far')
   t.match(told, 'tls.dns_hook: there is no program /nowhere/hook')
   t.match(told, /key of tls.eab_key_id.*\/nowhere\/eab/)
+  const { POSTHORN_TLS_DNS_HOOK: _, ...others } = doubtful
+  const updates = {
+    POSTHORN_TLS_DNS_SERVER: 'ns1.test',
+    POSTHORN_TLS_DNS_KEY_FILE: '/nowhere/tsig',
+  }
+  const more = await runCli(['config', 'check'], { env: { ...others, ...updates }, cwd })
+  t.match(more.stderr, /key of tls.dns_server.*\/nowhere\/tsig/)
 })
 
 t.test(

@@ -39,6 +39,8 @@ t.test('one number in the ways in which networks write it', async (t) => {
   }
   t.equal(toE164('+1 415 555 2671', 'NG'), '+14155552671')
   t.equal(toE164('(415) 555-2671', 'US'), '+14155552671')
+  t.equal(toE164('4915112345678', 'NG'), '+4915112345678', 'an export that leaves the + out')
+  t.equal(toE164('12345678901234', 'NG'), undefined, 'nobody has more than 15 digits')
   for (const raw of ['', '+', '12', '+23480', 'ada@x.test', 'call 08031234567', '1'.repeat(70)]) {
     t.equal(toE164(raw, 'NG'), undefined, raw)
   }

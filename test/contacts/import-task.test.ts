@@ -225,6 +225,38 @@ t.test('a file of a spreadsheet of old is guessed, imported and undone', async (
   await imports.close()
 })
 
+t.test('columns of MailerLite and listmonk are what they are there', async (t) => {
+  const site = await open(t)
+  const imports = site.start()
+  const lite = await site.keep(
+    imports,
+    'Subscriber,Status,Name,Last name,City,State\nmax@x.test,Active,Max,Mint,Lagos,Baja\n',
+  )
+  const { mapping } = await imports.glance(await site.task(lite))
+  t.same(
+    mapping.columns.map(({ use }) => use),
+    ['email', 'status', 'firstName', 'lastName', 'text', 'text'],
+  )
+  const monk = await site.keep(
+    imports,
+    'email,name,attributes,status\nlia@x.test,Lia Lund,"{""city"":""Oslo"",""age"":33}",enabled\nlou@x.test,Lou,none,enabled\n',
+  )
+  const other = await imports.glance(await site.task(monk))
+  t.same(
+    other.mapping.columns.map(({ use }) => use),
+    ['email', 'name', 'fields', 'status'],
+  )
+  await site.order(imports, monk)
+  t.match(await site.until(monk, isOver), { state: 'done', result: { imported: 2 } })
+  const people = await site.people()
+  t.same(people.find(([email]) => email === 'lia@x.test')?.slice(1), [
+    'Lia',
+    { city: 'Oslo', age: 33 },
+  ])
+  t.same(people.find(([email]) => email === 'lou@x.test')?.[2], { attributes: 'none' })
+  await imports.close()
+})
+
 t.test('what is known is overwritten or left, as somebody says', async (t) => {
   const site = await open(t)
   const imports = site.start()

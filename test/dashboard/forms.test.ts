@@ -162,6 +162,10 @@ t.test(
     const good = { ...brand, text: '#000000', button: '#14532d', postalAddress: 'Lagos' }
     const mine = { ...good, languages: ['en'], defaultFrom: '', revision }
     t.equal((await post('/brand', { ...mine, postalAddress: 'Abuja' })).status, 303)
+    const elsewhere = { ...mine, postalAddress: 'Abuja', defaultFrom: 'news@elsewhere.example' }
+    const [, now = ''] = /name="revision" value="([^"]+)"/.exec((await get('/brand')).text) ?? []
+    t.equal((await post('/brand', { ...elsewhere, revision: now })).status, 303)
+    t.match((await get('/brand')).text, 'elsewhere.example is none of your verified domains')
     const late = await post('/brand', mine)
     t.match(late, { status: 422, text: /Changed meanwhile by [\s\S]*Postal address: Abuja/ })
     t.match(late.text, />\s*Lagos<\/textarea>/, 'what was typed stays')

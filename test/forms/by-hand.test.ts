@@ -51,6 +51,11 @@ t.test('who is added with a confirmation is a contact once they have given it', 
   })
   t.same(await membersOf(readers), ['Ada@reader.test'])
   const history = await consentHistory(store.read, accountId, 'ada@reader.test')
+  t.match(
+    history.find(({ kind }) => kind === 'added'),
+    { detail: { by: 'recipient' } },
+    'no form brought them',
+  )
   t.match(history.at(-1), {
     kind: 'confirmed',
     detail: { by: 'recipient', note: 'Added by the API: At our stall' },

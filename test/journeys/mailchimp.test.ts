@@ -3,6 +3,7 @@ import t from 'tap'
 import { systemClock as clock, pause } from '../../src/clock/index.js'
 import { openAutomations } from '../support/automation-appliance.js'
 import { logIn } from '../support/log-in.js'
+import { shownForm } from '../support/shown-form.js'
 import { linkTo } from '../support/signup-forms.js'
 import { thoroughly } from '../support/thorough.js'
 
@@ -37,24 +38,6 @@ const { accountId, publicUrl, call } = posthorn
 const member = await logIn(posthorn, accountId, 'member')
 const base = `/a/${accountId}`
 
-/** What a browser sends of the one form that posts to its own page: as it is shown. */
-function shownForm(html: string): Record<string, string> {
-  const fields: Record<string, string> = {}
-  for (const [tag, name = ''] of html.matchAll(
-    /<(?:input|textarea)\b[^>]*? name="([^"]+)"[^>]*>/g,
-  )) {
-    if (/type="(checkbox|radio)"/.test(tag) && !tag.includes(' checked')) continue
-    fields[name] = /value="([^"]*)"/.exec(tag)?.[1] ?? ''
-  }
-  for (const [, name = '', options = ''] of html.matchAll(
-    /<select[^>]* name="([^"]+)"[^>]*>([\s\S]*?)<\/select>/g,
-  )) {
-    const [, value = ''] = /<option value="([^"]*)" selected/.exec(options) ?? []
-    fields[name] = value
-  }
-  return fields
-}
-
 /** The campaign has thousands of mails, which a busy machine takes a minute for. */
 const until = async <T>(look: () => Promise<T>, is: (seen: T) => boolean): Promise<T> => {
   let seen = await look()
@@ -73,7 +56,7 @@ async function importByPage(name: string, text: string) {
   t.equal(taken.status, 303, taken.text)
   const at = taken.to
   const page = await member.get(at)
-  const suggested = shownForm(page.text.slice(page.text.indexOf('class="mapping"') - 1_500))
+  const suggested = shownForm(page.text)
   const agreed = { agreed: 'They signed up at Mailchimp', newList: '', list: '' }
   const list = (await call('GET', '/v1/contacts/lists')).json.lists[0]?.id
   const begun = await member.post(at, {

@@ -1,4 +1,4 @@
-// Thorough, turn 3: idempotency keys over PostgreSQL: many at once in two orders, and through kills of the appliance and of the server.
+// Thorough, turn 5: idempotency keys over PostgreSQL: many at once in two orders, and through kills of the appliance and of the server.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

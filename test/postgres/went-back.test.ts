@@ -1,4 +1,4 @@
-// Thorough, turn 3: a database that is really put back to a moment before mail left: what the appliance knows it has sent does not go twice.
+// Thorough, turn 5: a database that is really put back to a moment before mail left: what the appliance knows it has sent does not go twice.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

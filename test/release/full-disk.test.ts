@@ -1,4 +1,4 @@
-// Thorough, turn 2: installs releases.
+// Thorough, turn 4: installs releases.
 // Real processes: a disk that is nearly full while one release takes another's place.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Thorough, turn 2: installs releases that do not work.
+// Thorough, turn 4: installs releases that do not work.
 // Real processes: releases that do not work, and what is left of them.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

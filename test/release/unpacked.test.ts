@@ -1,4 +1,4 @@
-// Thorough, turn 3: makes a release, twice.
+// Thorough, turn 5: makes a release, twice.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'

@@ -6,7 +6,7 @@ import { segmentPages } from '../../src/dashboard/segments/routes.js'
 import { createForm } from '../../src/forms/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { keepSegments, listSegments } from '../../src/segments/index.js'
-import { suppress } from '../../src/suppression/index.js'
+import { eraseSuppressions, suppress, suppressReturned } from '../../src/suppression/index.js'
 import { hostile, isTame, startAccountPages } from '../dashboard/account-pages.js'
 
 t.test('a segment is written as a sentence, counted, saved, shown and deleted', async (t) => {
@@ -98,5 +98,11 @@ t.test('a segment is written as a sentence, counted, saved, shown and deleted', 
     suppress(tx, accountId, { email: 'c0@x.test', reason: 'manual' }, clock.now()),
   )
   const both = (await post('/segments/new/draft', { ...town, do: 'count' })).text
-  t.match(both, 'of the others 1 unsubscribed, 1 suppressed by hand or erased')
+  t.match(both, 'of the others 1 unsubscribed, 1 suppressed by hand.')
+  await store.write(async (tx) => {
+    await eraseSuppressions(tx, accountId, 'c0@x.test', clock.now())
+    await suppressReturned(tx, accountId, ['c0@x.test'], clock.now())
+  })
+  const apart = (await post('/segments/new/draft', { ...town, do: 'count' })).text
+  t.match(apart, 'of the others 1 unsubscribed, 1 erased on request')
 })

@@ -8,7 +8,7 @@ export const isThorough = process.env.THOROUGH === '1'
 /** `short` for every check, `whole` for --thorough: rounds, kills, seeds, pages. */
 export const thoroughly = <T>(short: T, whole: T): T => (isThorough ? whole : short)
 
-const turns = 3
+const turns = 5
 
 /** Of a long list of slow proofs those whose turn it is; all of them outside continuous integration. */
 export const inTurn = <T>(proofs: readonly T[]): readonly T[] =>

@@ -77,7 +77,7 @@ export async function readDefinition(
   return { definition: JSON.parse(definition), frozenAt: frozen_at }
 }
 
-/** The definitions of some automations as they are shown, by the id. */
+/** The current definitions of some automations, by the automation's id. */
 export async function definitionsOf(
   read: Read,
   automations: readonly Pick<Automation, 'id'>[],
@@ -102,7 +102,7 @@ export interface AutomationDeps {
   clock: Clock
 }
 
-/** What is written with a change, and of what it came to. */
+/** What a caller writes together with a change, from the changed row. */
 export type WrittenAlongside = (tx: Tx, automation: Automation) => Promise<void>
 /** For callers that write nothing alongside. */
 export const nothing: WrittenAlongside = async () => {}

@@ -2,16 +2,16 @@ import { comparisonsOf, type Rule } from '../../rules/index.js'
 import { segmentsThere } from '../../segments/index.js'
 import { idsIn, type Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
-import type { StepFault } from './graph.js'
+import { coded, type StepFault } from './fault.js'
 
-// By which field the filter of such a beginning, or of such a wait, names the one that is meant.
+// The field by which the filter of such a trigger, or of such a wait, names its list or segment.
 const named: Readonly<Record<string, { field: RegExp; what: 'list' | 'segment' }>> = {
   '$list.joined': { field: /^(event|trigger)\.listId$/, what: 'list' },
   '$segment.joined': { field: /^(event|trigger)\.segmentId$/, what: 'segment' },
   '$segment.left': { field: /^(event|trigger)\.segmentId$/, what: 'segment' },
 }
 
-/** The lists and segments for whose joining steps are, and that the account has not: nobody joins them. */
+/** The lists and segments that steps wait for people to join and that the account does not have: nobody joins them. */
 export async function joinedFaults(
   read: Read,
   accountId: string,
@@ -30,7 +30,13 @@ export async function joinedFaults(
   ])
   return asked
     .filter(({ id }) => !there.has(id))
-    .map(({ key, what, id }) => ({ key, error: `filter: the account has no ${what} ${id}` }))
+    .map(({ key, what, id }) =>
+      coded(
+        key,
+        what === 'list' ? 'noList' : 'noSegment',
+        `filter: the account has no ${what} ${id}`,
+      ),
+    )
 }
 
 function idsOf({ eventName, filter }: { eventName: string; filter?: Rule | undefined }) {

@@ -1,9 +1,9 @@
 import { audienceIn, segmentsThere } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
-import type { StepFault } from './graph.js'
+import { coded, type StepFault } from './fault.js'
 
-/** The segments that rules of a definition name and the account has not, each with its place. */
+/** The segments that rules of a definition name and the account does not have, each with its place. */
 export async function checkAudience(
   read: Read,
   accountId: string,
@@ -16,7 +16,7 @@ export async function checkAudience(
     placesOf(value, root).flatMap(([place, text]) => {
       const [, id = ''] = /^segment\.([^.]+)$/.exec(text) ?? []
       if (id === '' || there.has(id.toLowerCase())) return []
-      return [{ key, error: `${place}: the account has no segment ${id}` }]
+      return [coded(key, 'noSegment', `${place}: the account has no segment ${id}`)]
     })
   return [
     ...steps.flatMap(({ key, config }) => faultsOf(key, config, '')),

@@ -9,8 +9,8 @@ import { listEndpoints } from '../../webhooks/index.js'
 import { joinedFaults } from './begins-with.js'
 import { checkAudience } from './check-audience.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
+import { coded, type StepFault, type StepFaultCode } from './fault.js'
 import { formFaults } from './forms.js'
-import type { StepFault } from './graph.js'
 
 /** What `lackingIn` finds. Throws the 402 of marketing mail without a plan. */
 export async function checkEnabling(
@@ -27,8 +27,8 @@ export async function checkEnabling(
 }
 
 /**
- * What a definition names and the account has not: a template, a verified sender, a topic, a list, a segment,
- * a form, a webhook endpoint. It may be a draft: what is not said yet is told by `validate`.
+ * What a definition names and the account does not have: a template, a verified sender, a topic, a list, a segment, a
+ * form, a webhook endpoint. The definition may be a draft: `validate` tells what it does not say yet.
  */
 export async function lackingIn(
   read: Read,
@@ -41,25 +41,27 @@ export async function lackingIn(
     ...(await joinedFaults(read, billing.accountId, definition)),
   ]
   for (const { key, type, config } of definition.steps) {
-    const say = (error: string) => faults.push({ key, error })
     if (type === 'webhook' && config.endpointId !== '') {
       const endpoints = await listEndpoints(read, billing.accountId)
       const isThere = endpoints.some(({ id }) => id === config.endpointId.toLowerCase())
-      if (!isThere) say('endpointId: the account has no such webhook endpoint')
-      else if (!billing.plan.webhooks) {
-        say(
-          `The plan ${billing.plan.name} has no webhooks; ask the operator for a plan that has them`,
-        )
+      if (!isThere) {
+        const error = 'endpointId: the account has no such webhook endpoint'
+        faults.push(coded(key, 'noEndpoint', error))
+      } else if (!billing.plan.webhooks) {
+        const error = `The plan ${billing.plan.name} has no webhooks; ask the operator for a plan that has them`
+        faults.push({ key, error })
       }
     }
-    if (type === 'send_email') await checkSend(read, billing.accountId, config, say)
+    if (type === 'send_email') {
+      faults.push(...(await sendFaults(read, billing.accountId, { key, config })))
+    }
   }
   return faults
 }
 
 /**
- * Only the want of a plan stops the enabling. A pause or a suspension ends by itself or by an
- * operator, and runs wait for that.
+ * Only a missing plan stops the enabling. A pause or a suspension ends by itself or by an operator, and runs wait for
+ * that.
  */
 function checkPlan(billing: AccountBilling, marketing: readonly string[]): void {
   try {
@@ -85,24 +87,32 @@ const maxNamed = 5
  * interface.md: 422 if a send step names a missing template or a from domain that is not verified.
  * Each is looked for by the function that sends would use, so that they cannot disagree.
  */
-async function checkSend(
+async function sendFaults(
   read: Read,
   accountId: string,
-  { template, templateVersion, from, topicId }: SendConfig,
-  say: (error: string) => void,
-): Promise<void> {
-  const missing = (error: unknown) => {
+  { key, config }: { key: string; config: SendConfig },
+): Promise<StepFault[]> {
+  const { template, templateVersion, from, topicId } = config
+  const faults: StepFault[] = []
+  const missing = (code: StepFaultCode, name: string) => (error: unknown) => {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    say(messageOf(error))
+    faults.push(coded(key, code, messageOf(error), name))
   }
-  if (template !== '') await findTemplate(read, accountId, template, templateVersion).catch(missing)
+  if (template !== '')
+    await findTemplate(read, accountId, template, templateVersion).catch(
+      missing('noTemplate', template),
+    )
   const mailbox = parseMailbox(from)
   const domain = mailbox && (await findSenderDomain(read, accountId, mailbox.domain))
-  if (mailbox === undefined) say('from: expected "email@domain" or "Name <email@domain>"')
-  else if (domain?.status !== 'verified') {
-    say(`The sending domain ${mailbox.domain} is not verified for this account`)
+  if (mailbox === undefined) {
+    const says = 'expected "email@domain" or "Name <email@domain>"'
+    faults.push({ key, error: `from: ${says}`, is: { place: ['from'], says } })
+  } else if (domain?.status !== 'verified') {
+    const error = `The sending domain ${mailbox.domain} is not verified for this account`
+    faults.push(coded(key, 'unverified', error, mailbox.domain))
   }
   if (topicId !== undefined) {
-    await findTopic(read, accountId, topicId.toLowerCase()).catch(missing)
+    await findTopic(read, accountId, topicId.toLowerCase()).catch(missing('noTopic', topicId))
   }
+  return faults
 }

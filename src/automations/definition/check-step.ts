@@ -26,6 +26,7 @@ import {
   type StepType,
   stepKey,
 } from './definition.js'
+import type { StepFaultCode } from './fault.js'
 import { pathFault, RuleTree } from './rule-tree.js'
 
 // Ten years: as good as never again, for which there is "once".
@@ -63,7 +64,7 @@ export const EventName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
   (name) => eventNameForm.test(name) || ownEvents.some((own) => own === name),
 )
-/** The same of what begins runs, which may be a date. */
+/** The name of an event that begins runs; a date may be in its place. */
 const TriggerName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}, ${dateEvent}`,
   (name) => name === dateEvent || EventName.is(name),
@@ -99,16 +100,32 @@ const duration = (longestMs: number, longest: string) =>
  * Values, or paths of the fields that have them. Variables of a step are stored with every mail that it makes, so
  * their size counts a million times.
  */
-const values = (expected: string, faultOf: (name: string, item: unknown) => string | undefined) =>
+const values = (
+  expected: string,
+  faultOf: (name: string, item: unknown) => ValueFault | undefined,
+) =>
   define<Record<string, Json | Variable>>('values', (value, { path }) => {
     if (!isJsonObject(value) || jsonBytes(value) > limits.contactMetadataBytes) {
       return `Expected ${expected} of at most ${limits.contactMetadataBytes} bytes as JSON`
     }
     return Object.entries(value).flatMap(([key, item]) => {
-      const message = faultOf(key, item) ?? (isVariable(item) && pathFault(item.var))
-      return message ? [{ path: [...path, key], value: item, message }] : []
+      const fault = faultOf(key, item) ?? (isVariable(item) ? fieldFault(item.var) : undefined)
+      return fault === undefined ? [] : [{ path: [...path, key], value: item, ...fault }]
     })
   })
+
+/** What is wrong with one of the values, and which fault it is. */
+interface ValueFault {
+  message: string
+  code: StepFaultCode
+  name?: string
+}
+
+/** What is wrong with the path of a field in the place of a value. */
+const fieldFault = (path: string): ValueFault | undefined => {
+  const message = pathFault(path)
+  return message === undefined ? undefined : { message, code: 'noField' }
+}
 
 // Whatever a contact's metadata may have, such as columns of imports: "Size (cm)".
 const valueName = /^\P{Cc}{1,100}$/u
@@ -118,31 +135,34 @@ const isLiquid = (value: unknown) => typeof value === 'string' && /\{[{%]/.test(
 const noLiquid =
   'Nothing is filled in inside a text: expected one without {{ and {%, or { "var": the path of a field }'
 
-const namedFault = (name: string, item: unknown): string | undefined => {
-  if (!valueName.test(name)) {
-    return name === ''
-      ? 'Expected a name with its value'
-      : 'Expected a name of 1 to 100 characters without control characters'
+const namedFault = (name: string, item: unknown): ValueFault | undefined => {
+  if (name === '') {
+    const [line] = String(item).split('\n')
+    return { message: 'Expected a name with its value', code: 'strayLine', name: line ?? '' }
   }
-  return isLiquid(item) ? noLiquid : undefined
+  if (!valueName.test(name)) {
+    const message = 'Expected a name of 1 to 100 characters without control characters'
+    return { message, code: 'badName' }
+  }
+  return isLiquid(item) ? { message: noLiquid, code: 'noField' } : undefined
 }
 
 /** Null clears the name; a variable in its place is judged when its value is known. */
 const Name = define<string | null | Variable>('name', (value) => {
-  if (isVariable(value)) return pathFault(value.var) ?? true
+  if (isVariable(value)) return fieldFault(value.var) ?? true
   const isName =
     typeof value === 'string' &&
     value.length <= limits.nameLength &&
     value.isWellFormed() &&
     !/\p{Cc}/u.test(value)
-  if (isName && isLiquid(value)) return noLiquid
+  if (isName && isLiquid(value)) return { message: noLiquid, code: 'noField' }
   const expected = `null or a name of at most ${limits.nameLength} characters without control characters`
   return value === null || isName || `Expected ${expected}`
 })
 
 /**
- * Whether a contact may go through again: after the last run has ended (the default), never, or so
- * long after the last beginning.
+ * Whether a contact may go through again: after the last run has ended (the default), never, or once so much time has
+ * passed since the last beginning.
  */
 const Reentry = rule<'after_end' | 'once' | { after: string }>(
   '"after_end", "once" or { "after": an ISO 8601 duration of at most 3650 days }',
@@ -151,7 +171,8 @@ const Reentry = rule<'after_end' | 'once' | { after: string }>(
 const Again = noOthers(type({ after: duration(maxReentryMs, '3650 days') }))
 
 /**
- * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two branches.
+ * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two
+ * branches.
  */
 const Branches = refine(
   listOf(
@@ -169,7 +190,8 @@ const Branches = refine(
     const keys = new Set(branches.map(({ key }) => key))
     if (keys.size < branches.length) return 'Expected branches of different keys'
     const sum = branches.reduce((sum, { percent }) => sum + percent, 0)
-    return Math.abs(sum - 100) < 1e-6 || 'Expected percents that add up to 100'
+    if (Math.abs(sum - 100) < 1e-6) return true
+    return { message: 'Expected percents that add up to 100', code: 'percents' }
   },
 )
 
@@ -226,7 +248,10 @@ const Mail = type({
   variables: optional(
     values('an object of variables', (name, item) =>
       stepTags.includes(name)
-        ? 'Every template has this name already; choose another'
+        ? ({
+            message: 'Every template has this name already; choose another',
+            code: 'takenName',
+          } as const)
         : namedFault(name, item),
     ),
   ),

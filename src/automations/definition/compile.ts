@@ -16,7 +16,7 @@ export interface CompiledStep {
 
 /** A definition made ready for `walk`: steps by id and key, edges followed. */
 export interface Compiled {
-  /** What makes a split fall differently in another automation: the automation's id. */
+  /** The automation's id: it makes a split fall differently in each automation. */
   seed: string
   trigger: CompiledStep
   byId: ReadonlyMap<number, CompiledStep>

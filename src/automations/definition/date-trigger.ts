@@ -5,7 +5,7 @@ import type { AutomationDefinition, DateOf } from './definition.js'
 import type { RunContact } from './run.js'
 import { zoneOf } from './zone.js'
 
-/** What an automation begins with that names a date in place of an event: nobody can send it, and no step waits for it. */
+/** The event of a trigger that names a date: nobody can send it, and no step waits for it. */
 export const dateEvent = '$contact.date'
 /** The most days before or after the date. */
 export const mostDays = 365
@@ -15,7 +15,7 @@ const usualTime = '09:00'
 /** What is kept of such a trigger. */
 export interface DateRule {
   date: DateOf
-  /** Of contacts who name none. */
+  /** For contacts who name none. */
   timeZone?: string | undefined
 }
 
@@ -55,7 +55,7 @@ export function dateFor(
   return nextOnDay(found.day, { time, days, isYearly: repeat === 'yearly' }, reached)
 }
 
-/** What the event says that begins a run on such a day: the field, what stands in it, and the day of this year. */
+/** What the event that begins a run on such a day says: the field, its value, and the day of this year. */
 export const dateSays = ({ date }: DateRule, contact: RunContact, on: string): JsonObject => {
   const field = dateFieldOf(date)
   return { field, date: contact.metadata[field] ?? null, on }
@@ -71,7 +71,7 @@ export function dateRuleOf({ steps, settings = {} }: AutomationDefinition): Date
   return undefined
 }
 
-/** From now on contacts are looked at for when their date is; as they were before, no year is begun twice. */
+/** Has contacts begin by their date from now on. Where they did so before, no year begins twice. */
 export async function followDates(
   tx: Tx,
   { account_id, id }: { account_id: string; id: string },

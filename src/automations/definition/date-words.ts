@@ -2,7 +2,9 @@ import { counted } from '../../amounts/index.js'
 import { dateFieldOf } from './date-trigger.js'
 import type { DateOf } from './definition.js'
 
-/** When a trigger by date begins, without a full stop: `Each year, 3 days before “birthday”, at 09:00 where they are`. */
+/**
+ * When a trigger by date begins, without a full stop: `Each year, 3 days before “birthday”, at 09:00 where they are`.
+ */
 export function dateWords({
   field,
   days = 0,

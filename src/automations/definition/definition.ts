@@ -13,7 +13,7 @@ export const eventNameForm = /^[A-Za-z0-9_.:-]{1,100}$/
 /** The form of a step's key. It stands in paths such as `waits.KEY.NAME`, so it has no dot. */
 export const stepKey = /^[a-z0-9_-]{1,64}$/
 
-/** Where a time is read: an IANA name, or "contact" (the default), see `zoneOf`. */
+/** In which zone a time is read: an IANA name, or "contact" (the default), see `zoneOf`. */
 interface InZone {
   zone?: string
 }
@@ -124,7 +124,10 @@ export const stepTypes = [
   'exit',
 ] as const satisfies readonly (keyof StepConfigs)[]
 export type StepType = (typeof stepTypes)[number]
-/** The step of a type, with the config that belongs to it. `name`: what people call it; runs, rules and moves know it by its key. */
+/**
+ * The step of a type, with the config that belongs to it. `name`: what people call it; runs, rules and moves know it by
+ * its key.
+ */
 export type StepOf<T extends StepType> = T extends StepType
   ? { key: string; type: T; config: StepConfigs[T]; name?: string }
   : never
@@ -146,7 +149,7 @@ export interface Connection {
   from: string
   to: string
   type: EdgeType
-  /** Of a connection of type `branch` the key of the split's branch. */
+  /** The key of the split's branch, for a connection of type `branch`. */
   branch?: string
 }
 
@@ -160,7 +163,7 @@ export interface ExitRule {
 export interface AutomationSettings {
   /** Events that end a run wherever it is. */
   exitOn?: ExitRule[]
-  /** The event for which the run is there: it ends with it, or goes on at the step `to`. */
+  /** The event that is the aim of a run: it ends the run, or moves it to the step `to`. */
   goal?: ExitRule & { to?: string }
   /** An IANA name, for contacts who have none of their own; UTC by default. */
   timeZone?: string
@@ -181,14 +184,14 @@ export interface AutomationDefinition {
 
 // The longest that a run waits for anything.
 export const maxWaitMs = 90 * dayMs
-/** What a wait for an event has that names no timeout. */
+/** The timeout of a wait for an event that names none. */
 export const usualTimeout = 'P90D'
 
 // The bounds of automations.md §3.8: what one account's automations may cost the others.
 export const limits = {
   steps: 100,
   definitionBytes: 256 * 1024,
-  /** One of 256 KiB can have 100,000; how many there are is in the message. */
+  /** A definition of 256 KiB can have 100,000 faults; the message says how many there are. */
   faultsTold: 200,
   /** Steps that one walk takes before it lets others have their turn. */
   stepsPerWalk: 100,
@@ -197,7 +200,7 @@ export const limits = {
   runAgeMs: 400 * dayMs,
   startsPerHour: 20,
   eventAgeMs: dayMs,
-  /** Mails of automations that set each other off by what they bring about, in a row. */
+  /** Mails in a row of automations that set each other off. */
   depth: 5,
   historyEntries: 200,
   contactMetadataBytes: 16 * 1024,

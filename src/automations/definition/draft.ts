@@ -15,8 +15,9 @@ import { type LiquidDeps, subjectFaults } from './subject-faults.js'
 import { validate } from './validate.js'
 
 /*
- * What is written in pages is kept whatever is wrong with it, and the version goes on as it is: a draft. One that is right
- * becomes the version at once while nothing starts the automation; else when somebody puts it in force.
+ * A draft is what somebody writes in pages. It is kept whatever is wrong with it, and the version goes on as it is.
+ * While nothing starts the automation, a draft without faults becomes the version at once; otherwise it does when
+ * somebody puts it in force.
  */
 
 /** An automation as it is being written. */
@@ -24,7 +25,7 @@ export interface WrittenAutomation {
   name: string
   /** Need not be valid where it is a draft. */
   definition: AutomationDefinition
-  /** Good for one change: another one has another. */
+  /** Good for one change: each change makes another revision. */
   revision: string
   /** Whether there is a draft beside the version. */
   isDraft: boolean
@@ -74,13 +75,13 @@ const draftOf = (read: Read, { id, account_id: accountId }: Automation) =>
     .where('account_id', '=', accountId)
     .executeTakeFirst()
 
-/** What the API changes meanwhile has another one, too. */
+/** A change by the API makes another revision, too. */
 const revisionOf = ({ version, updated_at }: Automation, draft: DraftRow | undefined): string =>
   `${version}.${updated_at}.${draft?.revision ?? 0}`
 
 /**
- * Keeps what somebody has written over `revision`; throws a 409 where somebody else has changed it since. Of an
- * automation that nothing starts it is the version from then on, where nothing is wrong with it.
+ * Keeps what somebody has written over `revision`; throws a 409 where somebody else has changed it since. It becomes
+ * the version where nothing starts the automation and nothing is wrong with it.
  */
 export async function keepWritten(
   { store, clock, renderer }: AutomationDeps & LiquidDeps,
@@ -107,7 +108,8 @@ export async function keepWritten(
 }
 
 /**
- * Keeps what is being written as a draft, whatever is in it, and answers its revision. Throws a 409 where somebody else has changed it since `revision`.
+ * Keeps what is being written as a draft, whatever is in it, and answers its revision. Throws a 409 where somebody else
+ * has changed it since `revision`.
  */
 export async function keepTyped(
   { store, clock }: Pick<AutomationDeps, 'store' | 'clock'>,
@@ -145,7 +147,7 @@ export async function putDraft(
     .execute()
 }
 
-/** What is written takes the place of the version, or is the next one where runs have begun in that. */
+/** What is written replaces the version, or becomes the next one where runs have begun in the version. */
 export async function becomeVersion(
   tx: Tx,
   automation: Automation,

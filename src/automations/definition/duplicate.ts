@@ -12,8 +12,9 @@ import { putDraft, readWritten } from './draft.js'
 import { createAutomation } from './edit.js'
 
 /**
- * A disabled automation with the steps and settings of another, as they are now, whatever state that one is in. Where there is a
- * draft beside them, `withDraft` copies that too: it is what pages show, and what they turn on. Throws as `createAutomation` does.
+ * A disabled automation with the steps and settings of another, as they are now, whatever state that one is in. Where
+ * there is a draft beside them, `withDraft` copies that too: pages show it and turn it on. Throws as
+ * `createAutomation` does.
  */
 export async function duplicateAutomation(
   deps: AutomationDeps & { plans?: Pick<Plans, 'ceilings'> },

@@ -16,7 +16,7 @@ import {
   type WrittenAlongside,
 } from './automation.js'
 import { type AutomationDefinition, limits } from './definition.js'
-import type { StepFault } from './graph.js'
+import { type StepFault, toldFaults } from './fault.js'
 import { validate } from './validate.js'
 
 /** An automation as a client gives it: what is unknown is judged by `validate`. */
@@ -79,23 +79,33 @@ export function definitionIn(given: object): AutomationDefinition {
   return definition
 }
 
+/** A 422 that has what is wrong with a definition, for pages too. */
+export class InvalidAutomation extends ApiError {
+  readonly faults: readonly StepFault[]
+
+  constructor(message: string, faults: readonly StepFault[]) {
+    const fields = { errors: toldFaults(faults.slice(0, limits.faultsTold)) }
+    super('validation_error', message, { status: 422, fields })
+    this.faults = faults.slice(0, limits.faultsTold)
+  }
+}
+
 /** A 422 that names what is wrong with a definition. */
 export function invalidAutomation(errors: readonly StepFault[]): ApiError {
   const [first] = errors
   const where = first?.key == null ? '' : `step "${first.key}": `
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   const message = `The automation is not valid: ${where}${first?.error}${more}`
-  const fields = { errors: errors.slice(0, limits.faultsTold) }
-  return new ApiError('validation_error', message, { status: 422, fields })
+  return new InvalidAutomation(message, errors)
 }
 
 /** What is to be changed; the rest stays. */
 export type AutomationChanges = Partial<NewAutomation>
 
 /**
- * Changes what is given; steps and connections wholly. Of a version that was ever enabled the change
- * makes a new one, so that runs go on as they began. Throws a 422 while it is enabled, a 409 for an
- * archived one.
+ * Changes what is given; steps and connections are replaced whole. A change to a version that was ever enabled makes a
+ * new version, so that runs go on as they began. Throws a 422 while the automation is enabled, a 409 where it is
+ * archived.
  */
 export async function editAutomation(
   { store, clock }: AutomationDeps,
@@ -117,7 +127,7 @@ export async function editAutomation(
     if (hasChanges) {
       const { definition, frozenAt } = await readDefinition(tx, automation.id, version)
       const next = definitionIn({
-        // Fields that are none too, which are refused by their names.
+        // Unknown fields too: they are refused by their names.
         ...changes,
         steps: changes.steps ?? definition.steps,
         connections: changes.connections ?? definition.connections,
@@ -136,8 +146,8 @@ export async function editAutomation(
 }
 
 /**
- * A version that was never enabled is replaced; one that was is frozen, and the caller has made the
- * number of the next (interface.md: enabling freezes the current version).
+ * Replaces a version that was never enabled. A version that was enabled is frozen, and the caller has made the number
+ * of the next (interface.md: enabling freezes the current version).
  */
 export async function putVersion(
   tx: Tx,

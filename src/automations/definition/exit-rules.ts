@@ -9,9 +9,9 @@ export function listensTo({ settings: { exitOn = [], goal } }: Compiled): string
 }
 
 /**
- * What an event does to a run wherever it is, by the automation's exit rules and its goal; undefined
- * for nothing. It comes before the wait in which the run may be parked. After `goal` the run goes on
- * at that step, not begun: keep `heard` with it, since a goal moves a run only once.
+ * What an event does to a run wherever it is, by the automation's exit rules and its goal; undefined for nothing. This
+ * comes before the wait in which the run may be parked. After `goal` the run goes on at that step, which is not begun.
+ * Keep `heard` with the run, since a goal moves a run only once.
  */
 export function hears(
   { settings: { exitOn = [], goal }, byKey }: Compiled,

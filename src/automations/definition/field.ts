@@ -7,7 +7,7 @@ import type { Engagement, RunContact, StoredEvent } from './run.js'
 export interface Facts {
   contact: RunContact | undefined
   trigger: StoredEvent | undefined
-  /** The one that is being looked at, or that the run heard last. */
+  /** The event that is being looked at, or the last one that the run heard. */
   event: StoredEvent | undefined
   waits: readonly { key: string; event: StoredEvent }[]
   mail(stepKey: string): Engagement | undefined
@@ -48,7 +48,7 @@ export function fieldOf(facts: Facts, path: string): Json | undefined {
   return undefined
 }
 
-/** A value as it is given, or as the field says that it names. */
+/** A value as it is given; for a variable, the value of the field that it names. */
 export function resolve(facts: Facts, value: Json | Variable): Json | undefined {
   return isVariable(value) ? fieldOf(facts, value.var) : value
 }

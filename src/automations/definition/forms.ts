@@ -2,11 +2,11 @@ import { listForms, type SignupForm } from '../../forms/index.js'
 import { comparisonsOf, type Rule } from '../../rules/index.js'
 import type { Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
-import type { StepFault } from './graph.js'
+import { coded, type StepFault } from './fault.js'
 
 const confirmed = '$form.confirmed'
 
-/** The forms that rules for a confirmation name and the account has not, each with its place. */
+/** The forms that rules for a confirmation name and the account does not have, each with its place. */
 export async function formFaults(
   read: Read,
   accountId: string,
@@ -15,7 +15,7 @@ export async function formFaults(
   const named = await namedForms(read, accountId, definition)
   return named
     .filter(({ form }) => form === undefined)
-    .map(({ key, place, id }) => ({ key, error: `${place}: the account has no form ${id}` }))
+    .map(({ key, place, id }) => coded(key, 'noForm', `${place}: the account has no form ${id}`))
 }
 
 /** The forms of steps by which nobody, or not everybody, confirms anything. */
@@ -26,8 +26,8 @@ export async function formWarnings(
 ): Promise<StepFault[]> {
   const named = await namedForms(read, accountId, definition)
   return named.flatMap(({ key, form }) => {
-    const error = form && warningOf(form)
-    return error === undefined ? [] : [{ key, error }]
+    const warning = form && warningOf(key, form)
+    return warning === undefined ? [] : [warning]
   })
 }
 
@@ -39,12 +39,17 @@ async function namedForms(read: Read, accountId: string, definition: AutomationD
   return named.map((one) => Object.assign({ form: forms.get(one.id) }, one))
 }
 
-function warningOf({ name, archivedAt, settings }: SignupForm): string | undefined {
+function warningOf(
+  key: string | null,
+  { name, archivedAt, settings }: SignupForm,
+): StepFault | undefined {
   if (archivedAt !== null) {
-    return `The form “${name}” is archived: only who has its mail already can confirm it`
+    const error = `The form “${name}” is archived: only who has its mail already can confirm it`
+    return { key, error }
   }
   if (settings.doubleOptIn) return undefined
-  return `The form “${name}” asks strangers for no confirmation: they confirm nothing, and join its lists at once. Begin with "$list.joined" to meet them too`
+  const error = `The form “${name}” asks strangers for no confirmation: they confirm nothing, and join its lists at once. Begin with "$list.joined" to meet them too`
+  return coded(key, 'noConfirmation', error, name)
 }
 
 /** Where a definition names forms: in the filters of what hears a confirmation. */

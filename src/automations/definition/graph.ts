@@ -7,17 +7,11 @@ import {
   type StepDefinition,
   usualTimeout,
 } from './definition.js'
+import { coded, type StepFault } from './fault.js'
 
 /** A client's text in a message: as much as helps to find it. */
 export const shown = (text: string): string =>
   JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text).slice(1, -1)
-
-/** What is wrong with a definition, at the step where an editor shows it. */
-export interface StepFault {
-  /** The step's key; null for what belongs to no step. */
-  key: string | null
-  error: string
-}
 
 // A loop may come round once a minute, and not faster.
 const shortestMs = 60_000
@@ -42,7 +36,7 @@ export const edgesOf: Record<StepDefinition['type'], readonly EdgeType[]> = {
 export function checkGraph(definition: AutomationDefinition): StepFault[] {
   const { steps, connections } = definition
   const faults = [...edgeFaults(steps, connections), ...triggerFaults(steps, connections)]
-  // What follows is about a graph; as long as its edges are wrong, it would repeat them.
+  // The checks below read the whole graph; while its edges are wrong, they would repeat the same faults.
   if (faults.length > 0) return faults
   return [...unreachable(definition), ...spinning(steps, connections)]
 }
@@ -90,12 +84,12 @@ function edgeFaults(steps: StepDefinition[], connections: Connection[]): StepFau
   return faults
 }
 
-/** Exactly one, and nothing leads to it: a run begins once. */
+/** There is exactly one trigger, and nothing leads to it: a run begins once. */
 function triggerFaults(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const [first, ...others] = steps.filter((step) => step.type === 'trigger')
   if (first === undefined)
-    return [{ key: null, error: 'The automation has no trigger step: add one' }]
-  const faults = others.map(({ key }) => ({
+    return [coded(null, 'noTrigger', 'The automation has no trigger step: add one')]
+  const faults: StepFault[] = others.map(({ key }) => ({
     key,
     error: `An automation has one trigger step, and this one has a trigger already: "${first.key}"`,
   }))
@@ -103,7 +97,7 @@ function triggerFaults(steps: StepDefinition[], connections: Connection[]): Step
     faults.push({ key: first.key, error: 'No connection may lead to the trigger' })
   }
   if (!connections.some(({ from }) => from === first.key)) {
-    faults.push({ key: first.key, error: 'The trigger is not connected to any step' })
+    faults.push(coded(first.key, 'nothingFollows', 'The trigger is not connected to any step'))
   }
   return faults
 }
@@ -120,12 +114,12 @@ function unreachable({ steps, connections, settings }: AutomationDefinition): St
   )
   return steps
     .filter(({ key }) => !found.has(key))
-    .map(({ key }) => ({ key, error: 'No connections lead from the trigger to this step' }))
+    .map(({ key }) => coded(key, 'unreached', 'No connections lead from the trigger to this step'))
 }
 
 /**
- * Loops that a run could go round without time passing, or an event being used up. A wait is left at
- * once only by an event, of which each is heard once.
+ * Loops that a run could go round while no time passes and no event is used up. Only an event takes a run out of a wait
+ * at once, and each event is heard once.
  */
 function spinning(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const byKey = new Map(steps.map((step) => [step.key, step]))
@@ -135,9 +129,10 @@ function spinning(steps: StepDefinition[], connections: Connection[]): StepFault
   })
   const quick = successors(steps, atOnce)
   const inLoop = steps.filter(({ key }) => reached(quick, quick.get(key) ?? []).has(key))
-  const named = inLoop.map(({ key }) => `"${key}"`).join(', ')
+  const keys = inLoop.map(({ key }) => key)
+  const named = keys.map((key) => `"${key}"`).join(', ')
   const error = `A loop (${named}) needs a delay or a timeout of at least a minute, or a wait for an event`
-  return inLoop.map(({ key }) => ({ key, error }))
+  return keys.map((key) => coded(key, 'loop', error, ...keys))
 }
 
 /**

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { contains, type Read } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
-import type { StepFault } from './graph.js'
+import type { StepFault } from './fault.js'
 import { templateWarnings } from './warn.js'
 
 /** The versions of an account's automations that events start, and those of live runs. */
@@ -88,9 +88,9 @@ export interface TemplateUse {
 }
 
 /**
- * The automations whose next mails are made of the newest version of a template: those that are enabled or
- * have live runs, and do not pin an older one (automations.md, O13). With `version`: what it will be once
- * the newest is as that one.
+ * The automations whose next mails are made of the newest version of a template: those that are enabled or have live
+ * runs, and do not pin an older one (automations.md, O13). With `version`: what it means for them once the newest is
+ * like that one.
  */
 export async function templateUses(
   read: Read,
@@ -113,7 +113,7 @@ export async function templateUses(
       const concerns = sends.some(({ key }) => key === warning.key)
       const { key, error } = warning
       const isSaid = use.warnings.some((said) => said.key === key && said.error === error)
-      if (concerns && !isSaid) use.warnings.push(warning)
+      if (concerns && !isSaid) use.warnings.push({ key, error })
     }
   }
   return [...uses.values()]
@@ -126,13 +126,16 @@ export interface TemplatePlan {
   as: 'off' | 'draft'
 }
 
-/** The automations that are written with a template and do not send it yet: nothing starts them, or it is in their draft alone. */
+/**
+ * The automations that are written with a template and do not send it yet: nothing starts them, or only their draft
+ * names it.
+ */
 export async function templatePlans(
   read: Read,
   accountId: string,
   slug: string,
 ): Promise<TemplatePlan[]> {
-  // What cannot name it is not read: a definition may have 256 KiB.
+  // A definition that cannot name the template is not read: it may have 256 KiB.
   const naming = JSON.stringify(slug)
   const written = await read
     .selectFrom('automations')

@@ -58,10 +58,23 @@ export {
   type WrittenAutomation,
 } from './draft.js'
 export { duplicateAutomation } from './duplicate.js'
-export { createAutomation, definitionIn, editAutomation, invalidAutomation } from './edit.js'
+export {
+  createAutomation,
+  definitionIn,
+  editAutomation,
+  InvalidAutomation,
+  invalidAutomation,
+} from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
+export {
+  type FaultPart,
+  faultCodes,
+  type StepFault,
+  type StepFaultCode,
+  toldFaults,
+} from './fault.js'
 export { type Facts, resolve, shownContact } from './field.js'
-export { type StepFault, stepsBefore } from './graph.js'
+export { stepsBefore } from './graph.js'
 export {
   type DomainUse,
   domainUses,

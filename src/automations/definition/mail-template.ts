@@ -23,7 +23,7 @@ export interface MailTemplate {
   template: Template
   /** Liquid: the step's own, or the template's. */
   subject: string
-  /** Undefined: it takes the engine. */
+  /** Undefined: only the engine can fill it in. */
   pieces: { subject: MergePiece[]; tags: MergeTag[] } | undefined
 }
 
@@ -72,8 +72,8 @@ function taken(template: Template, subject: string): MailTemplate {
 }
 
 /**
- * Fills in what is plain merging, and looks whether all of it can be: what is missing is said at the
- * step and not when the mail leaves. Undefined: it takes the engine (`render`).
+ * Fills in a template of plain variables. It tells a missing variable at the step, and not when the mail leaves.
+ * Undefined: the template needs the engine (`render`).
  */
 export function fillIn(
   { subject, pieces }: MailTemplate,
@@ -140,7 +140,7 @@ function checked(
   return { subject: line, merged }
 }
 
-/** What the tags name, of all that is known, and no more: a million mails keep it until they have left. */
+/** Only the variables that the tags name: a million mails keep them until they have left. */
 function usedOf(tags: readonly MergeTag[], variables: JsonObject): string {
   const used = Object.create(null) as Record<string, unknown>
   for (const { path } of tags) {
@@ -172,7 +172,7 @@ function at(path: readonly string[], variables: JsonObject): unknown {
   return value
 }
 
-// Liquid takes null for what is there and empty, as a contact without a first name has it.
+// For Liquid null is there and empty: a contact without a first name has null.
 const isThere = (path: readonly string[], variables: JsonObject) =>
   at(path, variables) !== undefined
 

@@ -2,8 +2,8 @@ import type { AutomationDefinition, Connection, EdgeType, StepDefinition } from 
 import { edgesOf } from './graph.js'
 
 /*
- * A definition as people read and write it: lists of steps, one below the other. A step with several ways out has a list
- * a way; a way that comes to the end of its list goes on with what stands below the step.
+ * A definition as people read and write it: lists of steps, one below the other. A step with several ways out has one
+ * list for each way; a way that comes to the end of its list goes on with the step below.
  */
 
 /** A step in its list, with a list for each of its ways where it has several. */
@@ -19,7 +19,7 @@ export interface OutlineWay {
   items: OutlineItem[]
 }
 
-/** A step; where the flow goes on at a step that stands elsewhere; or that it ends here, though something stands below. */
+/** A step; where the flow goes on at a step that stands elsewhere; or that it ends here, though a step stands below. */
 export type OutlineItem = OutlineStep | { to: string } | { end: true }
 
 /** The first list begins with the trigger; others are of steps to which nothing leads but a goal. */
@@ -28,7 +28,9 @@ export type Outline = OutlineItem[][]
 export const isOutlineStep = (item: OutlineItem | undefined): item is OutlineStep =>
   item !== undefined && 'step' in item
 
-/** All steps of an outline, from above to below: those of a way after the step that it leaves, one way after the other. */
+/**
+ * All steps of an outline, from above to below: those of a way after the step that it leaves, one way after the other.
+ */
 export const stepsInOrder = (outline: Outline): StepDefinition[] =>
   outline.flatMap((items) =>
     items.flatMap((item) =>
@@ -81,7 +83,7 @@ export function outlineOf({ steps, connections }: Graph): Outline {
     return items
   }
 
-  // Asked for at each step that has ways, of all that stand below it.
+  // Each step that has ways asks for this, for all steps below it.
   const following = new Map<string, readonly string[]>()
   const successors = (step: StepDefinition): readonly string[] => {
     const known = following.get(step.key)
@@ -93,11 +95,11 @@ export function outlineOf({ steps, connections }: Graph): Outline {
     return found
   }
 
-  /** The steps to which a flow may come from one, the nearest first, none that stands somewhere already. */
+  /** The steps that a flow may reach from `start`, the nearest first, without those that already stand somewhere. */
   const ahead = (start: string, stop: string | undefined): string[] => {
     const found = new Set<string>()
     const open = [start]
-    // An array's iterator takes what is added to it, too.
+    // The loop also visits what is added to the array meanwhile.
     for (const key of open) {
       const step = byKey.get(key)
       if (step === undefined || key === stop || placed.has(key) || found.has(key)) continue
@@ -155,7 +157,7 @@ export function graphOf(outline: Outline): { steps: StepDefinition[]; connection
   return { steps, connections: connections.filter(({ to }) => keys.has(to)) }
 }
 
-/** The step with which a list begins; what stands below, where it is empty. */
+/** The step with which a list begins; where the list is empty, the step below it. */
 function beginning([first]: OutlineItem[], below: string | undefined): string | undefined {
   if (first === undefined) return below
   if ('to' in first) return first.to

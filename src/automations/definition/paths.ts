@@ -1,7 +1,8 @@
 import type { Json } from '../../json/index.js'
 import { isVariable, type Rule, type Variable } from '../../rules/index.js'
 import type { AutomationDefinition, StepDefinition } from './definition.js'
-import { type StepFault, stepsBefore } from './graph.js'
+import { coded, type StepFault, type StepFaultCode } from './fault.js'
+import { stepsBefore } from './graph.js'
 
 /**
  * Whether each field that a step reads can exist where the step stands: what a wait has received
@@ -16,7 +17,9 @@ export function checkPaths(definition: AutomationDefinition): StepFault[] {
   const check = (key: string | null, paths: string[], possible: ReadonlySet<string>) => {
     for (const path of new Set(paths)) {
       const fault = misplaced(path, possible, types)
-      if (fault !== undefined) faults.push({ key, error: `field "${path}": ${fault}` })
+      if (fault === undefined) continue
+      const error = `field "${path}": ${fault.says}`
+      faults.push(coded(key, fault.code, error, fault.of))
     }
   }
   for (const step of steps) check(step.key, pathsOf(step), before.get(step.key) ?? all)
@@ -67,9 +70,13 @@ function misplaced(
   path: string,
   possible: ReadonlySet<string>,
   types: ReadonlyMap<string, StepDefinition['type']>,
-): string | undefined {
+): { code: StepFaultCode; says: string; of: string } | undefined {
   const [root, key = ''] = path.split('.')
   if (root !== 'waits' && root !== 'email') return undefined
-  if (types.get(key) !== sources[root]) return `"${key}" is not a ${sources[root]} step`
-  return possible.has(key) ? undefined : `no connections lead from "${key}" to this step`
+  if (types.get(key) !== sources[root]) {
+    const code = root === 'email' ? 'noMailStep' : 'noWaitStep'
+    return { code, says: `"${key}" is not a ${sources[root]} step`, of: key }
+  }
+  if (possible.has(key)) return undefined
+  return { code: 'notBefore', says: `no connections lead from "${key}" to this step`, of: key }
 }

@@ -27,8 +27,8 @@ export function placeIn(filter: Rule | undefined): string {
 }
 
 /**
- * What the event that begins an automation says of the list, segment or form that it begins with, as the appliance would
- * say it; nothing of other events. Where any will do it is one of `among`.
+ * What the event that begins an automation says of its list, segment or form, as the appliance would say it; nothing
+ * for other events. Where any list, segment or form will do, it names one of `among`.
  */
 export function beginningPlace(
   { steps }: AutomationDefinition,

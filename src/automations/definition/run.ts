@@ -25,7 +25,7 @@ export interface RunContact {
   phone: string | null
   metadata: JsonObject
   createdAt: number
-  /** What they are to the segments and campaigns that rules ask for, by the field; undefined: none does. */
+  /** What rules ask about segments and campaigns, answered for this contact by the field; undefined: no rule asks. */
   audience?: Readonly<Record<string, Json>>
 }
 
@@ -44,7 +44,7 @@ export interface Engagement {
   bounced: boolean
 }
 
-/** Why a run cannot go on now: `suspended` stops every step, the others mails alone. */
+/** Why a run cannot go on now: `suspended` stops every step, the other reasons stop mails alone. */
 export const blockedReasons = [
   ...(['suspended', 'quota', 'paused', 'domain', 'plan', 'queue_full', 'window', 'cap'] as const),
 ] as const
@@ -71,8 +71,8 @@ export interface RunState {
   /** Where the run is: the step that comes next, or the one in which it waits. */
   stepId: number
   /**
-   * When it came to a delay or a wait in which it still is; null when the step is not begun: at the
-   * start, after `blocked` and `continue`, and when a goal has moved it.
+   * When the run came to the delay or wait in which it still is; null while the step is not begun: at the start, after
+   * `blocked` and `continue`, and when a goal has moved the run.
    */
   enteredAt: number | null
   /** When the delay or the timeout is over, as `park` said. */
@@ -80,9 +80,9 @@ export interface RunState {
   /** The event by which ingest ended the wait (`wakes` said so); null if there was none. */
   wokenBy: StoredEvent | null
   /**
-   * By event name the latest one that a wait took: each satisfies at most one, and before the first
-   * they count from the trigger on. Under `@<step key>` where a wait with `since: "step"` began to
-   * listen, under `@goal` the event that reached the goal (neither is the name of an event).
+   * By event name, the latest event that a wait took: each event satisfies at most one wait, and before the first one
+   * events count from the trigger on. `@<step key>` says where a wait with `since: "step"` began to listen, `@goal`
+   * which event reached the goal (neither is the name of an event).
    */
   heard: Readonly<Record<string, number>>
   /** What waits have received, one for each wait's key, the latest last. */
@@ -127,7 +127,7 @@ const departures: Record<SuppressionReason, Departure> = {
 
 /**
  * What the suppression of an address means for its contact's runs; the gravest reason counts. The simulator's
- * suppressed address is one, as when mail is made: a run would come to its send step for ever.
+ * suppressed address counts too, as when mail is made: otherwise a run would come to its send step for ever.
  */
 export function departureOf(
   reasons: ReadonlyMap<string, ReadonlySet<SuppressionReason>>,
@@ -140,8 +140,8 @@ export function departureOf(
 }
 
 /**
- * A run's history with more entries, at most 200 in all: the first half stays as it is, and of what
- * follows the oldest are cut. A mark (`stepId` 0, `cut:<n>`) stands in their place.
+ * A run's history with more entries, at most 200 in all: the first half stays as it is, and the oldest entries after it
+ * are cut. A mark (`stepId` 0, `cut:<n>`) stands in their place.
  */
 export function appended(
   history: readonly HistoryEntry[],

@@ -12,14 +12,14 @@ import {
   stepKey,
   stepTypes,
 } from './definition.js'
-import type { StepFault } from './graph.js'
+import type { StepFault } from './fault.js'
 
 /*
- * A draft is kept whatever is wrong with it, but its parts have the types that pages count on: a step is one, and a text in it
- * is a text. What they say is judged by `validate`.
+ * A draft is kept whatever is wrong with it, but its parts have the types that pages count on: each step is a step, and
+ * each text in it is a text. `validate` judges what they say.
  */
 
-/** A step whose fields have such types, others made fit; undefined for what is none. */
+/** A step whose fields have these types, with the wrong ones made fit; undefined for what is no step. */
 export function soundStep(given: unknown): StepDefinition | undefined {
   if (!isJsonObject(given)) return undefined
   const { key, name, type } = given
@@ -103,7 +103,7 @@ const Settings = type({
 })
 const Edge = type({ from: string(), to: string(), type: enums(edgeTypes) })
 
-/** What is given as a draft, or why it is none: a fault of types, not of what is said. */
+/** The draft that is given, or why it is none: only types are judged, not what it says. */
 export function draftIn({
   steps,
   connections,

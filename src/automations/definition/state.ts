@@ -31,9 +31,8 @@ const maxEnabled = 200
 const maxPerEvent = 50
 
 /**
- * Lets events start runs, in the version as it is now, which never changes from then on. Throws a 422
- * when a step names what is not there, a 402 for marketing mail without a plan. Enabled already, it
- * changes nothing.
+ * Lets events start runs, in the version as it is now, which never changes from then on. Throws a 422 when a step names
+ * what is not there, a 402 for marketing mail without a plan. Changes nothing where the automation is enabled already.
  */
 export async function enableAutomation(
   { store, clock, renderer }: AutomationDeps & LiquidDeps,
@@ -81,8 +80,8 @@ async function letStart(
 }
 
 /**
- * Puts in force what is written over `revision`: the draft is the version from then on, and whoever enters from now on
- * enters that; runs stay in theirs. Throws as enabling does, and a 409 where somebody has changed it since.
+ * Puts in force what is written over `revision`: the draft becomes the version, and whoever enters from now on enters
+ * it; runs stay in theirs. Throws as enabling does, and a 409 where somebody has changed it since.
  */
 export async function putInForce(
   { store, clock, renderer }: AutomationDeps & LiquidDeps,
@@ -94,7 +93,7 @@ export async function putInForce(
   const { accountId } = billing
   const { read } = store
   const latest = await readWritten(read, await findAutomation(read, accountId, id))
-  // What changes until the write has another revision, and is refused for that.
+  // A change before the write makes another revision, and the write is refused for that.
   if (latest.revision === revision) {
     await refuseBrokenSubjects({ renderer }, accountId, latest.definition.steps)
   }
@@ -245,11 +244,11 @@ async function setStatus(tx: Tx, id: string, status: Automation['status'], now: 
     .execute()
 }
 
-// Runs a transaction, which other writes wait for.
+// Runs in a transaction, for which other writes wait.
 const perWrite = 200
 // The rest between two of these, in which others write.
 const restMs = 20
-// What a client waits for; what is left is for `cancelArchived`.
+// A client waits for so many; `cancelArchived` does the rest.
 const atOnce = 5_000
 
 /** Stops it for good; its live runs are cancelled. From now on the engine runs none of them. */
@@ -275,7 +274,7 @@ export async function archiveAutomation(
   return await findAutomation(store.read, accountId, id)
 }
 
-/** What archiving has left to do, one that a stop or a crash cut short included. */
+/** Cancels what archiving has left, also where a stop or a crash cut it short. */
 export async function cancelArchived(deps: AutomationDeps, signal: AbortSignal): Promise<void> {
   for (const { id } of await endingAutomations(deps.store.read, {})) {
     while (!signal.aborted && !(await cancelSlice(deps, id))) {
@@ -289,7 +288,7 @@ const endingAutomations = prepared<object, { id: string }>((db) =>
   db
     .selectFrom('automations')
     .select('id')
-    // Literals, or SQLite does not see that an index has just these.
+    // These are literals: otherwise SQLite does not see that an index has just these rows.
     .where(sql<boolean>`status = 'archived' and running + waiting > 0`),
 )
 
@@ -307,7 +306,7 @@ async function cancelSlice({ store, clock }: AutomationDeps, id: string): Promis
   })
 }
 
-/** Ended with their histories and counted in one write, a slice of them. */
+/** Ends runs with their histories and counts them in one write, a slice at a time. */
 export async function cancelRows(tx: Tx, rows: readonly EndingRow[], reason: string, at: number) {
   const tally = makeRunTally()
   const endings = rows.map((row) => endingOf(row, 'cancelled', reason, at))
@@ -341,7 +340,7 @@ export async function cancelRun(
   })
 }
 
-/** By account as well: a run of another account must look like none (404). */
+/** Looked up by account as well: another account's run must look as if it did not exist (404). */
 async function liveRow(read: Read, accountId: string, id: string): Promise<EndingRow | undefined> {
   return await read
     .selectFrom('automation_live')

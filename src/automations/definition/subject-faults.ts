@@ -1,7 +1,7 @@
 import { mergePieces, type Renderer, readDraft } from '../../templates/index.js'
 import { type AutomationDefinition, limits } from './definition.js'
 import { invalidAutomation } from './edit.js'
-import type { StepFault } from './graph.js'
+import type { StepFault } from './fault.js'
 import { soundStep } from './sound.js'
 import { validate } from './validate.js'
 
@@ -11,8 +11,8 @@ export interface LiquidDeps {
 }
 
 /**
- * What is wrong with the Liquid of the subjects that steps have of their own: that of a template is read when that is saved.
- * Steps that are none are passed over, for `validate` to tell. Throws 503 when the renderer has no room.
+ * What is wrong with the Liquid of the subjects that steps have of their own; a template's subject is read when the
+ * template is saved. What is no step is passed over, for `validate` to tell. Throws 503 when the renderer has no room.
  */
 export async function subjectFaults(
   { renderer }: LiquidDeps,
@@ -25,15 +25,15 @@ export async function subjectFaults(
     const step = soundStep(one)
     if (step?.type !== 'send_email') continue
     const { subject } = step.config
-    // What is only text and names needs no engine.
+    // A subject of plain text and names needs no engine.
     if (subject === undefined || mergePieces(subject) !== undefined) continue
     const { fault } = await readDraft(renderer, accountId, { subject, html: '' })
     if (fault === undefined) continue
     const at = fault.column === undefined ? '' : ` at column ${fault.column}`
-    faults.push({
-      key: step.key,
-      error: `subject: Expected Liquid, but it cannot be read${at}: ${fault.message}`,
-    })
+    const says = `Expected Liquid, but it cannot be read${at}: ${fault.message}`
+    const names = fault.column === undefined ? [] : [String(fault.column)]
+    const is = { code: 'brokenSubject', place: ['subject'], says, names }
+    faults.push({ key: step.key, error: `subject: ${says}`, is })
   }
   return faults
 }

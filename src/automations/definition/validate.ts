@@ -22,7 +22,8 @@ import {
   stepKey,
   stepTypes,
 } from './definition.js'
-import { checkGraph, type StepFault, shown } from './graph.js'
+import { coded, type StepFault } from './fault.js'
+import { checkGraph, shown } from './graph.js'
 import { checkPaths } from './paths.js'
 import { RuleTree } from './rule-tree.js'
 import { stepName } from './step-name.js'
@@ -42,7 +43,8 @@ export function validate(given: unknown): ValidatedDefinition {
   const say = (error: string) => faults.push({ key: null, error })
   const wrong = () => ({ definition: undefined, faults })
   if (jsonBytes(given) > limits.definitionBytes) {
-    say(`The definition may have at most ${limits.definitionBytes} bytes as JSON`)
+    const error = `The definition may have at most ${limits.definitionBytes} bytes as JSON`
+    faults.push(coded(null, 'tooLarge', error))
     return wrong()
   }
   const whole = held(given, Whole, { name: 'definition', key: null, faults })
@@ -66,15 +68,15 @@ export function validate(given: unknown): ValidatedDefinition {
 }
 
 /**
- * The value as it is meant, its optional nulls left out. Of one that does not fit `faults` is told what is wrong, a
- * sentence a field, and it is undefined; `name` is what it is itself called there.
+ * The value as it is meant, without its optional nulls. Undefined for a value that does not fit: `faults` then gets a
+ * sentence for each wrong field, and `name` is what the value itself is called there.
  */
 function held<T>(
   value: unknown,
   struct: Struct<T, unknown>,
   { name, key, faults }: { name: string; key: string | null; faults: StepFault[] },
 ): T | undefined {
-  // Of what nobody is told the reason is not looked for: it takes a hundred times as long.
+  // Beyond the faults that are told, the reason is not looked for: that takes a hundred times as long.
   if (faults.length >= limits.faultsTold && !isSound(value, struct)) {
     faults.push({ key, error: `${name} is wrong` })
     return undefined
@@ -83,12 +85,15 @@ function held<T>(
     return check(value, struct)
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    // What is outermost has no name in what clients send: its fields are named as they stand there.
+    // Clients have no name for the outermost value: its fields are named as they stand there.
     const outer = name === 'config' || name === 'definition' ? '' : name
-    for (const { path, message } of error.issues) {
+    for (const { path, message, reason } of error.parted) {
       const within = path.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('')
       const place = `${outer}${within}`.replace(/^\./, '') || name
-      faults.push({ key, error: `${place}: ${message}` })
+      const { code, name: of, most } = reason ?? {}
+      const names = of === undefined ? [] : [of]
+      const is = { code, place: path, says: message, names, most }
+      faults.push({ key, error: `${place}: ${message}`, is })
     }
     return undefined
   }
@@ -120,7 +125,7 @@ function stepsIn(given: unknown[], faults: StepFault[]): StepDefinition[] {
     if (key !== null && keys.has(key)) faults.push({ key, error: 'Another step has the same key' })
     if (step === undefined) return []
     keys.add(step.key)
-    // Of a step of this type, which TypeScript does not follow.
+    // The struct of this type of step, which TypeScript does not follow.
     const struct = configs[step.type] as Struct<StepDefinition['config'], unknown>
     const config = held(step.config ?? {}, struct, about)
     return config === undefined ? [] : [{ ...step, config } as StepDefinition]
@@ -139,7 +144,7 @@ const Edge = noOthers(
   }),
 )
 
-/** Told at the step that the connection comes from. */
+/** Faults are told at the step that the connection comes from. */
 const connectionsIn = (given: unknown[], faults: StepFault[]): Connection[] =>
   given.flatMap((one, index) => {
     const key = isJsonObject(one) ? keyIn(one.from) : null
@@ -152,7 +157,7 @@ const exitRule = { eventName: EventName, filter: optional(RuleTree) }
 // Few, since each live run listens to every one of them.
 const maxExitRules = 20
 
-/** Every setting is optional; what is not given is the usual. */
+/** Every setting is optional and has a usual value. */
 const Settings = noOthers(
   type({
     exitOn: optional(listOf(noOthers(type(exitRule)), maxExitRules)),
@@ -190,20 +195,21 @@ function settingFaults({ steps, settings = {} }: AutomationDefinition): StepFaul
     const target = steps.find(({ key }) => key === goal.to)
     if (target === undefined || target.type === 'trigger') {
       const what = target === undefined ? 'no step' : 'the trigger'
-      faults.push({ key: null, error: `settings.goal.to: "${shown(goal.to)}" is ${what}` })
+      const says = `"${shown(goal.to)}" is ${what}`
+      const is = { place: ['settings', 'goal', 'to'], says }
+      faults.push({ key: null, error: `settings.goal.to: ${says}`, is })
     }
   }
   if (sendWindow !== undefined && sendWindow.from === sendWindow.to) {
-    faults.push({
-      key: null,
-      error: 'settings.sendWindow: from and to are the same time; expected two different ones',
-    })
+    const says = 'from and to are the same time; expected two different ones'
+    const is = { code: 'sameTimes', place: ['settings', 'sendWindow'], says }
+    faults.push({ key: null, error: `settings.sendWindow: ${says}`, is })
   }
   if (onUnsubscribe !== 'continue') return faults
   for (const step of steps) {
     if (step.type !== 'send_email' || step.config.type === 'transactional') continue
     const error = 'settings.onUnsubscribe is "continue", but this mail is not transactional'
-    faults.push({ key: step.key, error })
+    faults.push(coded(step.key, 'notTransactional', error))
   }
   return faults
 }

@@ -41,8 +41,8 @@ export function makeVersions(): Versions {
 }
 
 /**
- * The version, or undefined where what is stored of it cannot be read: it fails its own runs when they
- * are due, and must not undo the event, or the outcome of a mail, that it would hear of.
+ * The version, or undefined where what is stored of it cannot be read: such a version fails its own runs when they are
+ * due, and must not undo the event, or the outcome of a mail, that it would hear of.
  */
 export async function readableVersion(
   versions: Versions,
@@ -57,10 +57,7 @@ export async function readableVersion(
   }
 }
 
-/**
- * Compiled once and kept (`makeVersions`): a frozen version never changes, and thousands of runs
- * walk through it.
- */
+/** Compiled once and kept (`makeVersions`): a frozen version never changes, and thousands of runs walk through it. */
 async function readVersion(
   read: Read,
   automationId: string,
@@ -96,7 +93,7 @@ export function frozenOf(
   return { automationId, version, compiled, listens, ...needsOf(definition) }
 }
 
-/** What of a definition says which of the above its runs need. */
+/** Which of the fields above the runs of a definition need. */
 function needsOf({ steps, settings = {} }: AutomationDefinition) {
   const waitsFor = steps.flatMap((step) =>
     step.type === 'wait_for_event' ? [step.config.eventName] : [],
@@ -110,7 +107,7 @@ function needsOf({ steps, settings = {} }: AutomationDefinition) {
   return {
     waitsFor: [...new Set(waitsFor)],
     topics: [...new Set(topics)],
-    // Wider than it must be: a text that only looks like such a field costs a query.
+    // This finds more than it must: a text that only looks like such a field costs a query.
     asksOfMail: json.includes('"email.'),
     asks: audienceIn(json),
   }

@@ -1,12 +1,13 @@
 import type { Read } from '../../store/index.js'
 import { isCopyTag, mergeValues, stranger } from '../../templates/index.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
+import { coded, type StepFault } from './fault.js'
 import { formWarnings } from './forms.js'
-import { type StepFault, stepsBefore } from './graph.js'
+import { stepsBefore } from './graph.js'
 import { makeMailTemplates } from './mail-template.js'
 import { pathFault } from './rule-tree.js'
 
-/** All that an author should know of a definition and that is not wrong. */
+/** All that is not wrong with a definition but that its author should know. */
 export const automationWarnings = async (
   read: Read,
   accountId: string,
@@ -24,14 +25,13 @@ function bounceWarnings({ steps }: AutomationDefinition): StepFault[] {
     if (config.eventName !== '$email.bounced') return []
     const effect = type === 'trigger' ? 'starts no run' : "ends the contact's runs"
     const error = `A bounce that suppresses its address ${effect}; "$email.bounced" tells of the others`
-    return [{ key, error: `${error}, such as a full mailbox` }]
+    return [coded(key, 'bounceHears', `${error}, such as a full mailbox`)]
   })
 }
 
 /**
- * What need not be wrong, but will fail when the step runs if it is: variables that the templates of
- * send steps need and that those steps cannot know. Templates that are more than merging tell only
- * when they are rendered.
+ * What will fail when the step runs, though nothing is wrong yet: variables that the templates of send steps need and
+ * that those steps cannot know. Templates that are more than merging tell only when they are rendered.
  */
 export async function templateWarnings(
   read: Read,
@@ -52,7 +52,7 @@ export async function templateWarnings(
   return warningsOf(definition, (send) => needs.get(send) ?? [])
 }
 
-/** What is to be warned of, where `requiredBy` says which paths the template of a send cannot be rendered without. */
+/** The warnings, where `requiredBy` says without which paths the template of a send cannot be rendered. */
 export function warningsOf(
   definition: AutomationDefinition,
   requiredBy: (send: SendConfig) => readonly string[],
@@ -69,12 +69,13 @@ export function warningsOf(
     )
     return [...lacking].map((path) => {
       const error = `Template "${template}" needs "${path}", which this step does not know`
-      return { key: step.key, error: `${error}: give it in "variables"` }
+      const whole = `${error}: give it in "variables"`
+      return coded(step.key, 'needsVariable', whole, template, path)
     })
   })
 }
 
-// What is merged of any contact, as into a campaign.
+// What is merged of any contact, as in a campaign.
 const ofContacts = mergeValues(stranger)
 
 /**

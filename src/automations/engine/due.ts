@@ -60,7 +60,7 @@ export function runContactOf(row: DueColumns): RunContact | undefined {
 
 /** What the walks of some runs of an account need to know, read with a query each for all of them. */
 export interface WalkSurroundings {
-  /** False: so many events have come since these runs began that only fewer runs can be looked at together. */
+  /** False: so many events have come since these runs began that fewer runs must be looked at together. */
   complete: boolean
   events: ReadonlyMap<number, StoredEvent>
   departed(contact: RunContact): Departure | undefined
@@ -100,7 +100,7 @@ export async function readSurroundings(
   }
 }
 
-/** An empty list would still cost a query. */
+/** With an empty list a query would still cost something. */
 async function reasonsOf(
   read: Read,
   accountId: string,
@@ -115,7 +115,7 @@ async function laterEvents(
   runs: readonly DueRun[],
   limit: number,
 ): Promise<{ later: Map<string, StoredEvent[]>; complete: boolean }> {
-  // Once for all runs of a contact: 200 of them would read 500 events of 16 KiB 200 times.
+  // Looked up once for all runs of a contact: 200 of them would read 500 events of 16 KiB 200 times.
   const wanted = new Map<string, [contactId: string, name: string, after: number]>()
   for (const { row, version } of runs) {
     for (const name of version.waitsFor) {

@@ -31,18 +31,18 @@ export type Rest = (atMostMs: number) => Promise<void>
 
 // Runs that are read and planned together.
 const perBatch = 200
-// Some two milliseconds, after which clients that wait have the turn; the store takes some in one
-// transaction where nobody does.
+// Runs in a write. It takes some two milliseconds, after which waiting clients have their turn. Where nobody waits, the
+// store takes several slices in one transaction.
 const perWrite = 20
 // A job's thread takes 0.2 s to start (notes/stack.md §5), so that it stays for what comes soon.
 const idleMs = 60_000
-// The rest after a fault of the storage, which is everybody's.
+// The rest after a fault of the storage, which concerns all accounts.
 const faultPauseMs = 1_000
-// The rest of an account of whose runs nothing can be planned.
+// The rest of an account for whose runs no plan can be made.
 const restMs = 60_000
 
 /**
- * Runs what is due of all automations, accounts in turn, until nothing has been due for a minute nor
+ * Runs what is due in all automations, accounts in turn, until nothing has been due for a minute nor
  * will be within another, or `signal` is aborted. A step is one transaction, so that a kill at any
  * point leaves each run before or behind it. An account that meets a fault of its own rests for a minute,
  * and the others go on.
@@ -125,7 +125,7 @@ const sum = (turns: readonly Turn[]): Turn => ({
   refused: turns.some(({ refused }) => refused),
 })
 
-/** Each by itself: what one meets leaves the others written. */
+/** Writes each slice by itself: a fault of one leaves the others written. */
 async function takeSlice(
   deps: EngineDeps,
   accountId: string,
@@ -138,7 +138,7 @@ async function takeSlice(
   } catch (error) {
     if (mayPass(error)) {
       log.warn({ accountId, reason: messageOf(error) }, 'Steps of automations wait')
-      // The storage is everybody's, and a cap the account's own.
+      // A fault of the storage concerns all accounts, a cap this account alone.
       if (isPassing(error)) await pause(clock, faultPauseMs)
       return { moved: false, refused: true }
     }
@@ -164,7 +164,7 @@ async function take(
   return moved > 0
 }
 
-/** One of a batch cannot be written: the others are, and that one is tried again later. */
+/** One run of a batch cannot be written: the others are written, and that one is tried again later. */
 async function takeSingly(
   deps: EngineDeps,
   accountId: string,
@@ -202,7 +202,7 @@ async function dueAccounts(
     .map(({ accountId }) => accountId)
 }
 
-/** When the next run of any account, or of some of them, falls due; undefined when none is live but those held. */
+/** When the next run of any account, or of some accounts, falls due; undefined when all live runs are held. */
 export async function nextDueAt(
   read: Read,
   isOurs: (accountId: string) => boolean = () => true,

@@ -30,7 +30,7 @@ import { capOf, capsOf, type Quota } from './hourly-cap.js'
 /** A step that sends a mail. */
 export type SendStep = StepOf<'send_email'>
 
-/** What a send step takes, found before the walk. */
+/** What a send step needs, found before the walk. */
 export interface Prepared {
   template: MailTemplate
   from: Mailbox
@@ -44,14 +44,14 @@ export interface SendGate {
   standstill: Extract<Obstacle, { kind: 'blocked' }> | undefined
   forRun(): RunGate
   prepared(version: FrozenVersion, step: SendStep): Prepared
-  /** What `obstacle` has merged already; undefined: it takes the engine. */
+  /** What `obstacle` has merged already; undefined: the template needs the engine. */
   filled(variables: JsonObject): FilledSubject | undefined
 }
 
 /** The gate as one run comes to it. */
 export interface RunGate {
   obstacle(version: FrozenVersion, step: SendStep, variables: JsonObject): Obstacle | undefined
-  /** Counts none of this run's mails any more: it is walked anew, or makes none. */
+  /** Takes this run's mails out of the count: the run is walked anew, or makes none. */
   takeBack(): void
 }
 
@@ -64,15 +64,15 @@ export interface GateDeps {
   templates: ReturnType<typeof makeMailTemplates>
 }
 
-// When a run that is blocked is looked at again, where nothing says when that will be over.
+// When a blocked run is looked at again, where nothing says when the block ends.
 const queueLookMs = 60_000
 const stateLookMs = 300_000
-// A quota ends with its month or day, but an operator may give a larger plan before.
+// A quota ends with its month or day, but an operator may give a larger plan sooner.
 const quotaLookMs = hourMs
 
 /**
- * Decides once for a batch what may be sent, and keeps count while the batch is planned: each mail
- * of a batch uses up what the next ones have. The write counts again, since other threads send too.
+ * Decides once for a batch what may be sent, and keeps count while the batch is planned: each mail of a batch uses up
+ * room of the next ones. The write counts again, since other threads send too.
  */
 export async function openGate(
   deps: GateDeps,
@@ -156,8 +156,8 @@ function stopOf(billing: AccountBilling, type: MailType): BlockedReason | undefi
 }
 
 /**
- * A mail that has no room waits until the cap begins again, but is looked at every now and then: an
- * operator may have given a larger plan.
+ * A mail without room waits until the quota begins again, but is looked at every now and then: an operator may have
+ * given a larger plan.
  */
 async function quotasOf(
   read: Read,
@@ -168,7 +168,7 @@ async function quotasOf(
   const quota = (limit: number | null, used: number, until: number): Quota[] =>
     limit === null ? [] : [{ left: limit - used, until: Math.min(until, now + quotaLookMs) }]
   return {
-    // The monthly one first: who has passed it is not helped by the next day.
+    // The monthly quota first: the next day does not help an account that has used up its month.
     transactional: [
       ...quota(plan.monthlyLimit, monthMails, monthEndsAt(now)),
       ...quota(plan.dailyLimit, dayMails, dayEndsAt(now)),
@@ -205,8 +205,8 @@ async function readySteps(
 }
 
 /**
- * Whether mail may be sent on the topic. One that is archived or gone fails the run, as a missing
- * template does: nothing says when it would be restored.
+ * Whether mail may be sent on the topic. A topic that is archived or gone fails the run, as a missing template does:
+ * nothing says when it would be restored.
  */
 async function isSendable(read: Read, accountId: string, topicId: string | undefined) {
   if (topicId === undefined) return true

@@ -3,7 +3,7 @@ import { hourMs, isRecent } from '../../clock/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../../store/index.js'
 import type { FrozenVersion } from '../definition/index.js'
 
-/** How many mails may still be made, and until when none if that is none. */
+/** How many mails may still be made; where that is none, until when. */
 export interface Quota {
   left: number
   until: number
@@ -16,9 +16,9 @@ const minuteMs = 60_000
 export type HourlyCaps = ReadonlyMap<string, ReadonlyMap<number, Quota>>
 
 /**
- * What automations with `maxPerHour` may still make, so that no 60 minutes see more: mails are counted by
- * the minute, and those of a minute until its last is an hour old. An automation's mails are counted together,
- * and each version keeps to its own limit.
+ * What automations with `maxPerHour` may still make, so that no 60 minutes see more. Mails are counted by the minute,
+ * and those of a minute count until its last mail is an hour old. An automation's mails are counted together, and each
+ * version keeps to its own limit.
  */
 export async function capsOf(
   read: Read,
@@ -66,8 +66,8 @@ const madeSince = prepared<
     .select(['mails', 'last_at as lastAt'])
     .where('automation_id', '=', automationId)
     .where('minute', '>=', from)
-    // Those of the next hour were made before the clock was set back. One that was further ahead must not stop
-    // an automation until then.
+    // Mails of the coming hour were made before the clock was set back. Mails further ahead must not stop an automation
+    // until their time.
     .where('last_at', '<=', until)
     .orderBy('minute'),
 )
@@ -79,7 +79,7 @@ export async function countHourly(tx: Tx, made: readonly [string, number][], now
   await addMails(tx, { json, minute: minuteOf(now), now })
 }
 
-/** Only the last hour is ever asked about. */
+/** Nobody asks about more than the last hour. */
 const forgetOlder = prepared<{ json: string; before: number }, unknown>((db, { json, before }) =>
   db
     .deleteFrom('automation_hours')

@@ -22,17 +22,17 @@ import { bodiesOf } from '../definition/index.js'
 import { typeOf } from './gate.js'
 import type { PlannedMail } from './plan.js'
 
-/** What it takes to write mails; `retry` says how long (ms) deliveries of each class are tried. */
+/** What writing mails needs; `retry` says how long (ms) deliveries of each class are tried. */
 export interface MailDeps {
   ids: Pick<Ids, 'serial'>
   retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
 }
 
-// automations.md, O16: what is transactional leaves as such.
+// automations.md, O16: transactional mail leaves as such.
 const classOf = ({ step }: PlannedMail) =>
   typeOf(step) === 'transactional' ? queueClass.transactional : queueClass.automation
 
-/** Those of these mails whose recipients must not get them any more, by the mail's id. */
+/** Those of these mails whose recipients may not get them any more, by the mail's id. */
 export async function refusedMails(
   tx: Tx,
   accountId: string,
@@ -106,7 +106,7 @@ export async function insertMails(
 /** A mail's only recipient. */
 function mailboxOf({ to }: PlannedMail): Mailbox {
   const mailbox = parseMailbox(to.email)
-  // Contacts are addresses since they were added.
+  // A contact was added by a valid address.
   if (mailbox === undefined) throw new Error('A contact has no address')
   return mailbox
 }

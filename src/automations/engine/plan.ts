@@ -38,21 +38,21 @@ export interface PlannedMail extends Prepared {
   entry: number
   to: { email: string }
   subject: string
-  /** JSON: what is merged when it leaves; null for nothing. */
+  /** JSON: what is merged when the mail leaves; null for nothing. */
   merged: string | null
 }
 
 /** What becomes of a run that is due. */
 export type RunPlan =
   | { kind: 'go'; run: DueRun; state: RunState; walked: Walked; mails: PlannedMail[] }
-  /** The run's automation has been paused since then. */
+  /** The automation was paused at `since`. */
   | { kind: 'hold'; run: DueRun; since: number }
   | { kind: 'cancel'; run: DueRun }
-  /** The run's account takes no step at all: the run stays as it is, with that reason. */
+  /** The run's account takes no step at all: the run stays as it is, with this reason. */
   | { kind: 'wait'; run: DueRun; reason: BlockedReason; until: number }
-  /** There was no room to render the run's mail: nothing of it is wrong. */
+  /** There was no room to render the run's mail, with which nothing is wrong. */
   | { kind: 'later'; run: DueRun }
-  /** The run could not be planned, or its plan not be written; perhaps not even its version can be read. */
+  /** The run could not be planned, or its plan could not be written; perhaps not even its version can be read. */
   | { kind: 'fault'; run: Pick<DueRun, 'row'>; error: unknown }
 
 /** The plans of one account, and the gate by which they were made. */
@@ -62,8 +62,8 @@ export interface RunBatch {
 }
 
 /**
- * Reads the runs of an account that are due, and plans what becomes of each, without writing
- * anything. One run's fault is its own.
+ * Reads the runs of an account that are due, and plans what becomes of each, without writing anything. A fault of one
+ * run leaves the others alone.
  */
 export async function planDue(
   deps: PlanDeps,
@@ -79,7 +79,7 @@ export async function planDue(
   for (const row of rows) {
     try {
       const version = await deps.versions(read, row.automation_id, row.version)
-      // Here, as what follows reads for all of them together.
+      // Checked here, since what follows reads for all runs together.
       checkLive(row)
       runs.push({ row, contact: runContactOf(row), version })
     } catch (error) {
@@ -98,8 +98,7 @@ export async function planDue(
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
   const { standstill } = gate
   const around = await readSurroundings(read, accountId, standstill === undefined ? runs : [])
-  // Too many events have come for so many runs: fewer are looked at, down to one, which is always
-  // complete.
+  // Too many events have come for so many runs: fewer runs are looked at, down to one, which is always complete.
   if (!around.complete) {
     return await planDue(deps, accountId, { now, limit: Math.ceil(rows.length / 8) })
   }
@@ -127,12 +126,12 @@ export async function planDue(
   return { gate, plans }
 }
 
-// Runs that are planned side by side, and how long (ms) a turn may last: a template that takes the
-// engine may take 100 ms a mail, and the other accounts wait for their turn.
+// Runs that are planned side by side, and how long (ms) a turn may last: a mail that needs the template engine may take
+// 100 ms, and the other accounts wait for their turn.
 const atOnce = 20
 const turnMs = 500
 
-// An automation that is gone altogether is like an archived one: its run is cancelled.
+// An automation that no longer exists is like an archived one: its run is cancelled.
 const archived = { status: 'archived', pausedAt: null } as const
 
 /**
@@ -183,7 +182,7 @@ async function planRun(
       },
       now,
     )
-  // Each step that does not render is told to the next walk, which ends there.
+  // The next walk is told of each step that does not render, and ends there.
   try {
     for (;;) {
       const walked = walkOnce()
@@ -201,10 +200,7 @@ async function planRun(
 /** For runs that an operator has released without their overdue mails. */
 const passOver: Obstacle = { kind: 'skipped', reason: 'overdue' }
 
-/**
- * Rendered before the write, as rendering waits for another thread and nothing but queries may be
- * awaited within a transaction.
- */
+/** Rendered before the write: rendering waits for another thread, and a transaction may await nothing but queries. */
 async function planMails(
   { store, renderer }: PlanDeps,
   gate: SendGate,

@@ -13,8 +13,8 @@ import type { RunPlan } from './plan.js'
 const event = 'automation.step'
 
 /**
- * Writes a job for each webhook that these runs tell an endpoint of the account; one that is disabled
- * or gone gets none, and none does while the account's plan has no webhooks; the run's history says so. Resolves with
+ * Writes a job for each webhook that these runs send to an endpoint of the account. An endpoint that is disabled or
+ * gone gets none, and none gets one while the account's plan has no webhooks; the run's history says so. Resolves with
  * whether there is any.
  */
 export async function enqueueStepWebhooks(
@@ -39,7 +39,7 @@ export async function enqueueStepWebhooks(
         payload,
         timestamp: isoTime(now),
       })
-      // The lane's order is by what it tells of; here that is the run.
+      // The lane orders jobs by their subject, which is the run here.
       const job = { accountId, endpointId, subjectId: run.row.id, event, body, now }
       const isTold = plan.webhooks && (await enqueueWebhook(tx, job))
       const told = walked.history[entry]
@@ -53,8 +53,8 @@ export async function enqueueStepWebhooks(
 }
 
 /**
- * Lays a step's changes over the contact as it is now, which may have changed since the step was
- * planned. What has become too large meanwhile changes nothing.
+ * Lays a step's changes over the contact as it is now, which may have changed since the step was planned. Changes that
+ * have become too large meanwhile are left out.
  */
 export async function applyChanges(tx: Tx, id: string, changes: ContactChanges): Promise<void> {
   const [row] = await contactOf(tx, { id })

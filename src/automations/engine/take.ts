@@ -22,15 +22,15 @@ export interface TakenSteps {
   webhooks: boolean
 }
 
-// When a run is looked at again whose mail was refused in the write.
+// When a run whose mail the write refused is looked at again.
 const refusedMs = 60_000
-// When a run is looked at again for whose mail the renderer had no room.
+// When a run for whose mail the renderer had no room is looked at again.
 const roomMs = 10_000
 
 /**
- * Writes what was planned, all of it or nothing: only of runs that still are as they were read, of
- * automations that were neither paused nor archived since, for which no event has come that the plan does
- * not know, and whose mail may still be sent. The others are left as they are, and planned anew.
+ * Writes what was planned, all of it or nothing. It writes only runs that still are as they were read, of automations
+ * that were neither paused nor archived since, for which no event has come that the plan does not know, and whose mail
+ * may still be sent. The others are left as they are, and planned anew.
  */
 export async function takePlans(
   { store, ...deps }: TakeDeps,
@@ -67,7 +67,7 @@ export async function takePlans(
   })
 }
 
-/** Without what follows a colon, as a split's branches have the names that its author chose. */
+/** Without what follows a colon: a split's branches have names that its author chose. */
 function stepsOf({ run: { version }, walked }: ContinuingPlan): { type: string; result: string }[] {
   return walked.history.map(({ stepId, result }) => ({
     type: version.compiled.byId.get(stepId)?.step.type ?? 'unknown',
@@ -76,8 +76,8 @@ function stepsOf({ run: { version }, walked }: ContinuingPlan): { type: string; 
 }
 
 /**
- * The plans of runs that still are as they were read, and of automations that are: one that was paused or
- * archived meanwhile takes no step, and one that was resumed holds no run.
+ * The plans of runs and automations that still are as they were read. An automation that was paused or archived
+ * meanwhile takes no step, and one that was resumed holds no run.
  */
 async function stillSame(tx: Tx, plans: readonly RunPlan[]): Promise<RunPlan[]> {
   const read = plans.map(({ run: { row } }) => [row.id, row.seq])

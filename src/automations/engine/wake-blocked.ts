@@ -6,7 +6,7 @@ import type { BlockedReason } from '../definition/index.js'
 import { blockedReason } from '../runs/index.js'
 import type { RunPlan } from './plan.js'
 
-/** Why runs wait that a change of their account may let go on; the others have their own times. */
+/** Reasons to wait that a change of the account may end; the other reasons have their own times. */
 const accountReasons: ReadonlySet<BlockedReason> = new Set<BlockedReason>([
   ...(['suspended', 'quota', 'paused', 'domain', 'plan'] as const),
 ])
@@ -14,15 +14,14 @@ const accountReasons: ReadonlySet<BlockedReason> = new Set<BlockedReason>([
 /** Whether a change of the account may end the block. */
 const isOfAccount = (reason: BlockedReason): boolean => accountReasons.has(reason)
 
-// Runs a transaction, and the rest after it in which others write.
+// Runs in a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 
 /**
- * Makes runs due that were blocked for want of something their account may have now: it was unpaused or
- * unsuspended, has another plan or state, or a domain was verified. Accounts take turns, some runs each, so that
- * a million runs of one do not keep another's waiting. What a stop breaks off begins anew. `automate` starts the
- * engine.
+ * Makes blocked runs due for which their account may now have what they lacked: it was unpaused or unsuspended, has
+ * another plan or state, or a domain was verified. Accounts take turns, some runs each, so that a million runs of one
+ * do not keep another's waiting. After a stop it begins anew. `automate` starts the engine.
  */
 export async function wakeBlocked(
   { store, clock, automate }: { store: Store; clock: Clock; automate: () => void },
@@ -36,7 +35,7 @@ export async function wakeBlocked(
     for (const { accountId, revision } of accounts) {
       if (signal.aborted) return
       const place = places.get(accountId)
-      // Who has changed again begins anew: what was looked at since may be blocked by the state of before.
+      // An account that has changed again begins anew: runs looked at since may be blocked by its earlier state.
       const after = place?.revision === revision ? place.after : ''
       const rows = await blockedAfter(store.read, { accountId, after, limit: perWrite })
       const last = rows.at(-1)
@@ -90,13 +89,13 @@ const makeDue = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
     .where('automation_live.id', '=', cell(0, 'text'))
     .where('blocked', 'is not', null)
     .where('held_at', 'is', null)
-    // Sooner ones stay in their order.
+    // Runs that are due sooner keep their order.
     .where('due_at', '>', now),
 )
 
 /**
- * Leaves out runs that were to be blocked for a state of their account that has changed since: `wakeBlocked` may
- * have passed them already. They are planned anew.
+ * Leaves out runs that were to be blocked for a state of their account that has changed since: `wakeBlocked` may have
+ * passed them already. They are planned anew.
  */
 export async function stillBlocked(
   tx: Tx,
@@ -116,7 +115,7 @@ function isBlockedByAccount(plan: RunPlan): boolean {
   return next.kind === 'blocked' && isOfAccount(next.reason)
 }
 
-/** At the start: with another `plans.toml`, runs of any account may go on that were blocked. */
+/** At the start: another `plans.toml` may let blocked runs of any account go on. */
 export const noteAllBlocked = async (tx: Tx) => {
   await tx
     .updateTable('subscriptions')

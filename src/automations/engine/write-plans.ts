@@ -12,8 +12,8 @@ import {
 } from '../runs/index.js'
 import type { RunPlan } from './plan.js'
 
-// The waits (ms) after each fault of a run: 1 and 5 minutes, half an hour, 2 and 8 hours. After one
-// more fault it has failed.
+// The waits (ms) after each fault of a run: 1 and 5 minutes, half an hour, 2 and 8 hours. After one more fault the run
+// has failed.
 const retryMs = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 
 // Characters of a reason that are kept: the run is in lists.
@@ -31,7 +31,7 @@ export async function writeNext(
 ): Promise<void> {
   const rows: unknown[][] = []
   const endings: Ending[] = []
-  // Those that a step ends, with their automations.
+  // Runs that a step ends, with their automations.
   const byStep = new Map<string, string>()
   for (const plan of plans) {
     const { run, walked } = plan
@@ -79,7 +79,7 @@ export async function writeNext(
   for (const [id, automationId] of byStep) if (ended.has(id)) tally.run(automationId, 'by_step', 1)
 }
 
-/** Whether a drawn end has ended it, or a wait that leads nowhere when nothing came. */
+/** Whether a drawn end has ended the run, or a wait that leads nowhere and timed out. */
 const isByStep = (
   { run: { version } }: ContinuingPlan,
   { stepId, status, reason }: Extract<ContinuingPlan['walked']['next'], { kind: 'end' }>,
@@ -111,7 +111,7 @@ function countSteps(
   }
   for (const { stepId } of mails) tally.step(stepId, 'mails')
   if (next.kind === 'end' && next.status === 'failed') tally.step(next.stepId, 'failed')
-  // The first was entered before; the last is the one in which the run is now.
+  // The first step was entered before; the last is the one in which the run is now.
   const visited = next.kind === 'end' && left.at(-1) === next.stepId ? left : [...left, next.stepId]
   for (const stepId of visited.slice(visited[0] === row.step_id ? 1 : 0)) {
     tally.step(stepId, 'entered')
@@ -143,7 +143,7 @@ const moveLive = prepared<{ json: string; now: number }, UpdateResult>((db, { js
     .where('automation_live.id', '=', cell(0, 'text')),
 )
 
-/** Runs that did not go: of automations that are paused or archived, and those that broke. */
+/** Writes runs that did not go on: those of paused or archived automations, and those at fault. */
 export async function writeOthers(
   tx: Tx,
   plans: readonly RunPlan[],
@@ -174,7 +174,7 @@ export async function writeOthers(
   await endRuns(tx, endings, { at: now, tally })
 }
 
-/** Where they are, with what woke them and with their marks: all of it counts once they go on. */
+/** The places of runs, with what woke them and with their marks, which count once the runs go on. */
 async function writeWaiting(
   tx: Tx,
   plans: readonly Extract<RunPlan, { kind: 'wait' }>[],
@@ -191,7 +191,7 @@ async function writeWaiting(
   await waitFor(tx, { json: JSON.stringify(rows), now })
 }
 
-/** Blocked, with the moment at which it is looked at again. */
+/** Blocks a run, with the moment at which it is looked at again. */
 const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')
@@ -206,12 +206,12 @@ const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
     .where('automation_live.id', '=', cell(0, 'text')),
 )
 
-/** Why a run is held whose automation is paused. */
+/** Why a run of a paused automation is held. */
 export const pausedReason = 'the automation is paused'
 
 /**
- * Runs that are looked at again later. A fault of a run's own is counted (`faults` is 1): after the
- * last it has failed. One that only lacked room is not (`faults` is 0).
+ * Runs that are looked at again later. A fault of the run's own is counted (`faults` is 1): after the last one the run
+ * has failed. A run that only lacked room is not counted (`faults` is 0).
  */
 export const putOff = prepared<{ json: string; now: number; faults: number }, UpdateResult>(
   (db, { json, now, faults }) =>

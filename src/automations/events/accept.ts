@@ -18,14 +18,14 @@ import { type IngestedEvent, ingestEvents } from './ingest.js'
 import { type AcceptedEvent, type EventInput, findRepeats } from './repeats.js'
 import type { NewEvent } from './store-events.js'
 
-/** What the acceptance of events needs. */
+/** What accepting events needs. */
 export interface AcceptDeps {
   store: Store
   clock: Clock
   plans: Plans
   versions: Versions
   meter: Meter
-  /** Whether as many runs are live as may be: then no event starts another. */
+  /** Whether as many runs are live as are allowed: then no event starts another. */
   isFull: () => Promise<boolean>
   /** What follows when an unknown address becomes a contact. */
   follow?: ContactEffect
@@ -39,9 +39,9 @@ export interface AcceptDeps {
 }
 
 /**
- * Takes in events of an account, in order, all of them or none. An address that the account does not
- * know becomes a contact on no list. Throws what is wrong with the first event, or, with `together`,
- * a 422 that names all events that are wrong, also those that their reader found so. `alongside` is written with them.
+ * Takes in events of an account, in order, all of them or none. An address that the account does not know becomes a
+ * contact on no list. Throws what is wrong with the first event, or, with `together`, a 422 that names all wrong
+ * events, also those that their reader found wrong. `alongside` is written with them.
  */
 export async function acceptEvents(
   deps: AcceptDeps,
@@ -59,7 +59,7 @@ export async function acceptEvents(
   checkOpen(billing)
   const { accountId } = billing
   const legible = inputs.filter((input): input is EventInput => !(input instanceof ApiError))
-  // Asked before the write, as it may count: everybody's writes wait while one lasts.
+  // Asked before the write, as it may count rows: all other writes wait while a write lasts.
   const full = await deps.isFull()
   const { accepted, heard } = await store.write(async (tx) => {
     const now = clock.now()
@@ -133,7 +133,7 @@ function answerOf(
   }
 }
 
-/** A 503 for what would start runs when as many are live as may be. */
+/** A 503 for events that would start runs when as many are live as are allowed. */
 export const tooManyRuns = () =>
   new ApiError('service_unavailable', 'Too many runs of automations are live; try again later', {
     headers: { 'retry-after': '60' },
@@ -153,8 +153,8 @@ const invalidEvents = (errors: { index: number; error: string }[], of: number) =
 const maxSkewMs = 300_000
 
 /**
- * `occurredAt` may be a little ahead, as clocks differ; further ahead it is a mistake of units or
- * zones, and would start runs in the future. It is stored as now at the latest.
+ * `occurredAt` may be a little ahead, as clocks differ. Further ahead it is a mistake of units or zones, and would
+ * start runs in the future. It is stored as now at the latest.
  */
 function eventOf(input: EventInput, contact: RunContact, now: number): NewEvent {
   const { event: name, payload, occurredAt } = input
@@ -211,14 +211,12 @@ async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]
   return Object.assign(find, { add })
 }
 
-/**
- * The form in which addresses are compared; what is no address stays as it is and is found nowhere.
- */
+/** The form in which addresses are compared; a text that is no address stays as it is and matches no contact. */
 const keyOf = (email: string) => (parseMailbox(email)?.address ?? email).toLowerCase()
 
 /**
- * An event may name an address that nobody knows: it becomes a contact on no list, within the
- * plan's ceiling for contacts, in the same transaction as the event.
+ * An event may name an address that the account does not know: it becomes a contact on no list, within the plan's
+ * ceiling for contacts, in the same transaction as the event.
  */
 async function addStranger(
   tx: Tx,

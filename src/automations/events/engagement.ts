@@ -9,7 +9,7 @@ export type Engagements = (
   stepKey: string,
 ) => Engagement | undefined
 
-/** Reads what became of the mails of these runs, of those whose rules ask for it. */
+/** Reads what became of the mails of those runs whose rules ask for it. */
 export async function readEngagement(
   read: Read,
   runs: readonly { row: LiveRow; version: FrozenVersion }[],
@@ -20,7 +20,7 @@ export async function readEngagement(
     .flatMap(({ emailId }) => (emailId === undefined ? [] : [emailId]))
   const rows = ids.length === 0 ? [] : await mailsAmong(read, { ids: JSON.stringify(ids) })
   const mails = new Map(rows.map((mail) => [mail.id, engagementOf(mail)]))
-  // Once a run: its rules may ask some thousand times.
+  // Read once for each run: its rules may ask some thousand times.
   const sent = new Map<LiveRow, Map<number, string>>()
   const sentBy = (row: LiveRow) => {
     const known = sent.get(row) ?? latestMails(row)

@@ -10,8 +10,8 @@ import type { NewEvent } from './store-events.js'
 const moves = { joined: '$segment.joined', left: '$segment.left' } as const
 
 /**
- * An effect of segments: automations that begin with `$segment.joined` or `$segment.left` are started, and runs that wait
- * for these hear them, in the transaction that moves somebody. Who is found when a segment is filled starts nothing.
+ * An effect of segments: automations that begin with `$segment.joined` or `$segment.left` are started, and runs that
+ * wait for these hear them, in the transaction that moves somebody. The first filling of a segment starts nothing.
  */
 export function makeFollowSegments(versions: Versions, isFull: LiveLimit): FollowSegments {
   return async (tx, accountId, news, now) => {
@@ -26,7 +26,7 @@ export function makeFollowSegments(versions: Versions, isFull: LiveLimit): Follo
     const contacts = new Map(rows.map((row): [string, RunContact] => [row.id, contactOf(row)]))
     const events = heard.flatMap(({ contactId, name, segment }): NewEvent[] => {
       const contact = contacts.get(contactId)
-      // Who is deleted leaves as well, and is nobody who could do anything.
+      // A contact who is deleted leaves as well, but can do nothing any more.
       if (contact === undefined) return []
       const payload: JsonObject = { segmentId: segment.id, segment: segment.name }
       return [{ contact, name, payload: JSON.stringify(payload), depth: 1 }]

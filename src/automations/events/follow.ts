@@ -8,10 +8,9 @@ import { ingestEvents } from './ingest.js'
 import { type LiveLimit, readListeners } from './listeners.js'
 import type { NewEvent } from './store-events.js'
 
-// What ends a delivery: nothing is merged into its mail any more.
+// What ends a delivery: from then on nothing is merged into its mail.
 const ends: readonly EventType[] = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed']
-// What readers do with a mail; an unsubscription is counted, but is none of the appliance's own
-// events.
+// What readers do with a mail; an unsubscription is counted too, but the appliance has no event of its own for it.
 const visits: readonly EventType[] = ['opened', 'clicked']
 const told: readonly EventType[] = [...ends, ...visits, 'unsubscribed']
 
@@ -23,9 +22,9 @@ const systemEvents: Partial<Record<EventType, string>> = {
 }
 
 /**
- * An effect of events: the counters of steps follow what becomes of their mails, whose merged values
- * are forgotten when they have left; and opens, clicks and bounces start automations that begin with them
- * and are heard by runs that wait for them. Machines never count.
+ * An effect of events. The counters of steps follow what becomes of their mails, and the merged values of mails that
+ * have left are deleted. Opens, clicks and bounces start automations that begin with them, and runs that wait for them
+ * hear them. Machines never count.
  */
 export function makeFollowAutomations(isFull: LiveLimit): Effect {
   const versions = makeVersions()
@@ -45,8 +44,8 @@ interface StepMail {
 }
 
 /**
- * In the transaction that writes the events of mails, so that the figures of steps never differ
- * from the log. All events of a batch are counted together, one update a step.
+ * Counts in the transaction that writes the events of mails, so that the figures of steps never differ from the log.
+ * All events of a batch are counted together, one update a step.
  */
 async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void> {
   const emailIds = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
@@ -69,7 +68,7 @@ async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void
   await tally.write(tx)
 }
 
-/** A report that comes late takes back that it was delivered, and one that comes later still changes nothing. */
+/** A late report takes back that the mail was delivered; a second report changes nothing. */
 function countBounce({ before }: MailEvent, { stepId }: StepMail, tally: RunTally): void {
   if (before === 'bounced') return
   if (before === 'delivered') tally.step(stepId, 'delivered', -1)
@@ -82,7 +81,7 @@ function countBounce({ before }: MailEvent, { stepId }: StepMail, tally: RunTall
  */
 const isFirst = ({ detail }: MailEvent) => detail?.machine !== true && detail?.first === true
 
-/** Most mails are of no automation; the partial index on `automation_step_id` passes them over. */
+/** Most mails belong to no automation; the partial index on `automation_step_id` passes them over. */
 const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
@@ -92,9 +91,7 @@ const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
     .where('automation_step_id', 'is not', null),
 )
 
-/**
- * Deletes the values of mails that have ended: they are the contacts' data, and no longer needed.
- */
+/** Deletes the values of mails that have ended: they are the contacts' data, and no longer needed. */
 const forgetMerges = prepared<{ emailIds: string }, unknown>((db, { emailIds }) =>
   db.deleteFrom('email_merges').where('email_id', 'in', idsOf(emailIds, 'text')),
 )
@@ -141,7 +138,9 @@ const anyAutomation = prepared<{ accountId: string }, { id: string }>((db, { acc
   db.selectFrom('automations').select('id').where('account_id', '=', accountId).limit(1),
 )
 
-/** How many automations' mails in a row have led to each event: one more than to what its mail's run began with. */
+/**
+ * How many automations' mails in a row have led to each event: one more than for the event that began its mail's run.
+ */
 async function depthsOf(
   tx: Tx,
   contacts: ReadonlyMap<string, RunContact>,
@@ -156,7 +155,7 @@ async function depthsOf(
   return ({ emailId }) => 1 + (causes.get(emailId) ?? 0)
 }
 
-// A run does not outlive its row: the last event before the mail that its automation begins with.
+// The run may be gone by then. So the event is the last one before the mail with which its automation begins.
 const causesOf = prepared<{ pairs: string }, { id: string; depth: number | null }>(
   (db, { pairs }) =>
     db

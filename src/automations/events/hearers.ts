@@ -5,11 +5,16 @@ import { readableVersion, type Versions } from '../definition/index.js'
 export interface Hearer {
   automationId: string
   name: string
-  /** `starts`: it begins it; `waits`: a step waits for it; `ends`: it ends a run or is the goal. */
+  /**
+   * `starts`: the event begins it; `waits`: a step waits for the event; `ends`: the event ends a run or is the goal.
+   */
   how: 'starts' | 'waits' | 'ends'
 }
 
-/** By the names of events the account's enabled automations that hear them: 200 at most, whose versions are kept compiled. */
+/**
+ * The account's enabled automations that hear events, by the event's name: at most 200, whose versions are kept
+ * compiled.
+ */
 export async function hearersOf(
   read: Read,
   versions: Versions,

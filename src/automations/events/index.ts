@@ -1,6 +1,6 @@
 /*
- * Owns the way of an event in: contact, limits, keys, whom it starts, wakes and ends. What must hold: an event that
- * came after a run began is never missed by its waits; a contact has one live run of an automation.
+ * Owns the way of an event in: contact, limits, keys, and the runs that it starts, wakes and ends. What must hold: a
+ * run's waits never miss an event that came after the run began; a contact has one live run of an automation.
  */
 
 export { type AcceptDeps, acceptEvents, tooManyRuns } from './accept.js'

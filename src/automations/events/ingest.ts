@@ -29,8 +29,9 @@ export interface IngestedEvent {
 }
 
 /**
- * Takes in events of an account, in order, inside one write: each is kept, ends the waits of runs that
- * were there before it, and starts runs, which never hear it; none when it is `full`. The engine is to be rung after the commit.
+ * Takes in events of an account, in order, inside one write: each is kept, ends the waits of runs that were there
+ * before it, and starts runs, which never hear it. It starts none when `full`. The engine is to be rung after the
+ * commit.
  */
 export async function ingestEvents(
   tx: Tx,
@@ -53,8 +54,8 @@ export async function ingestEvents(
 }
 
 /**
- * Events in rounds, each with at most one of a contact: what an event ends or starts, the contact's
- * next one finds so. Almost always it is a single round.
+ * Events in rounds, each with at most one event of a contact: the contact's next event finds what this one has ended or
+ * started. Almost always it is a single round.
  */
 function roundsOf(events: readonly TakenEvent[]): TakenEvent[][] {
   const rounds: TakenEvent[][] = []
@@ -70,8 +71,8 @@ function roundsOf(events: readonly TakenEvent[]): TakenEvent[][] {
 }
 
 /**
- * Wakes runs that are parked on these events, of which each contact has one, and ends or moves those
- * whose exit rules or goal name them.
+ * Wakes runs that are parked on these events (at most one of each contact), and ends or moves those whose exit rules or
+ * goal name them.
  */
 async function resolveWaits(
   tx: Tx,
@@ -113,7 +114,7 @@ async function resolveWaits(
       const { compiled } = version
       const state = stateOf(row, known)
       const trigger = known.get(row.trigger_event)
-      // The event that began the run is gone: the engine fails it when it is due.
+      // The event that began the run is gone: the engine fails the run when it is due.
       if (trigger === undefined) continue
       const mail = (key: string) => mailOf(row, version, key)
       const facts = { contact: event.contact, trigger, mail, now }
@@ -179,7 +180,7 @@ const listening = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
     .selectAll('live'),
 )
 
-// A run that is held stays so; it is due once it is released.
+// A run that is held stays held, and is due once it is released.
 const lookedAt = (eb: ExpressionBuilder<Tables, 'automation_live'>, now: number) => ({
   due_at: eb.case().when('held_at', 'is', null).then(now).else(eb.ref('due_at')).end(),
   held_due_at: eb
@@ -195,8 +196,8 @@ const lookedAt = (eb: ExpressionBuilder<Tables, 'automation_live'>, now: number)
 })
 
 /**
- * Noted on the row which event woke it: when the step is taken, that event is found, even if
- * another came in between.
+ * Notes on the row which event woke the run: when the step is taken, that event is found, even if another came in
+ * between.
  */
 const wake = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
@@ -206,7 +207,7 @@ const wake = prepared<{ json: string; now: number }, UpdateResult>((db, { json, 
     .where('automation_live.id', '=', cell(0, 'text')),
 )
 
-/** A goal takes a run to its step, wherever it stands; one that is held stays so, there. */
+/** A goal takes a run to its step, wherever it stands; a run that is held stays held there. */
 const jump = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')

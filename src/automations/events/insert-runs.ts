@@ -18,7 +18,7 @@ export interface Trigger {
 export interface Entry {
   runs: number
   lastStartedAt: number
-  /** JSON: those less than an hour before it. */
+  /** JSON: the starts less than an hour before the last one. */
   starts: string | null
 }
 
@@ -138,7 +138,7 @@ const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json,
     ),
 )
 
-/** Rows of contact, event and run (JSON). */
+/** Inserts rows of contact, event and run (JSON). */
 export const insertListens = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('automation_listens')

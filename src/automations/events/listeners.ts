@@ -11,9 +11,9 @@ import { triggersOf } from './triggers.js'
 type IsHeard = (contactId: string, name: string) => boolean
 
 /**
- * The appliance's own events come with everything that it does, and are kept only where somebody hears
- * them: an enabled automation that begins with one, or a live run that waits for one at any of its steps
- * (what comes before that step counts), or that ends or jumps with it.
+ * The appliance's own events come with everything that it does, and are kept only where somebody hears them: an enabled
+ * automation that begins with one, or a live run that waits for one at any of its steps (events before that step count
+ * too), or that ends or jumps with it.
  */
 export async function readListeners(
   tx: Tx,
@@ -51,10 +51,10 @@ const liveOf = prepared<{ contactIds: string }, LiveRun>((db, { contactIds }) =>
     .where('contact_id', 'in', idsOf(contactIds, 'text')),
 )
 
-/** Whether as many runs of all accounts are live as may be. */
+/** Whether as many runs of all accounts are live as are allowed. */
 export type LiveLimit = (read: Read, now: number) => Promise<boolean>
 
-// Nobody needs it exact, and counting takes longer than an event.
+// The number need not be exact, and counting takes longer than an event.
 const countEveryMs = 10_000
 
 /** Counts the live runs of all accounts now and then; `read` may be a transaction. */
@@ -71,7 +71,7 @@ export function makeLiveLimit(maxLive: number): LiveLimit {
   }
 }
 
-/** What news of a contact set off, each by its name with what it says. */
+/** The events that news of a contact brings, each by its name with what it says. */
 const happenedIn = ({ added, listId, form }: ContactNews): [name: string, JsonObject][] => {
   const ofList: JsonObject = listId === undefined ? {} : { listId }
   return [
@@ -85,8 +85,8 @@ const happenedIn = ({ added, listId, form }: ContactNews): [name: string, JsonOb
 
 /**
  * An effect of contacts: automations that begin with `$contact.created`, `$list.joined` or `$form.confirmed` are
- * started, and runs that wait for these hear them, in the transaction that adds somebody. Others cost two searches
- * of an index.
+ * started, and runs that wait for these hear them, in the transaction that adds somebody. Accounts without such
+ * automations cost two searches of an index.
  */
 export function makeFollowContacts(
   versions: Versions,

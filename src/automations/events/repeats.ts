@@ -11,7 +11,7 @@ export interface EventInput {
   email?: string | undefined
   payload?: Json | undefined
   occurredAt?: string | undefined
-  /** What tells an event of a batch when it comes again: under this key it is the same event, or else refused. */
+  /** Under this key an event of a batch that comes again is the same event; a different event under it is refused. */
   once?: { key: string; fingerprint: string }
 }
 
@@ -28,8 +28,8 @@ export interface AcceptedEvent {
 /** Events of a batch that have come before, each under a key of its own. */
 export interface EventRepeats {
   /**
-   * What the event came to when it came first, or the place in this batch of the one that it repeats;
-   * undefined for one that is new. Throws for a key that was used for another event.
+   * What the event came to when it came first, or the place in this batch of the event that it repeats; undefined for a
+   * new event. Throws for a key that was used for another event.
    */
   of(input: EventInput, place: number): { answer: AcceptedEvent } | { place: number } | undefined
   /** Keeps what a new event came to, for 24 hours. */
@@ -87,8 +87,8 @@ interface Known {
 }
 
 /**
- * Looks into the table that requests have too, with the same 24 hours (interface.md, Limits): a key of an event
- * and one of a request are of one account's names.
+ * Looks into the table of requests' keys, with the same 24 hours (interface.md, Limits): keys of events and of requests
+ * share an account's names.
  */
 const keysAmong = prepared<{ accountId: string; keys: string; since: number }, Known>(
   (db, { accountId, keys, since }) =>

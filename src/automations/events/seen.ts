@@ -11,14 +11,14 @@ export interface SeenEvent {
 const mostNames = 100
 const mostProperties = 30
 
-/** An account's own events that really came: an editor offers them, so that nobody mistypes one. */
+/** An account's own events that really came: an editor offers them, so that nobody mistypes a name. */
 export async function seenEvents(read: Read, accountId: string): Promise<SeenEvent[]> {
   const names = await listEventNames(read, accountId, { limit: mostNames })
   return names
     .filter(({ name }) => !name.startsWith('$'))
     .map(({ name, sample }) => ({
       name,
-      // A dot would be a path within it.
+      // A name with a dot would be read as a path.
       properties: (isJsonObject(sample) ? Object.keys(sample) : [])
         .filter((property) => /^[\w-]{1,60}$/.test(property))
         .slice(0, mostProperties),

@@ -27,8 +27,8 @@ export interface TakenEvent extends NewEvent {
 }
 
 /**
- * Keeps events, and no more. Rising ids are given here, in the one write at a time: an event's place
- * tells what came before it.
+ * Keeps events, and no more. Their rising ids are given here, inside the one write at a time: an event's place tells
+ * what came before it.
  */
 export async function storeEvents(
   tx: Tx,

@@ -37,8 +37,8 @@ interface Judged {
 }
 
 /**
- * What events come to at the automations that they can start, without starting anything; no two of the
- * events are of one contact.
+ * What events come to at the automations that they can start, without starting anything. No two of the events are of
+ * one contact.
  */
 export async function judgeStarts(
   read: Read,
@@ -48,7 +48,7 @@ export async function judgeStarts(
   triggers: readonly Trigger[],
 ): Promise<Judged[]> {
   if (triggers.length === 0) return []
-  // Looked up once for each, not for each event: a batch has a hundred of them.
+  // Looked up once for each name, not for each event: a batch has a hundred of them.
   const byName = new Map<string, { trigger: Trigger; version: FrozenVersion }[]>()
   for (const trigger of triggers) {
     const version = await readableVersion(versions, read, trigger)
@@ -98,8 +98,8 @@ export async function judgeStarts(
 }
 
 /**
- * Starts what the events start, or of that only `only`; for each event what it came to, in the order of
- * the automations. No two of the events are of one contact.
+ * Starts the automations that the events start, or only `only` of them. Answers what each event came to, in the order
+ * of the automations. No two of the events are of one contact.
  */
 export async function startRuns(
   tx: Tx,
@@ -141,9 +141,7 @@ export async function startRuns(
 const startsBefore = ({ starts, lastStartedAt }: Entry, now: number): number[] =>
   inLastHour([...(starts === null ? [] : JSON.parse(starts)), lastStartedAt], now)
 
-/**
- * The starts of the last hour are kept: more than a few of one contact are a loop, such as an automation that starts itself.
- */
+/** The starts of the last hour are kept: many of one contact are a loop, such as an automation that starts itself. */
 function entered(before: Entry | undefined, now: number): Entry {
   const starts = before === undefined ? [] : startsBefore(before, now)
   return {
@@ -153,11 +151,11 @@ function entered(before: Entry | undefined, now: number): Entry {
   }
 }
 
-/** In whose name and when runs are started. */
+/** For which account and when runs are started. */
 interface Starting {
   accountId: string
   now: number
-  /** As many runs are live as may be. */
+  /** As many runs are live as are allowed. */
   full?: boolean
   tally: RunTally
 }
@@ -190,7 +188,7 @@ const liveAmong = prepared<
     .select(['live.id', 'contact_id as contactId', 'automation_id as automationId']),
 )
 
-/** Whether and when a contact has been through before, also after those runs were deleted. */
+/** Whether and when a contact has been through before, also where those runs were deleted. */
 const entriesAmong = prepared<
   { pairs: string },
   Entry & { contactId: string; automationId: string }

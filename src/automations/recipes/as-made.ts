@@ -7,10 +7,10 @@ import { recipes } from './recipes.js'
 
 /** A mail of an automation that is in part still as its recipe made it. */
 export interface AsMade {
-  /** The step that sends it, and its template. */
+  /** The key of the step that sends it, and its template. */
   key: string
   slug: string
-  /** It tells its author what to write. */
+  /** Its text tells the author what to write. */
   instructs: boolean
   /** Its button leads nowhere yet. */
   leadsNowhere: boolean
@@ -19,7 +19,10 @@ export interface AsMade {
 /** What recipes say to the author of a mail, who is to write something else in its place. */
 const instructions = recipes.flatMap(({ mails }) => mails.flatMap(({ asks }) => asks ?? []))
 
-/** The mails of an automation that would go out with words that are meant for their author, or with a link that is none yet. */
+/**
+ * The mails of an automation that would go out with words meant for their author, or with a link that leads nowhere
+ * yet.
+ */
 export async function asMade(
   read: Read,
   accountId: string,
@@ -39,7 +42,7 @@ export async function asMade(
   return found
 }
 
-/** A template that is not there is told elsewhere. */
+/** Another check tells of a template that is missing. */
 function orNone(error: unknown): undefined {
   if (error instanceof ApiError && error.code === 'not_found') return undefined
   throw error

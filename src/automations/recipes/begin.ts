@@ -21,18 +21,18 @@ export type RecipeDeps = AutomationDeps & { plans: Plans; renderer: Renderer }
 /** What somebody says of the automation that they want. */
 export interface Beginning {
   recipe: string
-  /** That of the recipe, if it is empty. */
+  /** The recipe's own name, if this is empty. */
   name: string
   from: string
   listId?: string | undefined
-  /** The field of contacts whose day begins it; that of the recipe, if it is empty. */
+  /** The field of contacts whose day begins it; the recipe's own, if this is empty. */
   dateField?: string | undefined
 }
 
 /**
- * Makes an automation by a recipe, disabled, with templates of its own, and the segment that it asks for where the account
- * has none of that name, or the field of contacts. Throws a 400 for no recipe, a 422 for a sender on none of the account's domains, else as
- * what makes the parts does; what was made until then stays.
+ * Makes an automation by a recipe, disabled, with templates of its own. It makes the segment that the recipe asks for
+ * where the account has none of that name, and likewise the field of contacts. Throws a 400 for no recipe, a 422 for a
+ * sender on none of the account's domains, otherwise as the making of the parts does; parts made until then stay.
  */
 export async function beginAutomation(
   deps: RecipeDeps,
@@ -48,7 +48,7 @@ export async function beginAutomation(
   const dateField = field?.trim() || recipe.dateField?.name
   const given = { from, listId, dateField }
   await checkSender(deps, billing.accountId, from)
-  // Told before anything is made.
+  // Faults are told before anything is made.
   definitionIn(recipe.definition(given))
   const templates = new Map<string, string>()
   for (const mail of recipe.mails) {
@@ -86,7 +86,7 @@ async function checkSender({ store }: RecipeDeps, accountId: string, from: strin
 const badSender = (message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field: 'from' } })
 
-/** Forms, imports and the pages of contacts ask for what is described. */
+/** Forms, imports and the pages of contacts ask for fields that are described. */
 async function describeField(
   deps: RecipeDeps,
   accountId: string,
@@ -114,7 +114,10 @@ function withTemplate(
 
 const mostNames = 50
 
-/** Makes a template of the recipe's mail, of a name that is free: what somebody has written, or another automation sends, stays theirs. */
+/**
+ * Makes a template of the recipe's mail under a free name: a template that somebody has written, or another automation
+ * sends, stays as it is.
+ */
 async function makeTemplate(
   deps: RecipeDeps,
   accountId: string,

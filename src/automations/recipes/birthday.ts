@@ -8,10 +8,10 @@ const mails = [
   }),
 ] as const
 
-/** The field of contacts that has the day, where nobody says another. */
+/** The field of contacts that has the day, where the account names no other. */
 const usualField = { name: 'birthday', label: 'Birthday' }
 
-/** The one recipe that nothing which happens begins. */
+/** The one recipe that no event begins. */
 export const birthday: Recipe = {
   name: 'birthday',
   title: 'Birthday',

@@ -2,7 +2,7 @@ import type { Block } from '../../blocks/index.js'
 import type { Rule } from '../../rules/index.js'
 import type { AutomationDefinition, StepDefinition } from '../definition/index.js'
 
-/** A mail of a recipe, and what its template is called where that name is free. */
+/** A mail of a recipe, and the name of its template where that name is free. */
 export interface RecipeMail {
   slug: string
   subject: string
@@ -15,7 +15,7 @@ export interface RecipeMail {
 export interface RecipeGiven {
   /** The sender of its mails. */
   from: string
-  /** The list that begins it; any, if it is not given. */
+  /** The list that begins it; any list, if it is not given. */
   listId?: string | undefined
   /** The segment that the recipe asks for. */
   segmentId?: string | undefined
@@ -25,7 +25,7 @@ export interface RecipeGiven {
 
 /** An automation to begin with. */
 export interface Recipe {
-  /** As a form sends it. */
+  /** The recipe's name, as a form sends it. */
   name: string
   title: string
   about: string

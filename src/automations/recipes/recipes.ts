@@ -7,7 +7,7 @@ import { chain, type Recipe, sends, shortMail } from './recipe.js'
  * account's own.
  */
 
-/** Whether somebody has clicked in a mail: one of few words has no pixel, so that nobody sees who opens it. */
+/** Whether somebody has clicked in a mail: a short mail has no pixel, so that nobody sees who opens it. */
 const clicked = (key: string): Rule => ({
   all: [{ field: `email.${key}.clicked`, operator: 'eq', value: true }],
 })

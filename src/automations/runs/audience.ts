@@ -2,13 +2,16 @@ import { type audienceIn, readAudience } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
 import type { RunContact } from '../definition/index.js'
 
-/** Somebody, and what the rules that they meet name; `asks` is that of a version. */
+/** Somebody, with what the rules that they meet name; `asks` comes from a version. */
 export interface AskedPerson {
   contact: RunContact
   asks: ReturnType<typeof audienceIn>
 }
 
-/** Looks up the segments and campaigns that rules ask for of contacts, and puts it with them; nothing where none does. */
+/**
+ * Looks up, for each contact, the segments and campaigns that rules ask for, and adds the answers to the contact;
+ * nothing where no rule asks.
+ */
 export async function meetAudience(read: Read, people: readonly AskedPerson[]): Promise<void> {
   const asking = people.filter(({ asks }) => asks.segments.length > 0 || asks.campaigns.length > 0)
   if (asking.length === 0) return

@@ -4,9 +4,12 @@ import { dayMs, isRecent } from '../../clock/index.js'
 import { firstUuidAt, idsOf, prepared, type Read } from '../../store/index.js'
 import { drawnEnds } from './end-kinds.js'
 
-/** The runs of an automation that began on a day, or in a week, by what became of them: still in it, at the end or ended by a step, ended by the goal or an event, or gone before. */
+/**
+ * The runs of an automation that began on a day, or in a week, by what became of them: still in it, at the end or ended
+ * by a step, ended by the goal or an event, or gone before.
+ */
 export interface BegunDay {
-  /** When that begins, UTC. */
+  /** When the day or week begins, UTC. */
   at: number
   live: number
   through: number
@@ -14,7 +17,7 @@ export interface BegunDay {
   left: number
 }
 
-// Counted anew at most that often where there are very many: each run is looked at.
+// Very many runs are counted anew at most this often: each run is looked at.
 const countEveryMs = 60_000
 const manyRuns = 20_000
 const mostKept = 100
@@ -24,8 +27,8 @@ const lately = new Map<string, { at: number; found: BegunDay[] }>()
 const perLook = 2_000
 
 /**
- * The last `days`, the oldest first, in pieces of `each` days; ids rise with the beginning of runs, so each piece is a stretch
- * of two indexes.
+ * The last `days`, the oldest first, in pieces of `each` days; ids rise with the beginning of runs, so each piece is a
+ * stretch of two indexes.
  */
 export async function begunByDay(
   read: Read,
@@ -68,7 +71,7 @@ interface Counted {
   last: string
 }
 
-/** By status, a slice after the other, with turns for others in between: a million may have begun on one day. */
+/** Counts by status, slice by slice, with turns for others in between: a million may have begun on one day. */
 async function countStatuses(
   stretch: Stretch,
   look: (stretch: Stretch) => Promise<Counted[]>,
@@ -107,7 +110,7 @@ const endedBetween = prepared<Stretch, Counted>((db, { automationId, exits, from
     db
       .selectFrom('automation_runs')
       .select('id')
-      // As `endKindOf` tells them apart.
+      // Tells ends apart as `endKindOf` does.
       .select((eb) => {
         const isExited = (reason: string) =>
           eb.and([eb('status', '=', 'exited'), eb('reason', '=', reason)])
@@ -134,7 +137,7 @@ const endedBetween = prepared<Stretch, Counted>((db, { automationId, exits, from
   ),
 )
 
-/** The next of those behind one, by their status; the first id of a day is nobody's. */
+/** The next rows behind one, by their status; the first id of a day belongs to no run. */
 const counted = (db: Read, some: AliasableExpression<{ id: string; status: string }>) =>
   db
     .selectFrom(some.as('some'))

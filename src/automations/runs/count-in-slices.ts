@@ -11,8 +11,8 @@ export interface CountedSlice {
 }
 
 /**
- * All of them, slice by slice after the last id of the one before; in between others have their turn. `each` is told of what
- * is counted so far.
+ * Counts all rows, slice by slice after the last id of the one before; in between others have their turn. `each` is
+ * told the count so far.
  */
 export async function countInSlices(
   slice: (after: string) => Promise<CountedSlice[]>,
@@ -31,7 +31,7 @@ export async function countInSlices(
 
 export const liveIds = (db: Read) => db.selectFrom('automation_live').select('id')
 
-/** The next of those behind one. */
+/** The next rows behind one. */
 export const counted = (db: Read, those: ReturnType<typeof liveIds>, after: string) =>
   db
     .selectFrom(those.where('id', '>', after).orderBy('id').limit(perSlice).as('some'))

@@ -1,23 +1,23 @@
 import { keepNewest } from '../../bounded/index.js'
 import { isRecent } from '../../clock/index.js'
 
-/** What was counted, and whether all was: else there are at least so many, or as many as lately. */
+/** What was counted. `isAll`: all of it was; otherwise there are at least so many, or as many as lately. */
 export interface LatelyCounted<T> {
   value: T
   isAll: boolean
 }
 
-/** Counts, and says now and then what it has so far, after how many rows. */
+/** Counts, and says now and then how much it has so far, and after how many rows. */
 type Count<T> = (soFar: (value: T, rows: number) => void) => Promise<T>
 
-// What took long is counted anew at most that often: a page of an automation of a million is looked at again and again.
+// A long count is made anew at most this often: a page of an automation of a million runs is looked at again and again.
 const countEveryMs = 5_000
 const mostKept = 200
 
 /**
- * For pages that show what may be very many. What is fewer than `many` rows is counted for each; of more what was counted in
- * the last seconds is told again. What is not counted after `patience` rows goes on behind the page, which has what was known
- * before, or what is counted so far.
+ * For pages that show what may be very many. Fewer than `many` rows are counted for each page; a larger count of the
+ * last seconds is told again. A count that is not done after `patience` rows goes on behind the page, which shows what
+ * was known before, or the count so far.
  */
 export function makeCountLately<T>({ many, patience }: { many: number; patience: number }) {
   const lately = new Map<string, { at: number; value: T }>()
@@ -48,7 +48,7 @@ export function makeCountLately<T>({ many, patience }: { many: number; patience:
       else lately.delete(name)
       return value
     })
-    // What fails behind a page is counted anew for the next one.
+    // A count that fails behind a page is made anew for the next page.
     all.finally(() => counting.delete(name)).catch(() => {})
     const value = await Promise.race([all, patient])
     if (value !== undefined) return { value, isAll: true }

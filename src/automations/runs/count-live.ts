@@ -7,7 +7,7 @@ import { latelyWaitsOf, type Waits, waitsOf } from './standing.js'
 
 type Counted = Pick<Automation, 'id' | 'account_id' | 'running' | 'waiting'>
 
-/** How many live runs fit, at most: where a step and a reason are asked for, the fewer of both. */
+/** How many live runs fit, at most: where a step and a reason are asked for, the smaller of both counts. */
 export async function countLive(
   read: Read,
   automation: Counted,
@@ -22,7 +22,7 @@ export async function countLive(
 
 const atStepsLately = makeCountLately<number>(whileOneWaits)
 
-/** The same for a page, which does not wait for very many: then it is how many there are in all. */
+/** The same for a page, which does not wait for a long count: it then shows how many there are in all. */
 export async function latelyCountLive(
   read: Read,
   automation: Counted,

@@ -25,7 +25,7 @@ export interface Entering {
   now: number
 }
 
-/** Those of a contact's starts that are less than an hour ago, of which there may be 20. */
+/** The starts of a contact that are less than an hour ago, of which there may be 20. */
 export const inLastHour = (starts: readonly number[], now: number): number[] =>
   starts.filter((at) => isRecent(at, now, hourMs))
 
@@ -37,7 +37,7 @@ export function refusalOf(version: Compiled, entering: Entering): EntryRefusal |
   if (entering.running) return 'already_running'
   if (now - (entering.occurredAt ?? event.at) > limits.eventAgeMs) return 'too_old'
   if (departed !== undefined && !staysOn(version, departed)) return 'suppressed'
-  // Nothing has been waited for or mailed yet, so that such fields are missing.
+  // Nothing has been waited for or mailed yet, so that these fields are missing.
   const facts = { contact, trigger: event, event, waits: [], mail: () => undefined, now }
   if (!holds(step.config.filter, facts)) return 'filtered'
   if (before === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { BlockedReason, Compiled, CompiledStep } from '../definition/index.js'
 import type { Run } from './runs.js'
 
-/** What of a run the sentence is made of. */
+/** What the sentence is made of. */
 export type ExplainedRun = Pick<
   Run,
   'status' | 'reason' | 'currentStep' | 'updatedAt' | 'waitingFor'
@@ -17,7 +17,7 @@ export function explainRun(
 ): string {
   const sentence = explained(version, run, now)
   const isLive = run.status === 'running' || run.status === 'waiting'
-  // The run itself does not know yet: it is held as soon as it falls due.
+  // The run itself does not know of the pause yet: it is held as soon as it falls due.
   if (pausedAt === null || !isLive || run.waitingFor?.kind === 'held') return sentence
   return `${sentence}; but the automation is paused since ${dateOf(pausedAt, now)}: no step is taken until an operator resumes it`
 }
@@ -48,10 +48,7 @@ function explained(version: Compiled, run: ExplainedRun, now: number): string {
   return `waits for \`${event}\` until ${dateOf(until, now)}, then ${timeout(step)}`
 }
 
-/**
- * Without an edge for it a timeout ends the run, which an author often does not expect; so it is
- * said.
- */
+/** A timeout without an edge ends the run. Authors often do not expect that, so it is said. */
 const timeout = (step: CompiledStep | undefined): string => {
   const next = step?.next.get('timeout')
   return next === undefined ? 'ends (timed_out)' : `branch timeout, to ${stepName(next)}`
@@ -63,7 +60,7 @@ const then = (step: CompiledStep | undefined): string => {
   return next === undefined ? 'ends' : `goes on at ${stepName(next)}`
 }
 
-// An exit may say in its own words what Posthorn says of something else, such as `deleted`.
+// An exit may use as its own reason a word that Posthorn uses for something else, such as `deleted`.
 const isOwnWord = (step: CompiledStep | undefined, reason: string): boolean =>
   step?.step.type === 'exit' && step.step.config.reason === reason
 
@@ -85,8 +82,8 @@ const blocks: Record<BlockedReason | 'retry', string> = {
 }
 
 /**
- * Reasons are codes in the database and in the API; these are their words. One that an author wrote
- * into an exit step is shown as it is.
+ * Reasons are codes in the database and in the API; these are their words. A reason that an author wrote into an exit
+ * step is shown as it is.
  */
 const endings: Record<string, string> = {
   exit_step: 'it came to an exit',
@@ -108,11 +105,11 @@ const endings: Record<string, string> = {
   team: 'somebody of the team cancelled it',
 }
 
-/** Why a run has ended, in words; as it is where an author wrote it into an exit step. */
+/** Why a run has ended, in words; a reason that an author wrote into an exit step stays as it is. */
 export const endingWords = (reason: string): string =>
   Object.hasOwn(endings, reason) ? (endings[reason] ?? reason) : reason
 
-/** "3 Dec 09:00 UTC"; with the year where it is another than now's. */
+/** "3 Dec 09:00 UTC"; with the year where it is not the current one. */
 function dateOf(at: number, now: number): string {
   const date = new Date(at)
   const year = date.getUTCFullYear()

@@ -6,7 +6,7 @@ import { idsByStatus, type RunsPage, runsOf } from './runs.js'
 import { type ContactRun, runsOfContact } from './runs-of-contact.js'
 import { endStatuses, liveStatuses, type RunStatus } from './status.js'
 
-/** Which runs of an automation; what is not said is not asked. */
+/** Which runs of an automation; a field that is left out does not matter. */
 export interface RunsFilter {
   statuses?: readonly RunStatus[] | undefined
   /** Those that stand, or ended, at one of these steps. */
@@ -15,9 +15,9 @@ export interface RunsFilter {
   end?: { kind: EndKind; exits: ReadonlySet<number> } | undefined
   /** Why they ended, with the one status by which they did. */
   reason?: string | undefined
-  /** Live ones that do not go on by themselves: `held`, or why they are blocked. */
+  /** Live runs that do not go on by themselves: `held`, or why they are blocked. */
   wait?: string | undefined
-  /** Those of one contact; null: of nobody. */
+  /** Runs of one contact; null: of nobody. */
   contactId?: string | null | undefined
 }
 
@@ -46,8 +46,8 @@ export async function findRuns(
 }
 
 /**
- * The same by their ids alone. Where no index has all that is asked for, so many are looked at, and a page may have fewer,
- * or none, though there are more.
+ * The same, by ids alone. Where no index has all that is asked for, a bounded number of runs is looked at, and a page
+ * may have fewer, or none, though there are more.
  */
 export async function findRunIds(
   read: Read,
@@ -117,7 +117,7 @@ function pageOfIds(ids: readonly string[], { limit, before }: Asked): FoundIds {
   return { ids: some, next: below.length > limit ? some.at(-1) : undefined }
 }
 
-// A page may end with fewer, or none, where others' runs wait for the same.
+// Where other automations' runs wait for the same reason, a page may end with fewer runs, or none.
 const perLook = 1_000
 const mostLookedAt = 10_000
 
@@ -199,7 +199,7 @@ async function endedFor(
     .execute()
 }
 
-/** Those that wait for want of something lie in an index by that, those of all accounts together. */
+/** Runs that wait for a reason lie in an index by that reason, all accounts together. */
 async function notGoingOn(
   read: Read,
   wait: string,
@@ -271,12 +271,12 @@ export async function stepIdsOf(
   return rows.map(({ id }) => id)
 }
 
-// A step of older versions is looked for in so many of them.
+// A step of older versions is looked for in this many of them.
 const mostVersions = 20
 // As many as a version has.
 const mostSteps = 100
 
-/** The same that `findRunIds` asks of indexes. */
+/** Whether a run fits the filter: the same question that `findRunIds` asks of indexes. */
 function isAsked(row: ContactRun, filter: RunsFilter): boolean {
   const { statuses, reason, wait } = filter
   if (!placeFits(filter)(row)) return false

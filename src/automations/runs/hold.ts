@@ -20,8 +20,8 @@ interface HoldDeps {
 }
 
 /**
- * Holds runs: they are due no more until they are released, and keep when they were. Given as a JSON
- * array of [id, since when they are counted as held]. Events that come meanwhile are kept for them.
+ * Holds runs: they are not due until they are released, and keep the time at which they were. Given as a JSON array of
+ * [id, since when they count as held]. Events that come meanwhile are kept for them.
  */
 export const holdLive = prepared<{ json: string; now: number; reason: string }, UpdateResult>(
   (db, { json, now, reason }) =>
@@ -40,32 +40,33 @@ export const holdLive = prepared<{ json: string; now: number; reason: string }, 
       .where('held_at', 'is', null),
 )
 
-/** Why runs are held that were overdue at a start. */
+/** The reason of runs that were overdue at a start. */
 export const overdueReason = 'overdue by more than an hour when Posthorn started'
 
-// Runs a transaction, and the rest after it in which others write.
+// Runs in a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 
 /**
- * At the start, before the engine: holds the runs that should have gone on more than an hour ago, for
- * the database was restored, copied or asleep. The operator releases them. Resolves with how many.
+ * At the start, before the engine: holds the runs that should have gone on more than an hour ago, because the database
+ * was restored, copied or asleep. The operator releases them. Resolves with how many.
  */
 export async function holdOverdueRuns(deps: HoldDeps): Promise<number> {
   return await holdDue(deps, { before: deps.clock.now() - maxOverdueMs, reason: overdueReason })
 }
 
 /**
- * At the start on a backup's copy: holds every run that should have gone on since, for it did, and its mail
- * is sent, unless nothing ran since then.
+ * At the start on a backup's copy: holds every run that should have gone on since the backup. Unless nothing ran since
+ * then, that run did go on, and its mail is sent.
  */
 export async function holdRestoredRuns(deps: HoldDeps, reason: string): Promise<number> {
   return await holdDue(deps, { before: deps.clock.now() + 1, reason })
 }
 
 /**
- * What was overdue when the appliance had slept or was restored is held and not taken at once: a
- * copy of last month's database must not mail last month's sequences. The hold counts from the last event that the database knows of, as nothing happened after that.
+ * Runs that were overdue when the appliance had slept or was restored are held and not taken at once: a copy of last
+ * month's database must not mail last month's sequences. The hold counts from the last event that the database knows
+ * of, as nothing happened after that.
  */
 async function holdDue(
   { store, clock }: HoldDeps,
@@ -104,14 +105,14 @@ async function accountsWithRuns(read: Read): Promise<string[]> {
 }
 
 /**
- * What becomes of the steps that fell due while runs were held: `shift` moves their time by as long as
- * that was, `now` takes them at once, `skip` takes them at once but makes no mail.
+ * What becomes of the steps that fell due while runs were held: `shift` moves their time by the length of the hold,
+ * `now` takes them at once, `skip` takes them at once but makes no mail.
  */
 export type HeldRelease = 'shift' | 'now' | 'skip'
 /** The ways to release, as the command line names them. */
 export const releases: readonly HeldRelease[] = ['shift', 'now', 'skip']
 
-/** Which held runs; without any of these all of them. */
+/** Which held runs; all of them where no field is given. */
 export interface HeldRuns {
   automationId?: string | undefined
   accountId?: string | undefined
@@ -123,7 +124,7 @@ interface ReleaseOptions {
   signal?: AbortSignal
   /** Asked before each slice. */
   isOver?: () => boolean
-  /** Asked in each slice's transaction: where it is not wanted any more, nothing more is released. */
+  /** Asked in each slice's transaction: once it answers no, nothing more is released. */
   isWanted?: (tx: Tx) => Promise<boolean>
 }
 
@@ -170,7 +171,7 @@ export interface HeldCount {
 // Some milliseconds of the thread; a restore may hold a million runs.
 const perCount = 2_000
 
-/** How many runs are held, by automation and reason; counted some at a time, with turns for others in between. */
+/** How many runs are held, by automation and reason; counted slice by slice, with turns for others in between. */
 export async function countHeld(read: Read, accountId?: string): Promise<HeldCount[]> {
   const counts = new Map<string, HeldCount>()
   for (let after: string | undefined = ''; after !== undefined; ) {
@@ -191,7 +192,7 @@ export async function countHeld(read: Read, accountId?: string): Promise<HeldCou
   return [...counts.values()]
 }
 
-/** The next `perCount` of them, grouped, each group with its last. */
+/** The next `perCount` held runs, grouped, each group with its last. */
 const heldSlice = (read: Read, after: string, accountId: string | undefined) =>
   read
     .selectFrom((from) =>
@@ -215,10 +216,7 @@ const heldSlice = (read: Read, after: string, accountId: string | undefined) =>
     .groupBy(['automation_id', 'automations.name', 'held_reason'])
     .execute()
 
-/**
- * By id after a cursor, because releases change `held_at` and a page by number would pass rows
- * over.
- */
+/** By id after a cursor, because releases change `held_at` and a page by number would pass rows over. */
 async function heldAfter(
   read: Read,
   { automationId, accountId, reason }: HeldRuns,
@@ -239,15 +237,15 @@ async function heldAfter(
   return rows.map(({ id }) => id)
 }
 
-// What `blocked` says of a run whose mails are passed over until it waits again; a reason may follow, why it
-// does not even do that.
+// What `blocked` says of a run whose mails are passed over until it waits again. A second word may say why the run
+// cannot go on even so.
 const skipping = 'skip'
 
 /** Whether a run passes over its mails until it waits again. */
 export const isSkipping = (blocked: string | null): boolean =>
   blocked !== null && blocked.split(' ')[0] === skipping
 
-/** The mark of a run that waits for a reason, and is still to pass over its mails if it was. */
+/** The mark of a run that waits for a reason; a run that passes over its mails keeps doing so. */
 export const blockedMark = (blocked: string | null, reason: BlockedReason): string =>
   isSkipping(blocked) ? `${skipping} ${reason}` : reason
 
@@ -265,7 +263,7 @@ async function releaseSome(tx: Read, ids: readonly string[], how: HeldRelease, n
   const changes = rows.map((row) => {
     const { id, history, started_at, step_id, woken_by } = row
     const dueAt = row.held_due_at ?? now
-    // What an event has woken goes on at once, and what was blocked is only looked at again.
+    // A run that an event has woken goes on at once, and a blocked run is only looked at again.
     const isShifted = how === 'shift' && woken_by === null && row.blocked === null
     const next = isShifted
       ? Math.max(now, dueAt + (now - (row.held_at ?? now)))
@@ -278,7 +276,7 @@ async function releaseSome(tx: Read, ids: readonly string[], how: HeldRelease, n
   return changes.length
 }
 
-/** A broken one is left as it is: its run is released with the others, and fails by itself. */
+/** A broken history is left as it is: its run is released with the others, and fails by itself. */
 function withLine(history: string, line: HistoryEntry, startedAt: number): string {
   try {
     return historyJson([...readHistory(history, startedAt), line], startedAt)

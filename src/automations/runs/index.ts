@@ -1,6 +1,6 @@
 /*
- * Owns a run: its row, what each step of the walk makes of it, why it waits and who sees that. What must hold: the
- * walk reads and writes nothing; every live run has a time to be looked at.
+ * Owns a run: its row, what each step of the walk makes of it, why it waits and who sees it. What must hold: the walk
+ * reads and writes nothing; every live run has a time to be looked at.
  */
 
 export { meetAudience } from './audience.js'

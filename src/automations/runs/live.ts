@@ -104,8 +104,8 @@ export const toEvent = ({ id, name, payload, at }: EventColumns): StoredEvent =>
 })
 
 /**
- * A broken payload is none: runs of other contacts are read with this one, and an event that was left out
- * would seem to each plan to have come after it.
+ * A broken payload counts as none. Runs of other contacts are read with this one, and each plan would take an event
+ * that was left out for one that came later.
  */
 function payloadOf(text: string | null): Json {
   try {

@@ -9,14 +9,14 @@ export interface StepStanding {
   version: number
   key: string
   type: string
-  /** Null: the version was never enabled, so that nobody can have come to it. */
+  /** Null: the version was never enabled, so that no run can have come to the step. */
   counts: Selectable<AutomationStepRow> | null
   present: number
   /** There are more; they are still being counted. */
   isMore?: true
 }
 
-/** How many live runs stand at each step, of those where any do: one search of an index a step. */
+/** How many live runs stand at each step that has any: one search of an index a step. */
 export async function presentAtSteps(
   read: Read,
   automationId: string,
@@ -41,11 +41,14 @@ const stepSlice = prepared<{ automationId: string; stepId: number; after: string
     ),
 )
 
-/** So many are counted while a page waits: some milliseconds. What is left is counted behind it. */
+/** So many are counted while a page waits, in some milliseconds. The rest is counted behind the page. */
 export const whileOneWaits = { many: 20_000, patience: 60_000 }
 const presentLately = makeCountLately<ReadonlyMap<number, number>>(whileOneWaits)
 
-/** The steps of one version, with what has happened there and who is there; none of a version that was never enabled. */
+/**
+ * The steps of one version, with what has happened there and how many are there; none for a version that was never
+ * enabled.
+ */
 export async function stepsOfVersion(
   read: Read,
   { id }: Pick<Automation, 'id'>,

@@ -11,7 +11,7 @@ export interface ContactRun {
   held_at: number | null
 }
 
-// Nobody enters an automation more often than 20 times an hour; the latest of them are told.
+// Nobody enters an automation more often than 20 times an hour; the latest runs are told.
 const mostOfOne = 1_000
 
 /** The runs of one contact, the newest first: searches of the indexes by contact. */

@@ -16,19 +16,19 @@ export interface Run {
   email: string | null
   status: RunStatus
   reason: string | null
-  /** The key of the step at which it is or has ended. */
+  /** The key of the step at which the run is or has ended. */
   currentStep: string | null
   startedAt: number
   updatedAt: number
   history: (Omit<HistoryEntry, 'stepId'> & { step: string | null })[]
-  /** What it waits for; null when it has ended, or goes on at once. */
+  /** What the run waits for; null when it has ended, or goes on at once. */
   waitingFor: RunWait | null
 }
 
 /** What a run waits for, and until when. */
 export interface RunWait {
   kind: 'event' | 'delay' | 'held' | 'retry' | BlockedReason
-  /** The event's name; of what is held the reason. */
+  /** The event's name; for a held run the reason. */
   event?: string
   reason?: string
   /** Null: until an operator releases it. */
@@ -41,9 +41,9 @@ export interface RunsAsked {
   limit: number
   /** Older than this run. */
   before?: string | undefined
-  /** Whether one that stands, or ended, at its step for its reason is asked for. */
+  /** Whether a run that stands, or ended, at this step for this reason is asked for. */
   fits?: (row: RunPlace) => boolean
-  /** Runs that it looks at, at most; default: `mostLookedAt`. */
+  /** The most runs that it looks at; default: `mostLookedAt`. */
   most?: number
 }
 
@@ -54,9 +54,12 @@ export interface RunsPage {
   next: string | undefined
 }
 
-/** A status may be rare among a million runs: a page of it then ends with fewer, or none, and the next goes on from there. */
+/**
+ * A status may be rare among a million runs: a page then ends with fewer runs, or none, and the next page goes on from
+ * there.
+ */
 const mostLookedAt = 10_000
-// A millisecond or so of the thread, in between which others have their turn.
+// A millisecond or so of the thread; in between others have their turn.
 const perLook = 500
 
 /** Runs of an automation, newest first, those under way and those that have ended in one order. */
@@ -84,7 +87,7 @@ export async function idsByStatus(
     const { rows, more } = await newestRuns(read, automationId, { statuses, below, size })
     for (const row of rows) {
       const { id, status } = row
-      // One that ends between the two reads is in both tables.
+      // A run that ends between the two reads is in both tables.
       if (statuses.includes(status) && fits(row) && id !== found.at(-1)) {
         if (found.length === limit) return { ids: found, next: found.at(-1) }
         found.push(id)
@@ -100,11 +103,13 @@ interface RunPlace {
   id: string
   status: RunStatus
   step_id: number
-  /** Of one that has ended. */
+  /** The reason of a run that has ended. */
   reason?: string | null
 }
 
-/** The next runs below one, at least `size` of them if there are `more`, of those tables that may have such statuses. */
+/**
+ * The next runs below one, at least `size` of them if there are `more`, from those tables that may have such statuses.
+ */
 async function newestRuns(
   read: Read,
   automationId: string,
@@ -116,7 +121,7 @@ async function newestRuns(
     asks(liveStatuses) ? await newestLive(read, automationId, { below, size }) : [],
     asks(endStatuses) ? await newestEnded(read, automationId, { below, size }) : [],
   ]
-  // Of a table with more of them nothing is known below its last one.
+  // Where a table has more rows, nothing is known below its last one.
   const ends = each.flatMap((rows) => (rows.length < size ? [] : [rows.at(-1)?.id ?? '']))
   const through = ends.sort().at(-1) ?? ''
   const rows = each.flat().filter(({ id }) => id >= through)
@@ -148,7 +153,7 @@ const newestEnded = (read: Read, automationId: string, { below, size }: Below) =
     .limit(size)
     .execute()
 
-/** The runs of these ids, in their order; they are looked up in both tables, as one may have ended since. */
+/** The runs of these ids, in their order; both tables are searched, as a run may have ended since. */
 export async function runsOf(read: Read, ids: readonly string[]): Promise<Run[]> {
   const rows: RunColumns[] = [
     ...(await liveColumns(read).where('automation_live.id', 'in', idsIn(ids, 'text')).execute()),
@@ -203,10 +208,10 @@ interface RunColumns {
   step_id: number
   history: string
   started_at: number
-  /** A run that has ended has these two. */
+  /** Only a run that has ended has these two. */
   reason?: string | null
   ended_at?: number
-  /** A run that is under way has these. */
+  /** Only a run that is under way has these. */
   updated_at?: number
   due_at?: number
   wait_event?: string | null
@@ -233,7 +238,7 @@ const endedColumns = (read: Read) =>
     .select(['automation_runs.id', 'automation_id', 'version', 'contact_id', 'contacts.email'])
     .select(['status', 'reason', 'step_id', 'history', 'started_at', 'ended_at'])
 
-/** One that is broken is shown as empty, so that the run can be found, and others be listed with it. */
+/** A broken history is shown as empty, so that the run can be found, and others be listed with it. */
 function shownHistory(json: string, startedAt: number): HistoryEntry[] {
   try {
     return readHistory(json, startedAt)
@@ -276,8 +281,8 @@ async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]
 }
 
 /**
- * The one of several things that a run may wait for which somebody can do something about: held
- * before blocked, blocked before the event or the timer.
+ * What a run waits for. Of several things it is the one that somebody can do something about: held before blocked,
+ * blocked before the event or the timer.
  */
 function waitingOf(row: RunColumns): RunWait | null {
   const { due_at: until, held_reason: held, blocked, wait_event: event, attempts = 0 } = row

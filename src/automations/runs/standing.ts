@@ -6,7 +6,7 @@ import { type LatelyCounted, makeCountLately } from './count-lately.js'
 import { blockedReason } from './hold.js'
 import { presentAtSteps, type StepStanding } from './present.js'
 
-/** Why live runs do not go on by themselves: held by an operator or a restore, or for want of something. */
+/** Why live runs do not go on by themselves: an operator or a restore holds them, or they lack something. */
 export interface Waits {
   kind: 'held' | 'blocked'
   reason: string
@@ -59,7 +59,7 @@ async function draftSteps(read: Read, id: string, version: number): Promise<Step
 const few = 5_000
 const waitsLately = makeCountLately<Waits[]>({ many: few, patience: few })
 
-/** The same for a page, which does not wait for very many: with `isAll` false there are at least so many. */
+/** The same for a page, which does not wait for a long count: with `isAll` false there are at least so many. */
 export const latelyWaitsOf = (
   read: Read,
   automation: Pick<Automation, 'id' | 'account_id'>,
@@ -67,7 +67,7 @@ export const latelyWaitsOf = (
 ): Promise<LatelyCounted<Waits[]>> =>
   waitsLately(automation.id, { now, nothing: [] }, (soFar) => waitsOf(read, automation, soFar))
 
-/** Why live runs of an automation wait that could go on by their time, and how many. */
+/** Why live runs of an automation do not go on by themselves, and how many for each reason. */
 export async function waitsOf(
   read: Read,
   { id, account_id: accountId }: Pick<Automation, 'id' | 'account_id'>,
@@ -168,7 +168,7 @@ export async function liveFigures(read: Read): Promise<{
   return { running: running ?? 0, waiting: waiting ?? 0, blocked }
 }
 
-/** By the mark of each reason. */
+/** Counts blocked runs by the mark of each reason. */
 async function countBlocked(read: Read): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for (let last = ''; ; ) {
@@ -180,7 +180,7 @@ async function countBlocked(read: Read): Promise<Map<string, number>> {
   }
 }
 
-// These read an index that has such rows alone.
+// These read an index that has only such rows.
 const nextMark = prepared<{ last: string }, { mark: string | null }>((db, { last }) =>
   db
     .selectFrom('automation_live')

@@ -1,6 +1,6 @@
 import type { EndStatus } from '../../runs/index.js'
 
-// Apart from what reads and writes runs, as the contract names them too.
+// In a file of its own, apart from what reads and writes runs, as the contract names these too.
 
 /** What a run is while it is under way. */
 export const liveStatuses = ['running', 'waiting'] as const
@@ -16,7 +16,7 @@ export const runStatuses: readonly RunStatus[] = [...liveStatuses, ...endStatuse
 /** How a run stands. */
 export type RunStatus = (typeof liveStatuses)[number] | EndStatus
 
-/** Those that a text names, with commas; all without one. */
+/** The statuses that a text names, with commas; all without a text. */
 export const statusesIn = (text: string | undefined): readonly RunStatus[] =>
   text === undefined ? runStatuses : runStatuses.filter((one) => text.split(',').includes(one))
 

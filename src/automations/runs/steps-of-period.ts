@@ -3,17 +3,17 @@ import { columnOf } from '../../runs/index.js'
 import { firstUuidAt, type Read } from '../../store/index.js'
 import { readHistory } from './live.js'
 
-/** What became at a step of those who began in a period. */
+/** What happened at a step to those who began in a period. */
 export interface PeriodStep {
   /** How many stand there now. */
   present: number
   entered: number
   mails: number
-  /** By the way that they left by: `done`, `skipped`, `met`, `not_met`, `received`, `timed_out` or `branch:KEY`. */
+  /** How they left the step: `done`, `skipped`, `met`, `not_met`, `received`, `timed_out` or `branch:KEY`. */
   ways: Map<string, number>
 }
 
-/** The same of a version's steps by their numbers. */
+/** The same for a version's steps, by their numbers. */
 export interface PeriodSteps {
   steps: ReadonlyMap<number, PeriodStep>
   runs: number
@@ -21,12 +21,12 @@ export interface PeriodSteps {
   isAll: boolean
 }
 
-// Some milliseconds of the thread, in between which others have their turn.
+// Some milliseconds of the thread; in between others have their turn.
 const perLook = 500
 /** Runs whose histories one page reads. */
 const mostRead = 5_000
 
-/** Follows those who began an automation from a time on, in a version, by their histories: the latest 5,000 of them. */
+/** Follows those who began a version of an automation since a time, by their histories: the latest 5,000 of them. */
 export async function stepsOfPeriod(
   read: Read,
   automationId: string,
@@ -88,7 +88,7 @@ const begunFrom = (
 function follow(row: BegunRow, at: (stepId: number) => PeriodStep, isLive: boolean): void {
   const left = new Set<number>()
   for (const { stepId, result } of linesOf(row)) {
-    // What ends a run stands at the step where it was.
+    // The line of an end stands at the step where the run was.
     if (/^(ended|goal|exit|cut)\b/.test(result)) continue
     const column = columnOf(result)
     if (column === undefined || column === 'failed') continue
@@ -101,7 +101,7 @@ function follow(row: BegunRow, at: (stepId: number) => PeriodStep, isLive: boole
   }
   const last = at(row.step_id)
   if (isLive) last.present += 1
-  // Whoever is there, or ended there, has come to it, too.
+  // Whoever is at the step, or ended there, has come to it, too.
   if (isLive || !left.has(row.step_id)) last.entered += 1
 }
 

@@ -45,13 +45,13 @@ export interface WalkState {
 
 /** What follows from a step: the edge that the run leaves by, or where it stays. */
 export type StepResult =
-  /** Goes on along that edge; where there is none the run has come to its end. */
+  /** The run goes on along that edge; where there is none it has come to its end. */
   { edge: string; result: string; why?: Judged; eventId?: number } | Next
 
 /** What a step comes to that ends its run. */
 export type RunEnd = Next & { kind: 'end' }
 
-/** An end that is meant, as opposed to `fail`. */
+/** An end that was meant, as opposed to `fail`. */
 export const exit = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,
@@ -79,7 +79,7 @@ export function factsOf({ contact, known, waits, sent, now }: WalkState): Facts 
     trigger: known.trigger,
     event: waits.at(-1)?.event ?? known.trigger,
     waits,
-    // Nobody has opened what is only being made.
+    // Nobody has opened a mail that is only being made.
     mail: (key) => (sent.has(key) ? unread : known.mail(key)),
     now,
   }
@@ -116,7 +116,7 @@ export function send(state: WalkState, step: StepOf<'send_email'>): StepResult {
   return { edge: 'default', result: 'sent' }
 }
 
-/** Values with their variables filled in; one whose field is missing is left out. */
+/** Values with their variables filled in; a value whose field is missing is left out. */
 export function filledIn(state: WalkState, values: Record<string, Json | Variable>): JsonObject {
   const facts = factsOf(state)
   const entries = Object.entries(values).flatMap(([name, given]) => {
@@ -132,7 +132,7 @@ function mailVariables(
   { config: { variables = {}, type } }: StepOf<'send_email'>,
 ): JsonObject {
   const { contact, known, waits } = state
-  // As in a campaign, so that one template serves both; what the step itself says comes first.
+  // As in a campaign, so that one template serves both; the step's own values win.
   const own: JsonObject = contact === undefined ? {} : namedValues(contact, contact.metadata)
   return Object.assign(
     own,
@@ -147,15 +147,12 @@ function mailVariables(
   )
 }
 
-/**
- * Taken twice: the first time it parks the run, the second time, when the timer has run out, it
- * goes on.
- */
+/** Taken twice: the first time it parks the run; the second time the timer has run out, and the run goes on. */
 export function delay(state: WalkState, { config }: StepOf<'delay'>): StepResult {
   const { run, version, contact, now, at, enteredAt } = state
   if (enteredAt !== null && now >= run.dueAt) return { edge: 'default', result: 'waited' }
   const park = { kind: 'park', stepId: at.id, waitEvent: null, seen: 0 } as const
-  // Looked at too early: the clock has gone back.
+  // The run is looked at too early: the clock has gone back.
   if (enteredAt !== null) return { ...park, dueAt: run.dueAt }
   const { duration, until } = config
   if (until !== undefined) {
@@ -166,20 +163,19 @@ export function delay(state: WalkState, { config }: StepOf<'delay'>): StepResult
 }
 
 /**
- * An event may have come before the run got here. With `since: "step"` only those count that came
- * after; by default every one does that this run has not used yet, so that a fast customer is not
- * asked to pay twice.
+ * An event may have come before the run got here. With `since: "step"` only later events count. By default every event
+ * counts that this run has not used yet, so that a fast customer is not asked to pay twice.
  */
 export function waitForEvent(state: WalkState, step: StepOf<'wait_for_event'>): StepResult {
   const { run, now, at, enteredAt, known } = state
   const { eventName, timeout, since } = step.config
   const entered = enteredAt !== null
-  // An event that came before the step, of no interest to this one, is still there for another wait.
+  // An event that came before the step does not count here, but is still there for another wait.
   const mark = `@${step.key}`
   const strict = since === 'step'
   const heard = state.heard[eventName] ?? known.trigger.id
   let seen = Math.max(heard, strict && entered ? (state.heard[mark] ?? 0) : 0)
-  // Ingest has judged it as it came; what the contact is by now does not undo that.
+  // Ingest has judged the event as it came; a later change of the contact does not undo that.
   let found = state.wokenBy?.name === eventName ? state.wokenBy : undefined
   while (found === undefined) {
     const event = known.nextEvent(eventName, seen)
@@ -206,8 +202,8 @@ function satisfies(state: WalkState, { config }: StepOf<'wait_for_event'>, event
 }
 
 /**
- * Whether an event that has just come ends the wait in which a run is parked. `known` needs no more
- * than what rules read.
+ * Whether an event that has just come ends the wait in which a run is parked. Of `known` only what rules read is
+ * needed.
  */
 export function wakes(
   version: Compiled,

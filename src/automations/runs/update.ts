@@ -9,8 +9,8 @@ export interface ContactChanges {
 }
 
 /**
- * The changes with their variables filled in; a field that is missing changes nothing. Undefined if
- * a name would be no text.
+ * The changes with their variables filled in; a field that is missing changes nothing. Undefined if a name would be no
+ * text.
  */
 export function changesOf(
   { firstName, lastName, metadata }: UpdateConfig,
@@ -43,7 +43,7 @@ export function changed(contact: RunContact, changes: ContactChanges): RunContac
   return { ...contact, firstName, lastName, metadata }
 }
 
-// As contacts are added (decisions.md, 'Sending'): a name stands in headers, on one line.
+// The same rule as when contacts are added (decisions.md, 'Sending'): a name stands in headers, on one line.
 const isName = (value: Json): value is string =>
   typeof value === 'string' &&
   value.length <= limits.nameLength &&

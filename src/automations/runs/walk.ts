@@ -29,10 +29,10 @@ import { changed, changesOf } from './update.js'
 import type { Next, RunFacts, Walked } from './walked.js'
 
 /**
- * Takes a run from where it is to where it waits or ends, 100 steps at most, and says what it does on
- * the way. The only interpreter of automations: the engine, the simulator and the tests call it. It
- * reads nothing but its parameters. It stops at the first mail that cannot be made, so that what came
- * before is committed and that alone is tried again.
+ * Takes a run from where it is to where it waits or ends, 100 steps at most, and says what it does on the way. It is
+ * the only interpreter of automations: the engine, the simulator and the tests call it. It reads nothing but its
+ * parameters. It stops at the first mail that cannot be made, so that the steps before are committed and only that mail
+ * is tried again.
  */
 export function walk(version: Compiled, run: RunState, known: RunFacts, now: number): Walked {
   const state = begin(version, run, known, now)
@@ -152,7 +152,7 @@ function takeStep(state: WalkState): Next | undefined {
     state.at = next
     return undefined
   }
-  // What should have come did not come, and nobody said what then: that is no success.
+  // What was awaited did not come, and no edge says what then: that is no success.
   if (edge === 'timeout') return exit(at, 'timed_out')
   return { kind: 'end', stepId: at.id, status: 'completed', reason: null }
 }
@@ -165,7 +165,7 @@ function take<T extends StepType>(state: WalkState, step: StepDefinition): StepR
   return steps[step.type as T](state, step as StepOf<T>)
 }
 
-// Once, however often it is looked at: the last thing that happened is still that it is blocked.
+// Noted once, however often the run is looked at: the last thing that happened is still that it is blocked.
 function noteBlocked(state: WalkState, reason: BlockedReason): void {
   const last = state.history.at(-1) ?? state.run.history.at(-1)
   const result = `blocked:${reason}`

@@ -17,8 +17,8 @@ export interface TrialBeginning {
 }
 
 /**
- * When an automation begins for a contact, from `at` on: at once, or on the day of their field where it begins on a date;
- * why it does not, if that does not come. A `date` in the payload stands for what is in the field.
+ * When an automation begins for a contact, from `at` on: at once, or on the day in their field where it begins on a
+ * date. Where that day does not come, it says why. A `date` in the payload stands for the value of the field.
  */
 export function beginningFor(
   definition: AutomationDefinition,
@@ -40,5 +40,5 @@ export function beginningFor(
 const isDay = (value: unknown): value is string =>
   typeof value === 'string' && calendarDayOf(value) !== undefined
 
-/** What a request says of the event that begins it; nothing where it is no object. */
+/** The payload that a request gives for the beginning event; empty where it is no object. */
 export const payloadOf = (given: Json): JsonObject => (isJsonObject(given) ? given : {})

@@ -7,12 +7,12 @@ import type { SimulatedWorld, TrialRefusal } from './simulation.js'
 export interface CohortCounts {
   contacts: number
   started: number
-  /** For how many nothing began, by why. */
+  /** For how many contacts nothing began, by why. */
   refused: Map<TrialRefusal, number>
   steps: Map<string, Map<string, number>>
-  /** By status and reason, such as `exited:goal`; `running` for those under way at `until`. */
+  /** By status and reason, such as `exited:goal`; `running` for runs under way at `until`. */
   ends: Map<string, number>
-  /** Not all is told: there were too many steps. */
+  /** Not everything is told: there were too many steps. */
   cut: boolean
 }
 
@@ -20,8 +20,8 @@ export interface CohortCounts {
 const maxLines = 50_000
 
 /**
- * Simulates many contacts, each in a world of their own; only counts are kept. Between two of them the
- * thread has its turn: clients wait for it.
+ * Simulates many contacts, each in a world of their own; only counts are kept. Between two contacts the thread serves
+ * others: clients wait for it.
  */
 export async function simulateCohort(
   version: Compiled,

@@ -49,9 +49,11 @@ export interface PreviewDeps {
   renderer: Renderer
   backlog: Backlog
   maxQueued: number
-  /** Makes of the HTML of news what arrives; by default the tags that each copy fills in stand in it as they are written. */
+  /**
+   * Makes of the HTML of news what arrives; by default it shows the tags that each copy fills in as they are written.
+   */
   arriving?: ((html: string) => Promise<string>) | undefined
-  /** What settings say of opens and clicks: those that nobody sees are not heard in a trial either. */
+  /** What settings say of opens and clicks: a trial does not hear those that nobody would see. */
   tracking: UnseenDeps['tracking']
 }
 
@@ -61,7 +63,7 @@ export interface PreviewInput {
   email: string
   /** The payload of the event that begins it. */
   payload?: Json | undefined
-  /** When that comes; now by default. */
+  /** When the event comes; now by default. */
   at?: string | undefined
   /** Each at a time, or so long after the beginning. */
   events?:
@@ -87,7 +89,7 @@ export interface PreviewedLine extends Omit<SimulatedLine, 'mail'> {
   mail?: PreviewedMail
 }
 
-/** A mail as it would be, or why it would not. */
+/** A mail as it would be, or why it would not be made. */
 export type PreviewedMail =
   | { template: string; from: string; subject: string; html: string; text: string | null }
   | { template: string; from: string; fault: string }
@@ -97,7 +99,7 @@ export interface AutomationPreview extends Omit<Simulation, 'lines'> {
   automationId: string
   version: number | null
   lines: PreviewedLine[]
-  /** What they do with mails and nobody sees. */
+  /** What the contact does with mails and nobody would see. */
   unseen: UnseenDeed[]
   stepOf(id: number): string | null
 }
@@ -105,16 +107,15 @@ export interface AutomationPreview extends Omit<Simulation, 'lines'> {
 // Long enough for most runs, though each of their waits may take 90 days.
 const usualLengthMs = 365 * dayMs
 
-// Mails that are rendered: each takes some milliseconds of the thread that renders, and a loop may
-// send a hundred times.
+// Mails that are rendered: each takes the rendering thread some milliseconds, and a loop may send a hundred times.
 const maxRendered = 20
 // Contacts of a list that are sent through.
 const cohortSize = 100
 
 /**
- * Walks somebody through an automation with a clock of its own and writes nothing. Tells each step with
- * why it came out so, the first 20 mails as they would be, and what would stop each as things stand
- * now. Throws a 404 for the automation, a 422 for a draft that is not valid.
+ * Walks somebody through an automation with a clock of its own and writes nothing. Tells each step with why it came out
+ * so, the first 20 mails as they would be, and what would stop each mail as things stand now. Throws a 404 for the
+ * automation, a 422 for a draft that is not valid.
  */
 export async function previewAutomation(
   deps: PreviewDeps,
@@ -175,8 +176,8 @@ function endAt(
 }
 
 /**
- * The preview for those who came to a list last or are in a segment, 100 at most, each by themselves: how often each step
- * came to each result. Throws a 404 for the list or segment, too.
+ * The preview for those who joined a list last or are in a segment, 100 at most, each by themselves: how often each
+ * step came to each result. Throws a 404 for the list or segment, too.
  */
 export async function previewCohort(
   deps: PreviewDeps,
@@ -206,7 +207,7 @@ export async function previewCohort(
   return { ...counts, unseen }
 }
 
-/** Who of some is suppressed or has left a topic now, as those who would be let in are judged too. */
+/** Who of some contacts is suppressed or has left a topic now: the engine would ask the same when they enter. */
 async function standingOf(
   { store: { read } }: PreviewDeps,
   accountId: string,
@@ -222,7 +223,7 @@ async function standingOf(
   return { reasons, left }
 }
 
-/** The world in which they have departed before anything happens, where they have. */
+/** The world in which contacts who have departed by now have done so before anything happens. */
 function asTheyStand(
   world: PreviewedWorld,
   { reasons, left }: Awaited<ReturnType<typeof standingOf>>,
@@ -234,13 +235,13 @@ function asTheyStand(
   return { ...world, happenings: [...gone, ...happenings], optedOut }
 }
 
-/** A world, from when on it is looked at, and why nothing begins in it that begins on a date. */
+/** A world, the time from which it is looked at, and why nothing begins on a date in it. */
 interface PreviewedWorld extends SimulatedWorld {
   at: number
   noDate: TrialRefusal | undefined
 }
 
-/** What is simulated: the version or draft, and what happens to whomever. */
+/** What is simulated: the version or draft, and what happens to each contact. */
 async function settingOf(
   { store, clock, tracking }: PreviewDeps,
   accountId: string,
@@ -299,7 +300,7 @@ const timeIn = (text: string | undefined) => (text === undefined ? undefined : D
 const aftersIn = (given: Readonly<Record<string, string>> = {}) =>
   new Map(Object.entries(given).map(([key, after]) => [key, afterMs(after) ?? 0]))
 
-/** What would be passed over in silence: it was misspelt, most likely. */
+/** Refuses what would be passed over in silence: most likely it was misspelt. */
 function refuseMeaningless(
   { steps }: AutomationDefinition,
   { opens = {}, clicks = {}, payload, events = [] }: Omit<PreviewInput, 'email'>,

@@ -24,17 +24,15 @@ import {
 } from '../runs/index.js'
 import type { SimulatedHappening, SimulatedWorld, Simulation } from './simulation.js'
 
-// Walks until the simulation gives up: more than a run of 1,000 steps takes that is blocked now and
-// then.
+// Walks until the simulation gives up: more than a run of 1,000 steps takes that is blocked now and then.
 const maxWalks = 5_000
-// Lines until it stops: it holds up its thread, so that of an automation that starts itself again
-// and again only the beginning is told.
+// Lines until the simulation stops, since it holds up its thread: of an automation that starts itself again and again
+// only the beginning is told.
 const maxLines = 5_000
 
 /**
- * Walks a contact through an automation with a clock of its own, and writes nothing. It goes as the
- * engine does: at each instant first what happens, then the run if it is due. It ends when it has told
- * some 5,000 lines.
+ * Walks a contact through an automation with a clock of its own, and writes nothing. It goes as the engine does: at
+ * each instant first the events, then the run if it is due. It ends when it has told some 5,000 lines.
  */
 export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
   const going = begin(version, world)
@@ -68,7 +66,7 @@ export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
 interface Simulating {
   version: Compiled
   world: SimulatedWorld
-  /** Those still to come, in the order of time. */
+  /** Events still to come, in the order of time. */
   happenings: SimulatedHappening[]
   now: number
   contact: RunContact
@@ -150,9 +148,9 @@ function wake(going: Simulating, run: RunState, event: StoredEvent): void {
   }
 }
 
-/** As suppression does it in the real one, with the settings that let a run stay. */
+/** Does what suppression does in the real one, with the settings that let a run stay. */
 function depart(going: Simulating, reason: Departure): void {
-  // Who has bounced or complained is not mailed again, whatever they do after it.
+  // A contact who has bounced or complained is not mailed again, whatever they do after it.
   if (going.departed === undefined || going.departed === 'unsubscribed') going.departed = reason
   if (going.run !== undefined && !staysOn(going.version, reason)) {
     end(going, going.run.stepId, 'exited', reason)
@@ -174,7 +172,7 @@ function step(going: Simulating): void {
   const { next } = walked
   const last = going.told.runs.at(-1)
   going.run = advanced(run, walked, now)
-  // A block that is over already is looked at again later all the same, or the clock would stand.
+  // The run is looked at later even where the block is over already: otherwise the clock would stand.
   if (next.kind === 'blocked' && going.run !== undefined) {
     going.run.dueAt = Math.max(next.until, now + 1)
   }
@@ -183,7 +181,7 @@ function step(going: Simulating): void {
   }
 }
 
-/** A mail is made; that it is opened or clicked is an event too, as the appliance tells it. */
+/** A mail is made; its open or click is an event too, as the appliance tells it. */
 function noteMail(going: Simulating, key: string): void {
   const { version, mailed, now, world, happenings, depth } = going
   mailed.set(key, now)
@@ -206,7 +204,7 @@ const isNamed = (version: Compiled, name: string): boolean =>
       (type === 'trigger' || type === 'wait_for_event') && config.eventName === name,
   )
 
-/** What the engine would read from the store, from the simulated world. */
+/** What the engine would read from the store, taken from the simulated world. */
 function knownOf(going: Simulating): RunFacts {
   const { world, now, contact, departed, events, trigger } = going
   if (trigger === undefined) throw new Error('a run has begun without its event')
@@ -228,14 +226,14 @@ function engagement({ mailed, now, world }: Simulating, key: string) {
   const since = (after: number | undefined) => after !== undefined && now >= at + after
   const { opens, clicks, unseen } = world
   const hasClicked = since(clicks?.get(key))
-  // Who clicks has the mail open.
+  // Whoever clicks has the mail open.
   const hasOpened = hasClicked || since(opens?.get(key))
   const opened = hasOpened && !unseen?.opened.has(key)
   const clicked = hasClicked && !unseen?.clicked.has(key)
   return { opened, clicked, delivered: now > at, bounced: false }
 }
 
-/** A walk may have several runs after another, of which each has its own end. */
+/** A walk may have several runs one after another, each with its own end. */
 function end(going: Simulating, stepId: number, status: EndStatus, reason: string): void {
   tell(going, [{ stepId, at: going.now, result: `ended:${reason}` }])
   const last = going.told.runs.at(-1)

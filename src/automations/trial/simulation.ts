@@ -22,7 +22,7 @@ export type SimulatedHappening =
   | { at: number; kind: 'event'; name: string; payload: StoredEvent['payload']; depth?: number }
   | { at: number; kind: 'departed'; reason: Departure }
 
-/** The keys of steps of whose mails the engine never learns it. */
+/** The keys of steps whose mails' opens or clicks the engine never learns. */
 export interface UnseenMails {
   opened: ReadonlySet<string>
   clicked: ReadonlySet<string>
@@ -36,12 +36,12 @@ export interface SimulatedWorld {
   /** How long after each mail of a step it is opened or clicked (ms), by the step's key. */
   opens?: ReadonlyMap<string, number>
   clicks?: ReadonlyMap<string, number>
-  /** Of which steps' mails nobody sees that they are opened, or clicked in. */
+  /** The steps of whose mails nobody sees the opens, or the clicks. */
   unseen?: UnseenMails | undefined
   optedOut?(topicId: string): boolean
-  /** What keeps a mail from being made then; nothing by default, so that the whole way is seen. */
+  /** What keeps a mail from being made at that time; nothing by default, so that the whole way is seen. */
   obstacle?(step: StepOf<'send_email'>, variables: JsonObject, now: number): Obstacle | undefined
-  /** What would keep it from being made as things really are: said at the line, without effect. */
+  /** What would keep the mail from being made as things really are: told at the line, without effect. */
   wouldStop?(step: StepOf<'send_email'>, variables: JsonObject, now: number): string | undefined
   /** Nothing that comes later is shown. */
   until: number
@@ -76,8 +76,8 @@ export interface SimulatedRun {
 }
 
 /**
- * Why nothing begins; of what begins on a date also `no_date`: their field has no day that is still to come, and
- * `unreadable_date`: what stands there is no day.
+ * Why nothing begins. For what begins on a date also `no_date`: the field has no day that is still to come, and
+ * `unreadable_date`: its value is no day.
  */
 export type TrialRefusal = EntryRefusal | 'no_date' | 'unreadable_date'
 
@@ -87,6 +87,6 @@ export interface Simulation {
   runs: SimulatedRun[]
   /** Events that the trigger hears, but that start nothing. */
   refused: { at: number; reason: TrialRefusal }[]
-  /** It is not told to its end: there are too many lines, or walks. */
+  /** The walk is not told to its end: there are too many lines, or walks. */
   cut: boolean
 }

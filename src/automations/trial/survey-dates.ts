@@ -8,11 +8,11 @@ export interface DateSurvey {
   field: string
   people: number
   dated: number
-  /** Something else than a day stands there, so that it never begins for them. */
+  /** People with another value than a day in the field: it never begins for them. */
   unreadable: number
   /** Some of these, each value once. */
   examples: { email: string; value: Json }[]
-  /** How many contacts were looked at, where that were not all: then the numbers are about. */
+  /** How many contacts were looked at, where those were not all: then the numbers are estimates. */
   sample: number | null
 }
 

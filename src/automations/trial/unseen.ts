@@ -24,11 +24,11 @@ export interface UnseenDeed {
   deed: MailDeed
   why: WhyUnseen
   domain: string
-  /** Whether a click in the same mail is seen, so that one may ask for that. */
+  /** Whether a click in the same mail is seen, so that the author may ask for that. */
   seesClicks: boolean
 }
 
-/** What nobody sees of some steps' mails, by their keys; of those of which all is seen there is nothing. */
+/** What nobody sees of some steps' mails, by their keys; steps of whose mails all is seen are left out. */
 export async function unseenAmong(
   { store: { read }, tracking }: UnseenDeps,
   accountId: string,
@@ -51,7 +51,7 @@ export async function unseenAmong(
 /** What is done in a trial with the mails of some steps, by their keys. */
 export type DoneWith = Readonly<Record<MailDeed, { has(key: string): boolean }>>
 
-/** What of it nobody sees. A trial by the page, by the API and by the command all ask here. */
+/** What nobody sees of what is done. A trial by the page, by the API and by the command all ask here. */
 export async function unseenDeeds(
   deps: UnseenDeps,
   accountId: string,
@@ -78,7 +78,7 @@ export function unseenIn(unseen: readonly UnseenDeed[]): UnseenMails {
   return { opened: keysOf('opened'), clicked: keysOf('clicked') }
 }
 
-/** A template that is not there is told elsewhere. */
+/** Another check tells of a template that is missing. */
 function orNone(error: unknown): undefined {
   if (error instanceof ApiError && error.code === 'not_found') return undefined
   throw error

@@ -7,9 +7,9 @@ const rowsPerLook = 500
 const restMs = 20
 
 /**
- * To be called after the clock was set back: no run waits until the clock is as far again as it was. A delay that was
- * begun while it was ahead begins anew, a wait for an event keeps its length, and what is blocked or was put off is
- * looked at. Starts over lists go on. Resolves with how many runs and starts it were.
+ * To be called after the clock was set back, so that no run waits until the clock is where it was. A delay that was
+ * begun while the clock was ahead begins anew, a wait for an event keeps its length, and runs that are blocked or put
+ * off are looked at. Starts over lists go on. Resolves with how many runs and starts it changed.
  */
 export async function runsAfterSetBack(
   { store, clock }: { store: Pick<Store, 'read' | 'write'>; clock: Clock },

@@ -37,17 +37,17 @@ interface BackfillDeps {
   clock: Clock
 }
 
-// What begins such a run. No step can wait for it, and no other automation hears it.
+// The event that begins such a run. No step can wait for it, and no other automation hears it.
 const { crowd: eventName } = startedByHand
 
-/** The same by its row. */
+/** The crowd of a row. */
 export const crowdOf = ({
   list_id,
   is_segment,
 }: Pick<Backfill, 'list_id' | 'is_segment'>): Crowd =>
   is_segment === 1 ? { segmentId: list_id } : { listId: list_id }
 
-/** What they are called. Throws a 404. */
+/** The name of the list or segment. Throws a 404. */
 export async function requireCrowd(
   read: Read,
   accountId: string,
@@ -59,8 +59,8 @@ export async function requireCrowd(
 
 /**
  * From now on the contacts of the list or segment enter the automation, `perHour` of them an hour: those whom its
- * filter, its re-entry and suppressions let in. The running appliance does it (`runBackfills`). Throws a 422 while it is
- * not enabled, a 409 while such a start is under way, a 404 for the list or segment.
+ * filter, its re-entry and suppressions let in. The running appliance does it (`runBackfills`). Throws a 422 while the
+ * automation is not enabled, a 409 while such a start is under way, a 404 for the list or segment.
  */
 export async function startBackfill(
   { store, clock }: BackfillDeps,
@@ -143,21 +143,21 @@ const membersARead = 200
 /** Whom a start over a list or segment would let in now, and why not the others. */
 export interface JudgedCrowd {
   name: string
-  /** People that were looked at; with `isAll` false there are more. */
+  /** People who were looked at; with `isAll` false there are more. */
   seen: number
   starts: number
   /** How many of those who would be let in have been in it before. */
   again: number
   refused: Map<EntryRefusal, number>
-  /** Of those who would not, the addresses of the first few, by the same reasons. */
+  /** For those who would not be let in, the addresses of the first few by reason. */
   some: Map<EntryRefusal, string[]>
   isAll: boolean
 }
 
-// So many addresses are told of each reason: enough to see who they are.
+// So many addresses are told for each reason: enough to see who they are.
 const mostTold = 5
 
-/** The same; it writes nothing. `most` bounds whom it looks at. */
+/** Judges whom a start would let in, and writes nothing. `most` bounds how many people it looks at. */
 export async function judgeBackfill(
   { store: { read }, clock, versions }: BackfillDeps & Pick<IngestDeps, 'versions'>,
   automation: Automation,
@@ -194,7 +194,7 @@ export async function judgeBackfill(
   return told
 }
 
-/** What begins the runs of an enabled automation; undefined of any other. */
+/** What begins the runs of an enabled automation; undefined for any other. */
 export async function triggerOf(read: Read, automationId: string): Promise<Trigger | undefined> {
   const row = await read
     .selectFrom('automation_triggers as triggers')
@@ -209,7 +209,7 @@ export async function triggerOf(read: Read, automationId: string): Promise<Trigg
   return row && { ...row, event: eventName }
 }
 
-/** Only an enabled automation has a row in `automation_triggers`, so its absence is what tells. */
+/** Only an enabled automation has a row in `automation_triggers`, so a missing row tells that it is not enabled. */
 export async function requireTrigger(
   read: Read,
   { id, name, status }: Pick<Automation, 'id' | 'name' | 'status'>,
@@ -231,13 +231,13 @@ export async function beginsOnDates(read: Read, automationId: string): Promise<b
   return row !== undefined
 }
 
-/** Begun for all at once, a birthday would be wished on a wrong day, to who has none, and twice in a year. */
+/** Begun for all at once, it would wish a birthday on a wrong day, to people without one, and twice in a year. */
 async function refuseDated(read: Read, { id, name }: Pick<Automation, 'id' | 'name'>) {
   if (!(await beginsOnDates(read, id))) return
   throw new ApiError('validation_error', `“${name}” ${onTheirDay}`, { status: 422 })
 }
 
-/** Why that is not started for many. */
+/** Why an automation by date is not started for many at once. */
 export const onTheirDay =
   'begins for each person on a day of their own, so it cannot be started for a list or a segment: whoever has the date enters when the day comes'
 
@@ -251,7 +251,7 @@ const eventOf = (contact: RunContact, crowd: Crowd): NewEvent => ({
   payload: JSON.stringify(crowd),
 })
 
-/** As it would be kept; whom the automation does not let in has no event of it. */
+/** The event as it would be kept: a contact whom the automation does not let in gets no event. */
 export const provisional = (contact: RunContact, crowd: Crowd, now: number): TakenEvent => ({
   ...eventOf(contact, crowd),
   stored: { id: 0, name: eventName, payload: { ...crowd }, at: now },
@@ -287,7 +287,7 @@ const members = prepared<{ listId: string; cursor: string; limit: number }, RunC
       .limit(limit),
 )
 
-/** The same of a segment. */
+/** The same for a segment. */
 const inSegment = prepared<{ segmentId: string; cursor: string; limit: number }, RunContactRow>(
   (db, { segmentId, cursor, limit }) =>
     db

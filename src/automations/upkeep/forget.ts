@@ -4,9 +4,9 @@ import type { Log } from '../../log/index.js'
 import { firstUuidAt, idsIn, type Read, type Store, type Tx } from '../../store/index.js'
 
 /**
- * Deletes contacts' events that are older than their account keeps them, but none that a live run of
- * the contact may still ask for: the one that began it and what came since. Those are noted, as the walk over
- * the log does not come by again, and go when the run has ended.
+ * Deletes contacts' events that are older than their account keeps them, but none that a live run of the contact may
+ * still ask for: the one that began it and those that came since. The walk over the log does not come by such events
+ * again, so they are noted, and go when the run has ended.
  */
 export function makeForgetContactEvents(
   deps: { store: Store; log: Log; rest?: () => Promise<void> },
@@ -22,8 +22,8 @@ export function makeForgetContactEvents(
           .selectFrom('automation_events')
           .select(['id', 'account_id', 'at'])
           .where('id', '>', id)
-          // Never the newest: the next event's number is counted from it, and must be higher than
-          // all that runs remember.
+          // Never the newest event: the next event's number is counted from it, and must be higher than all that runs
+          // remember.
           .where('id', '<', (eb) =>
             eb.selectFrom('automation_events').select(({ fn }) => fn.max('id').as('id')),
           )
@@ -38,7 +38,7 @@ export function makeForgetContactEvents(
         await tx
           .insertInto('automation_kept')
           .values([...needed].map((id) => ({ event_id: id })))
-          // The walk begins anew when an account comes to keep less.
+          // The walk begins anew when an account comes to keep less, and then meets noted events again.
           .onConflict((conflict) => conflict.doNothing())
           .execute()
       },
@@ -51,10 +51,10 @@ export function makeForgetContactEvents(
   }
 }
 
-// Rows a transaction, which other writes wait for.
+// Rows in a transaction, for which other writes wait.
 const rowsAtOnce = 500
 
-/** Segments may count them. */
+/** Segments may count these events. */
 async function forgetEvents(tx: Tx, ids: readonly number[]): Promise<void> {
   const gone = await tx
     .deleteFrom('automation_events')
@@ -64,7 +64,7 @@ async function forgetEvents(tx: Tx, ids: readonly number[]): Promise<void> {
   await markContacts(tx, [...new Set(gone.map((one) => one.contact_id))])
 }
 
-/** Those that were noted, and that no live run needs any more; resolves with how many. */
+/** Deletes noted events that no live run needs any more; resolves with how many. */
 async function forgetKept(
   { store: { read, write }, rest }: { store: Store; rest?: () => Promise<void> },
   signal: AbortSignal,
@@ -79,7 +79,7 @@ async function forgetKept(
     const free = ids.filter((id) => !needed.has(id))
     if (free.length > 0) {
       await write(async (tx) => {
-        // A run that has begun since asks for its own event and newer ones alone.
+        // A run that has begun since asks only for its own event and newer ones.
         await forgetEvents(tx, free)
         await tx
           .deleteFrom('automation_kept')
@@ -105,8 +105,8 @@ const keptAfter = (read: Read, id: number) =>
     .execute()
 
 /**
- * An event is needed as long as a live run of its contact began at it or before: a wait may still
- * look back to it (`since`).
+ * An event is needed as long as a live run of its contact began at that event or before it: a wait may still look back
+ * to it (`since`).
  */
 async function neededAmong(read: Read, ids: readonly number[]): Promise<Set<number>> {
   const rows = await read
@@ -125,12 +125,12 @@ async function neededAmong(read: Read, ids: readonly number[]): Promise<Set<numb
   return new Set(rows.map(({ id }) => id))
 }
 
-// Runs a transaction, each with its whole history.
+// Runs in a transaction, each with its whole history.
 const runsAWrite = 200
 
 /**
- * Deletes runs that ended longer ago than their account keeps its log; what an automation counts stays.
- * Resolves with how many are gone.
+ * Deletes runs that ended longer ago than their account keeps its log; what an automation counts stays. Resolves with
+ * how many were deleted.
  */
 export async function forgetRuns(
   { store, rest }: { store: Store; rest?: () => Promise<void> },
@@ -151,7 +151,7 @@ export async function forgetRuns(
         const rows = await endedRuns(store.read, { automationId: id, after, before }).execute()
         after = rows.length < runsAWrite ? undefined : rows.at(-1)?.id
         const old = rows.filter((run) => run.ended_at < now - keepMs).map((run) => run.id)
-        // A page of runs that took long may have none that ended long ago, and the next ones may.
+        // A page of runs that took long may have none that ended long ago, while the next page has some.
         if (old.length === 0) continue
         await store.write((tx) =>
           tx.deleteFrom('automation_runs').where('id', 'in', idsIn(old, 'text')).execute(),

@@ -1,5 +1,5 @@
 /*
- * Owns what operators do to many runs: pause and resume, moves to newer versions, starts over a list, what a clock
+ * Owns what operators do to many runs (pause and resume, moves to newer versions, starts over a list) and what a clock
  * that was set back or an age asks for. What must hold: all of it goes on, or is finished, after a kill.
  */
 export { runsAfterSetBack } from './after-set-back.js'

@@ -10,14 +10,16 @@ import {
   staysOn,
 } from '../definition/index.js'
 
-/** Where runs go whose step a version has not: by the key of theirs, the key of the step that they begin. */
+/**
+ * Where runs go whose step the version does not have: by the key of their step, the key of the step that they begin.
+ */
 export type Instead = Readonly<Record<string, string>>
 
 /** What becomes of the runs that stand at a step. */
 interface Target {
   key: string
   type: string
-  /** The step that stands for it: of the same key and type, or the one that was given. */
+  /** The step that stands for it: the one of the same key and type, or the one that was given. */
   to: CompiledStep | undefined
   /** Why a run that is there stays; null if it moves. */
   stays: string | null
@@ -33,7 +35,7 @@ export interface Targets {
   of(stepId: number): Target
 }
 
-/** Reads all versions of the automation, so that a write need not. Throws a 422 for what none of them is. */
+/** Reads all versions of the automation, so that a write need not. Throws a 422 for a key that none of them has. */
 export async function targetsOf(
   read: Read,
   id: string,
@@ -125,7 +127,7 @@ function staysFor(
 ): string | null {
   if (to === undefined) return `${version} has no step ${step.key}`
   if (to.type !== step.type) return `in ${version} the step is a ${to.type}`
-  // What it is parked on is of the row; an event that came before would not be heard.
+  // The event that it is parked on stands in the row; an earlier event of another name would not be heard.
   const isOtherEvent =
     step.type === 'wait_for_event' &&
     to.type === 'wait_for_event' &&

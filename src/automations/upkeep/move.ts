@@ -32,7 +32,10 @@ interface MoveDeps {
   clock: Clock
 }
 
-/** Which live runs would move to the version: those at a step that it has too, and those whom `instead` gives another. */
+/**
+ * Which live runs would move to the version: those at a step that it has too, and those to whom `instead` gives another
+ * step.
+ */
 export async function planMove(
   read: Read,
   { id }: Pick<Automation, 'id'>,
@@ -43,7 +46,7 @@ export async function planMove(
   return await groupsOf(read, id, targets, { version, only })
 }
 
-/** The same for what is still written, and would be the next version. */
+/** The same for a draft, which would be the next version. */
 export async function planMoveToDraft(
   read: Read,
   { id }: Pick<Automation, 'id'>,
@@ -102,8 +105,8 @@ const perWrite = 200
 const restMs = 20
 
 /**
- * Moves the live runs at a step whose key and type the version has too: they go on by its steps. Their
- * timers stay as they are. Those whom `instead` gives another step begin that at once, as if they had just come to it.
+ * Moves the live runs at a step whose key and type the version has too: they go on by its steps. Their timers stay as
+ * they are. Runs to which `instead` gives another step begin that step at once, as if they had just come to it.
  * Resolves with how many have moved, which may be a few more than `most`.
  */
 export async function moveRuns(
@@ -160,8 +163,8 @@ export async function moveRuns(
 }
 
 /**
- * A run's history with its steps by the new version's ids, so that conditions find their mails; a broken one stays as
- * it is.
+ * A run's history with its steps by the new version's ids, so that conditions find their mails; a broken history stays
+ * as it is.
  */
 function movedHistory(
   { history, started_at }: MovedRow,
@@ -190,8 +193,8 @@ interface MovedRow {
   status: 'running' | 'waiting'
 }
 
-// A slice of the automation's runs, those of the version itself included: with them left out, a
-// query could read through a million rows to fill a slice.
+// A slice of the automation's runs, including those of the version itself: without these, a query could read through a
+// million rows to fill a slice.
 const liveAfter = prepared<{ id: string; after: string }, MovedRow>((db, { id, after }) =>
   db
     .selectFrom('automation_live')
@@ -202,7 +205,7 @@ const liveAfter = prepared<{ id: string; after: string }, MovedRow>((db, { id, a
     .limit(perWrite),
 )
 
-/** The next of those that fit; they are found from the newest on. */
+/** The next runs that fit; they are found from the newest on. */
 const findThose = (read: Read, { id, after }: { id: string; after: string }, only: RunsFilter) =>
   findRunIds(read, id, only, { limit: perWrite, before: after === '' ? undefined : after })
 
@@ -214,10 +217,10 @@ const liveAmong = (tx: Read, id: string, ids: readonly string[]): Promise<MovedR
     .where('automation_id', '=', id)
     .execute()
 
-// As many as a page tells the number of.
+// As many as a page counts.
 const mostCounted = 10_000
 
-/** How many of those that wait for want of something stand at each step: of so many of them. */
+/** How many of the runs that wait for a reason stand at each step, among the first so many of them. */
 async function waitingAtSteps(
   read: Read,
   id: string,
@@ -236,8 +239,8 @@ async function waitingAtSteps(
   return present
 }
 
-// Puts runs into the version. `seq` goes up, so that a step that the engine has planned by the old
-// version is not written.
+// Puts runs into the version. `seq` goes up, so that a step that the engine has planned by the old version is not
+// written.
 const moveLive = prepared<
   { json: string; version: number; outlives: 0 | 1; now: number },
   UpdateResult
@@ -256,7 +259,7 @@ const moveLive = prepared<
     .where('automation_live.id', '=', cell(0, 'text')),
 )
 
-// They stand before their step, due now; who is held stays held until somebody lets them go on.
+// The runs stand before their step, due now; a held run stays held until somebody lets it go on.
 const beginAnew = prepared<{ ids: string; now: number }, UpdateResult>((db, { ids, now }) =>
   db
     .updateTable('automation_live')
@@ -279,7 +282,7 @@ const beginAnew = prepared<{ ids: string; now: number }, UpdateResult>((db, { id
     .where('id', 'in', idsOf(ids, 'text')),
 )
 
-/** Exit rules and the goal are those of the new version. */
+/** Makes the runs listen for the exit rules and the goal of the new version. */
 async function listenAnew(
   tx: Read,
   changes: readonly unknown[][],

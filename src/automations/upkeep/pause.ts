@@ -18,9 +18,9 @@ interface PauseDeps {
 }
 
 /**
- * Pauses an automation: events go on to start runs and to end waits, but no step is taken. The engine
- * holds each run when it falls due. Paused already, it changes nothing but that no resume goes on. Throws a 409 for an
- * archived one.
+ * Pauses an automation: events go on to start runs and to end waits, but no step is taken. The engine holds each run
+ * when it falls due. For an automation that is paused already it only stops a resume that is under way. Throws a 409
+ * for an archived one.
  */
 export async function pauseAutomation(
   { store, clock }: PauseDeps,
@@ -32,7 +32,7 @@ export async function pauseAutomation(
     refuseArchived(before)
     await tx
       .updateTable('automations')
-      // Those that a resume has not released yet stay held until the next one.
+      // Runs that a resume has not released yet stay held until the next one.
       .set({ paused_at: before.paused_at ?? clock.now(), releasing: null, releasing_at: null })
       .where('id', '=', id)
       .execute()
@@ -43,15 +43,15 @@ export async function pauseAutomation(
 }
 
 interface ResumeOptions {
-  /** Whoever waits does so until then (ms since 1970); the appliance does the rest. */
+  /** Until when (ms since 1970) the caller waits; the appliance does the rest. */
   until?: number
   alongside?: WrittenAlongside
 }
 
 /**
- * Lets a paused automation go on, and releases its runs that a restore has held; resolves with how many
- * were released, and whether that were all. What is left, or killed on the way, is finished by `finishReleases`; a pause
- * meanwhile ends it. Throws a 409 where nothing is held.
+ * Lets a paused automation go on, and releases its runs that a restore has held; resolves with how many were released,
+ * and whether those were all. `finishReleases` finishes what is left, or killed on the way; a pause meanwhile ends it.
+ * Throws a 409 where nothing is held.
  */
 export async function resumeAutomation(
   deps: PauseDeps,
@@ -77,7 +77,7 @@ export async function resumeAutomation(
   return await letGo(deps, { id, how }, { until })
 }
 
-/** Whose release it is, and how. */
+/** The automation whose runs are released, and how. */
 interface Release {
   id: string
   how: HeldRelease
@@ -89,7 +89,7 @@ interface Patience {
   until?: number
 }
 
-/** Lets it go on and releases what is held, as long as nobody pauses it again or resumes it otherwise. */
+/** Lets the automation go on and releases its held runs, as long as nobody pauses it again or resumes it otherwise. */
 async function letGo(
   deps: PauseDeps,
   { id, how }: Release,
@@ -103,7 +103,7 @@ async function letGo(
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   if (pausedAt !== null) {
-    // Timers that have not run out stood still too. Each is held, and so shifted once, whatever is killed.
+    // Timers that have not run out stood still too. Each run is held, and so shifted once, whatever is killed.
     if (how === 'shift' && !(await holdTimers(deps, { id, since: pausedAt }, isOver))) {
       return await handOver(deps, { id, how }, 0)
     }
@@ -121,7 +121,7 @@ async function letGo(
   return isOver() ? await handOver(deps, { id, how }, released) : { released, isDone: true }
 }
 
-/** The appliance takes it on at once, where it is still wanted. */
+/** The appliance takes the release on at once, where it is still wanted. */
 async function handOver({ store }: PauseDeps, { id, how }: Release, released: number) {
   await store.write((tx) =>
     tx
@@ -157,11 +157,11 @@ async function releaseAll(
   return released
 }
 
-// Longer than a slice and its rest take, however busy the machine: until then somebody is at it.
+// Longer than a slice and its rest take, however busy the machine: until then somebody is working on it.
 const abandonedMs = 10_000
 
 /**
- * Goes on with releases that a stop or a crash has broken off, be it of this process or of a command. Resolves with whether
+ * Goes on with releases that a stop or a crash has broken off, of this process or of a command. Resolves with whether
  * any is under way.
  */
 export async function finishReleases(
@@ -184,13 +184,14 @@ export async function finishReleases(
   return begun.length > 0
 }
 
-// Runs a transaction, and the rest after it in which others write.
+// Runs in a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 
 /**
- * In slices with writes of others in between: an automation may have a million live runs. What is held already is passed
- * over, so that it can be run again. Resolves with whether all are held and the pause is still the same.
+ * Works in slices with writes of others in between: an automation may have a million live runs. Runs that are held
+ * already are passed over, so that it can be run again. Resolves with whether all are held and the pause is still the
+ * same.
  */
 async function holdTimers(
   { store, clock }: PauseDeps,
@@ -212,7 +213,8 @@ async function holdTimers(
     const json = JSON.stringify(rows.map((row) => [row.id, Math.max(since, row.updated_at)]))
     const held = { json, now: clock.now(), reason: pausedReason }
     const isWanted = await store.write(async (tx) => {
-      // Another resume may have let it go on, and nothing would release these again. The time says that somebody is at it.
+      // Another resume may have let the automation go on, and nothing would release these runs again. The time says
+      // that somebody is working on it.
       const { numUpdatedRows } = await tx
         .updateTable('automations')
         .set({ releasing_at: clock.now() })

@@ -2,7 +2,7 @@ import { type AutomationDateRow, idsIn, preparedInsertAll, type Tx } from '../..
 import { type DateRule, dateFor, type RunContact } from '../definition/index.js'
 import { contactColumns, contactOf } from '../runs/index.js'
 
-/** A contact's row of an automation that begins on a date. */
+/** A contact's row in an automation that begins on a date. */
 export interface DateDue {
   automation_id: string
   contact_id: string
@@ -16,8 +16,8 @@ export type DatedAutomation = Pick<AutomationDateRow, 'automation_id' | 'rule'>
 export const ruleIn = ({ rule }: Pick<AutomationDateRow, 'rule'>): DateRule => JSON.parse(rule)
 
 /**
- * Writes when automations begin for contacts next, as the contacts are in this write: who has no such date has no row,
- * unless a day is done. `done`: days that have just been done, by contact. It may be done twice.
+ * Writes when automations begin next for contacts, as the contacts are in this write. A contact without such a date has
+ * no row, unless a day is done. `done`: days that have just been done, by contact. It may be done twice.
  */
 export async function placeDates(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function placeDates(
       const known = before.get(row.contact_id)
       return known !== undefined && known.at === row.at && known.done === row.done
     }
-    // What is due and waits is not put off by a change that leaves it where it was.
+    // A row that is due and waits is not put off by a change that leaves its date where it was.
     const waits = ({ contact_id }: DateDue) =>
       !done.has(contact_id) && isDueNow(before.get(contact_id), rule, contacts, now)
     const changed = rows.filter((row) => !isSame(row) && !waits(row))
@@ -60,7 +60,7 @@ export async function placeDates(
   }
 }
 
-/** A time that has come and was not taken yet, and that the contact's date still has. */
+/** Whether the time has come and was not taken yet, and the contact's date still has it. */
 function isDueNow(
   row: DateDue | undefined,
   rule: DateRule,

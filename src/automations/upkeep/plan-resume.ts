@@ -33,7 +33,7 @@ export async function planResume(
       plan.held += 1
       const dueAt = row.held_due_at ?? now
       if (dueAt <= now) plan.mails.now += mails
-      // As `releaseRuns` has it: these are not put off.
+      // As in `releaseRuns`: these are not put off.
       const isAtOnce =
         row.woken_by !== null || row.blocked !== null || dueAt <= (row.held_at ?? now)
       if (isAtOnce) plan.mails.shift += mails

@@ -28,13 +28,13 @@ interface BackfillRunDeps {
 // Contacts a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
-// After a time without the appliance no more than this is made up for.
+// After a time without the appliance no more than this is caught up on.
 const catchUpMs = 10_000
 
 /**
- * Takes all starts that are under way on, in turn, as far as their rates let them now. A kill at any
- * point is made good by the next call: the cursor moves in the transaction that starts the runs. Resolves with when the
- * next one may be taken on.
+ * Takes all starts that are under way on, in turn, as far as their rates let them now. The next call makes up for a
+ * kill at any point: the cursor moves in the transaction that starts the runs. Resolves with when the next start may be
+ * taken on.
  */
 export async function runBackfills(
   deps: BackfillRunDeps,
@@ -56,24 +56,24 @@ export async function runBackfills(
   return next
 }
 
-/** Starts the next runs; resolves with whether it is to be looked at again at once. */
+/** Starts the next runs; resolves with whether the start is to be looked at again at once. */
 async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean> {
   const { store, clock, plans, versions } = deps
   const { automation_id: id, account_id: accountId, per_hour: perHour } = row
   const crowd = crowdOf(row)
-  // It goes on once the account does, and there is room for its runs.
+  // The start goes on once the account may send, and there is room for its runs.
   const { suspended, state } = await readBilling(store.read, plans, accountId)
   if (suspended !== null || state === 'expired' || (await deps.isFull())) return false
   // A minute's worth at most, so that a low rate goes evenly over the hour.
   const limit = Math.min(perWrite, Math.ceil(perHour / 60))
   const outcome = await store.write(async (tx) => {
     const before = await findBackfill(tx, id)
-    // Stopped, or another engine has taken this slice: the cursor tells.
+    // The start was stopped, or another engine has taken this slice, as the cursor tells.
     if (before === undefined || before.ended_at !== null || before.cursor !== row.cursor) return
     const trigger = await triggerOf(tx, id)
-    // Disabled since: it goes on when it is enabled.
+    // The automation was disabled since: the start goes on when it is enabled.
     if (trigger === undefined) return
-    // Since it was asked for another version begins on the day of each.
+    // Since the start was asked for, a version was enabled that begins on each person's own day.
     if (await beginsOnDates(tx, id)) {
       const { cursor, seen, started, next_at: nextAt } = before
       await advance(tx, { id, cursor, seen, started, nextAt, endedAt: clock.now() })
@@ -83,7 +83,7 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
     const found = await membersAfter(tx, crowd, before.cursor, perWrite)
     const events = found.map((contact) => provisional(contact, crowd, now))
     const judged = await judgeStarts(tx, versions, { accountId, now }, events, [trigger])
-    // Whoever is not let in costs nothing of the rate, and no write of their own.
+    // People who are not let in cost nothing of the rate, and no write of their own.
     const all = judged.flatMap(({ event, reason }) => (reason === undefined ? [event] : []))
     const entering = all.slice(0, limit)
     const next = all[limit]?.contact.id

@@ -22,9 +22,9 @@ interface DateDeps {
   isFull: LiveLimit
 }
 
-// Contacts a transaction, which other writes wait for.
+// Contacts in a transaction, for which other writes wait.
 const perWrite = 200
-// What meets a fault of its own is looked at again so much later, and the others go on.
+// An automation with a fault of its own is looked at again so much later; the others go on.
 const passOverMs = 60_000
 
 const active = ['filling', 'current'] as const
@@ -39,7 +39,7 @@ export async function datesWait({
   )
 }
 
-/** From when on `datesWait`, as long as nobody commits; undefined: not at all. */
+/** From when on `datesWait` holds, as long as nobody commits; undefined: never. */
 export async function datesDueAt(
   deps: Pick<DateDeps, 'store' | 'clock'>,
 ): Promise<number | undefined> {
@@ -54,8 +54,8 @@ export async function datesDueAt(
 }
 
 /**
- * Keeps when automations begin that begin on a date of a contact, and begins them. All of it goes on after a kill: a
- * contact's next time is written in the transaction that begins the run, and a cursor with what it stands for.
+ * Keeps the times of automations that begin on a date of a contact, and begins them. All of it goes on after a kill: a
+ * contact's next time is written in the transaction that begins the run, and a cursor with the rows that it stands for.
  */
 export function makeDateKeeper(deps: DateDeps) {
   const { store, clock, log } = deps
@@ -98,7 +98,7 @@ export function makeDateKeeper(deps: DateDeps) {
   }
 }
 
-/** Whose date has come at the automation where it came first for somebody: a search of the index of times. */
+/** The automation for which a date came first, and its contacts for whom it has come: a search of the index of times. */
 async function nextDue(
   read: Read,
   now: number,
@@ -110,7 +110,7 @@ async function nextDue(
     .select(['due.automation_id as id', 'due.contact_id as contactId'])
     .where('due.at', '<=', now)
     .where('due.automation_id', 'not in', idsIn(passed, 'text'))
-    // Rows of one that is stopped go in slices.
+    // The rows of a stopped automation go in slices.
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('automation_dates as dates')
@@ -142,7 +142,7 @@ async function nextLeft(read: Read, passed: readonly string[]): Promise<string |
 const findDates = (read: Read, id: string) =>
   read.selectFrom('automation_dates').selectAll().where('automation_id', '=', id).executeTakeFirst()
 
-/** Begins it for some for whom the day has come. */
+/** Begins an automation for some contacts for whom the day has come. */
 async function beginSome(
   { store, clock, versions, isFull }: DateDeps,
   { id, contactIds }: { id: string; contactIds: readonly string[] },
@@ -167,7 +167,7 @@ async function beginSome(
       const contact = contacts.get(contact_id)
       if (contact === undefined || at === null) continue
       const reached = dateFor(rule, contact, { after: at - 1, done: before })
-      // The field is another since: it is placed anew.
+      // The field has changed since: the contact is placed anew.
       if (reached?.at !== at) continue
       done.set(contact_id, reached.day)
       const says = JSON.stringify(dateSays(rule, contact, reached.day))
@@ -184,7 +184,7 @@ async function beginSome(
   })
 }
 
-/** Only of whom it lets in an event is kept; the others have had their day all the same. */
+/** Keeps an event only for contacts whom the automation lets in; the others have had their day all the same. */
 async function begin(
   tx: Tx,
   { store, versions }: Pick<DateDeps, 'store' | 'versions'>,
@@ -212,7 +212,7 @@ async function begin(
   await tally.write(tx)
 }
 
-/** Looks at some more contacts of an automation, or takes some of its rows away. */
+/** Looks at some more contacts of an automation, or removes some of its rows. */
 async function moveOn({ store, clock }: DateDeps, id: string): Promise<void> {
   await store.write(async (tx) => {
     const row = await findDates(tx, id)
@@ -238,7 +238,7 @@ async function moveOn({ store, clock }: DateDeps, id: string): Promise<void> {
       .where('automation_id', '=', id)
       .where('contact_id', 'in', theirs(rows.filter(({ done }) => isEnded || done === null)))
       .execute()
-    // A day that is done stays so when it is enabled again.
+    // A day that is done stays done when the automation is enabled again.
     await tx
       .updateTable('automation_date_due')
       .set({ at: null })

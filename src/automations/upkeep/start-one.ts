@@ -19,10 +19,10 @@ import { requireTrigger } from './backfill.js'
 
 type StartOneDeps = Pick<AcceptDeps, 'store' | 'clock' | 'versions' | 'isFull' | 'automate'>
 
-// What begins such a run. No client can send it, no step can wait for it, and no other automation hears it.
+// The event that begins such a run. No client can send it, no step can wait for it, and no other automation hears it.
 const { one: eventName } = startedByHand
 
-/** Why nobody enters, for who has asked for it. */
+/** Why the contact does not enter, told to whoever asked for it. */
 export const whyNotStarted: Readonly<Record<EntryRefusal, string>> = {
   already_running: 'They are in this automation now',
   already_entered: 'They have been through this automation, which takes everybody once',
@@ -34,8 +34,8 @@ export const whyNotStarted: Readonly<Record<EntryRefusal, string>> = {
 }
 
 /**
- * Starts a run of an enabled automation for one contact: filter, re-entry and suppressions say whether they enter. Throws
- * a 404, a 422 unless it is enabled, and a 409 that says why they do not enter.
+ * Starts a run of an enabled automation for one contact: filter, re-entry and suppressions say whether they enter.
+ * Throws a 404, a 422 unless the automation is enabled, and a 409 that says why they do not enter.
  */
 export async function startForContact(
   deps: StartOneDeps,

@@ -28,7 +28,7 @@ export interface TakeOutTask extends Omit<AccountTask, 'detail' | 'result'> {
     /** Whom it is about, in words. */
     says: string
     filter: RunsFilter
-    /** Runs older than this one are still to be looked at; first it is none that began later. */
+    /** Runs older than this one are still to be looked at; at first an id that no run had when the task began. */
     before: string
   }
   result: { reason?: string }
@@ -41,7 +41,7 @@ interface TakeOutOrder {
   startedBy: string
 }
 
-/** Taking out all who fit: long work that goes on after a restart, and can be paused and stopped. */
+/** Taking out all runs that fit: long work that goes on after a restart, and can be paused and stopped. */
 export interface TakeOuts {
   /** `alongside` is written with it. */
   begin(
@@ -54,9 +54,9 @@ export interface TakeOuts {
   close(): Promise<void>
 }
 
-// Runs a transaction, which other writes wait for.
+// Runs in a transaction, for which other writes wait.
 const perSlice = 200
-// Of one account; each takes its turn, and a double click is no second one.
+// Tasks of one account; each takes its turn, and a double click is no second one.
 const mostLive = 10
 const kind = 'runs'
 
@@ -82,7 +82,10 @@ export function makeTakeOuts(deps: TakeOutDeps): TakeOuts {
   }
 }
 
-/** Writes the task, which the running appliance takes up within seconds. Throws a 409 where enough of them are under way. */
+/**
+ * Writes the task, which the running appliance takes up within seconds. Throws a 409 where enough of them are under
+ * way.
+ */
 export async function orderTakeOut(
   { store, clock }: Pick<TakeOutDeps, 'store' | 'clock'>,
   ...[automation, { filter, says, startedBy }, alongside]: Parameters<TakeOuts['begin']>
@@ -111,7 +114,7 @@ export async function findTakeOut(read: Read, accountId: string, id: number): Pr
 // Tasks that ended are kept for 30 days.
 const mostLooked = 200
 
-/** The last one of an automation; throws a 404 where nobody was ever taken out by one. */
+/** The last task of an automation; throws a 404 where there was none. */
 export async function lastTakeOut(
   read: Read,
   { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
@@ -122,7 +125,7 @@ export async function lastTakeOut(
   throw new ApiError('not_found', 'Nobody was taken out of this automation by one request lately')
 }
 
-/** Those of an automation that are under way or paused. */
+/** The tasks of an automation that are under way or paused. */
 export async function takeOutsUnderWay(
   read: Read,
   { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
@@ -140,14 +143,14 @@ async function refuseMany(read: Read, accountId: string): Promise<void> {
   throw new ApiError('conflict', message)
 }
 
-/** Takes out the next who fit; resolves with whether they were the last. Who began since then stays. */
+/** Takes out the next runs that fit; resolves with whether they were the last. Runs that began since then stay. */
 async function slice({ store, clock }: TakeOutDeps, task: TakeOutTask): Promise<boolean> {
   const { id, accountId, detail } = task
   const { automationId, filter, before } = detail
   const found = await findRunIds(store.read, automationId, filter, { limit: perSlice, before })
   return await store.write(async (tx) => {
     const now = await findTakeOut(tx, accountId, id)
-    // Paused or stopped meanwhile, or somebody else has done this slice.
+    // The task was paused or stopped meanwhile, or somebody else has done this slice.
     if (now.state !== 'running' || now.detail.before !== before) return false
     const rows = await fittingRows(tx, automationId, found.ids, filter)
     await cancelRows(tx, rows, 'team', clock.now())
@@ -159,7 +162,7 @@ async function slice({ store, clock }: TakeOutDeps, task: TakeOutTask): Promise<
         done,
         total: isOver ? done : Math.max(done, now.total),
         detail: JSON.stringify({ ...detail, before: found.next ?? before }),
-        // The end is in the last slice: after a kill behind it nothing begins anew.
+        // The last slice writes the end, so that nothing begins anew after a kill behind it.
         ...(isOver && { state: 'done', ended_at: clock.now() }),
       })
       .where('id', '=', id)
@@ -168,7 +171,7 @@ async function slice({ store, clock }: TakeOutDeps, task: TakeOutTask): Promise<
   })
 }
 
-/** Those of some runs that are live and still fit: one may have gone on since it was looked for. */
+/** Those of some runs that are live and still fit: a run may have gone on since it was found. */
 async function fittingRows(
   tx: Tx,
   automationId: string,

@@ -217,6 +217,9 @@ function headerIn(header: readonly string[], email: number): Columns | string {
   )
 }
 
+// What stands beside the part of a country, or beside another column of how somebody stands.
+const besideRegion = ['status', 'city', 'zip', 'zipcode', 'postcode', 'postalcode', 'country']
+
 /** By the header, where there is one; without one the column that has addresses is known. */
 function guessed(
   first: readonly string[],
@@ -225,6 +228,12 @@ function guessed(
 ): MappedColumn[] {
   const email = first.findIndex((_, at) => rows.some((cells) => isAddress(cells[at] ?? '')))
   const columns = hasHeader ? headerIn(first, email) : 'none'
+  const isOnlyFirst =
+    typeof columns !== 'string' && columns.firstName === undefined && columns.lastName !== undefined
+  const keys = new Set(hasHeader ? first.map(columnKey) : [])
+  // 'State' stands among the parts of an address, or for whether somebody wants mail.
+  const isRegion = (cell: string) =>
+    columnKey(cell) === 'state' && besideRegion.some((key) => keys.has(key))
   return first.map((cell, at): MappedColumn => {
     const name = hasHeader ? cell.trim().slice(0, 100) : ''
     if (typeof columns === 'string') {
@@ -236,8 +245,11 @@ function guessed(
       (use) => columns[use] === at,
     )
     if (taken !== undefined) return { use: taken, name }
+    if (columns.metadata === at) return { use: 'fields', name }
+    // MailerLite calls the first name so beside a last one.
+    if (isOnlyFirst && columnKey(cell) === 'name') return { use: 'firstName', name }
     const mark = columns.marks.find((one) => one.at === at)
-    if (mark !== undefined) return { use: mark.kind, name }
+    if (mark !== undefined) return { use: isRegion(cell) ? 'text' : mark.kind, name }
     const isKept = columns.others.some((other) => other.at === at)
     return { use: isKept ? 'text' : (markKindOf(columnKey(cell)) ?? 'nothing'), name }
   })

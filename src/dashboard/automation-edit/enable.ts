@@ -6,6 +6,7 @@ import {
   type AutomationDefinition,
   changedSince,
   findAutomation,
+  InvalidAutomation,
   isAutomationName,
   newestVersion,
   planMove,
@@ -98,10 +99,7 @@ async function refuseUnwritten(
 ): Promise<void> {
   const errors = await unwrittenMails(read, accountId, definition)
   if (errors.length === 0) return
-  throw new ApiError('validation_error', 'Mails of it are not written yet', {
-    status: 422,
-    fields: { errors },
-  })
+  throw new InvalidAutomation('Mails of it are not written yet', errors)
 }
 
 const changedByOthers = () =>

@@ -27,10 +27,10 @@ export function faultList(
   },
 ): Html {
   if (found.length === 0) return html`<p role="status"></p>`
-  const anchorOf = ({ key, error }: Unready): string | undefined => {
+  const anchorOf = ({ key, is }: Unready): string | undefined => {
     const place = key === null ? undefined : placeOf(outline, key)
     if (place !== undefined) return place === open ? 'open' : `block-${place}`
-    return error.startsWith('settings.') ? 'whole' : undefined
+    return is?.place[0] === 'settings' ? 'whole' : undefined
   }
   const lines = found.slice(0, mostTold).map((one) => {
     const says = isolated(faultWords(one, called))

@@ -1,17 +1,34 @@
-import type { StepFault } from '../../automations/index.js'
+import type { FaultPart, StepFault } from '../../automations/index.js'
+import { type RuleFaultCode, ruleFaultCodes } from '../../rules/index.js'
 import { conditionWords } from '../segments/condition-words.js'
 import { faultInWords } from './fault-tables.js'
 
 /** What is wrong at a step, in the words of its card; `called` is what people call a step, by its key. */
-export function faultWords({ error }: StepFault, called: (key: string) => string): string {
-  const found = faultInWords(error, called)
-  if (found !== undefined) return found
-  const [, place, says = ''] =
-    /^(?:settings\.(?:exitOn\[\d+\]|goal)\.)?(?:filter\.?)?((?:all|any|\[\d+\]|\.|not)+)[^:]*: (.*)$/s.exec(
-      error,
-    ) ?? []
-  if (place === undefined) return error
-  const plain = `${conditionWords(says).replace(/\.$/, '')}.`
-  const numbers = [...place.matchAll(/\[(\d+)\]/g)].map(([, n]) => Number(n) + 1)
-  return numbers.length === 0 ? `Conditions: ${plain}` : `Condition ${numbers.join('.')}: ${plain}`
+export function faultWords({ error, is }: StepFault, called: (key: string) => string): string {
+  if (is === undefined) return error
+  return conditionFault(is) ?? faultInWords(is, called) ?? error
+}
+
+/** What is wrong with a condition, and with which; undefined where it is about none. */
+function conditionFault({ code, place, says, most }: FaultPart): string | undefined {
+  const known = ruleFaultCodes.find((one) => one === code)
+  const isInRule = place.includes('filter') || place.some((one) => groups.includes(one))
+  if (known === undefined && (!isInRule || code !== undefined)) return undefined
+  const plain = conditionWords({
+    message: says,
+    code: known satisfies RuleFaultCode | undefined,
+    most,
+  })
+  const numbers = numbersOf(place)
+  const where = numbers.length === 0 ? 'Conditions' : `Condition ${numbers.join('.')}`
+  return `${where}: ${plain.replace(/\.$/, '')}.`
+}
+
+const groups: readonly string[] = ['all', 'any', 'not']
+
+/** Which condition it is, and of which group, from 1 on. */
+function numbersOf(place: readonly string[]): number[] {
+  // Before the rule a number says which event it is that ends runs.
+  const rule = place.slice(place.indexOf('filter') + 1)
+  return rule.filter((one) => /^\d+$/.test(one)).map((one) => Number(one) + 1)
 }

@@ -1,4 +1,4 @@
-import type { AutomationDefinition, StepFault } from '../../automations/index.js'
+import { type AutomationDefinition, InvalidAutomation } from '../../automations/index.js'
 import { ApiError } from '../../errors/index.js'
 import { titleOf, type WordBook } from '../automations/words.js'
 import { inQuotes } from '../shell/names.js'
@@ -16,9 +16,9 @@ export async function refusedInWords<T>(
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof ApiError) || !Array.isArray(error.fields.errors)) throw error
+    if (!(error instanceof InvalidAutomation)) throw error
     const called = titleOf(definition, book)
-    const found = error.fields.errors as StepFault[]
+    const found = error.faults
     // It is about the form, and not about a step: `automations/refusals.ts` says it.
     if (found.every((one) => one.key === null && faultWords(one, called) === one.error)) throw error
     const faults = found.map((one) => {

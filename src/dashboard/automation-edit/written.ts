@@ -96,6 +96,6 @@ export function mendPath(
     .flatMap(({ key }) => placeOf(outline, key) ?? [])
   const place = places.includes(open) ? open : places[0]
   if (place !== undefined) return `${here}/edit?open=${place}#open`
-  const isOfAll = faults.some(({ key, error }) => key === null && error.startsWith('settings.'))
+  const isOfAll = faults.some(({ key, is }) => key === null && is?.place[0] === 'settings')
   return isOfAll ? `${here}/edit?open=settings#whole` : `${here}/edit`
 }

@@ -9,10 +9,13 @@ import {
   contrastOf,
 } from '../../accounts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
+import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { sampleConfirmation } from '../../forms/index.js'
 import type { Form } from '../../http/index.js'
+import { parseMailbox } from '../../mime/index.js'
 import { sampleFooter } from '../../preferences/index.js'
+import type { Read } from '../../store/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { checkAll, type Faults, noFaults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
@@ -28,6 +31,8 @@ interface BrandView {
   mayWrite: boolean
   brand: Brand
   contrasts: string
+  /** The sender's domain, where no mail can come from it. */
+  unverified: string | undefined
   languages: { value: string; label: string }[]
   colours: { name: string; label: string; value: string }[]
   /** Where the past campaigns are; undefined: there are none. */
@@ -112,6 +117,17 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   })
 }
 
+/** The domain of the default sender, unless mail may come from it. */
+async function unverifiedOf(
+  read: Read,
+  accountId: string,
+  { defaultFrom }: Brand,
+): Promise<string | undefined> {
+  const domain = parseMailbox(defaultFrom)?.domain
+  if (domain === undefined) return undefined
+  return (await verifiedDomains(read, accountId)).includes(domain) ? undefined : domain
+}
+
 /** Throws a 404. */
 function found(html: string | undefined): string {
   if (html === undefined) throw new ApiError('not_found', 'There is no such account')
@@ -131,6 +147,7 @@ async function showBrand(
     base,
     mayWrite: visit.may('settings.write'),
     brand,
+    unverified: await unverifiedOf(read, account.id, brand),
     contrasts: `Text on its background ${shown(text, background)}, words on the button ${shown(buttonText, button)}; each needs 4.5.`,
     languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
     colours: saidOf(brand).slice(0, Object.keys(brand.colours).length),

@@ -61,32 +61,40 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
     for (const [index, details] of part.querySelectorAll('details').entries()) {
       if (details.open) other.querySelectorAll('details')[index]?.setAttribute('open', '')
     }
-    // Who moves by keys does not lose their place: links are found again by where they lead.
+    // Who moves by keys does not lose their place.
     const hadFocus = part.contains(document.activeElement)
-    const focused = hadFocus ? document.activeElement?.getAttribute('href') : undefined
+    const same = hadFocus ? sameAs(document.activeElement) : undefined
     part.replaceChildren(...other.childNodes)
     part.dataset.shown = shown
     enhance(part)
-    if (focused) part.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus()
+    if (same) [...part.querySelectorAll<HTMLElement>(focusable)].find(same)?.focus()
     if (hadFocus && !part.contains(document.activeElement)) {
-      // What they were at is gone: they go on from the part, and not from the top of the page.
-      part.tabIndex = -1
-      part.focus()
+      // What they were at is gone: they go on from the part, and not from the top of the page. The part itself has no box.
+      const first = [...part.children].find((one) => one instanceof HTMLElement)
+      if (first !== undefined) first.tabIndex = -1
+      first?.focus()
     }
   }
 }
 
+// What has the focus of who reads, and types nothing.
+const focusable = 'a[href], button, summary'
+
+/** What finds an element again: links by where they lead, buttons by what they say. */
+function sameAs(focused: Element | null): ((other: HTMLElement) => boolean) | undefined {
+  const [href, says] = [focused?.getAttribute('href'), focused?.textContent?.trim()]
+  if (href) return (other) => other.getAttribute('href') === href
+  return (other) => other.tagName === focused?.tagName && other.textContent?.trim() === says
+}
+
 /**
- * Whether somebody is at work in a part: a field has the focus, or has something that was not sent.
+ * Whether somebody is at work in a part: a field has the focus, or has something that was not sent, or a button is being
+ * pressed.
  */
 function isBusy(part: HTMLElement): boolean {
   const { activeElement } = document
-  if (
-    part.contains(activeElement) &&
-    activeElement?.matches('input, select, textarea, button, summary')
-  ) {
-    return true
-  }
+  if (part.contains(activeElement) && activeElement?.matches('input, select, textarea')) return true
+  if (part.querySelector(`:is(${focusable}):active`) !== null) return true
   return [...part.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea')].some(
     (field) =>
       field.type === 'checkbox' || field.type === 'radio'

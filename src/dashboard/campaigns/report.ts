@@ -3,6 +3,7 @@ import {
   type Broadcast,
   type BroadcastReport,
   broadcastReport,
+  erasedLeftOut,
   findBroadcast,
   type MeasureDeps,
   neverSent,
@@ -130,7 +131,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
         : undefined,
     numbers: numbersOf(report, { here, notSent: neverSent(broadcast) }),
     notSent: notSentPart(broadcast, visit, here),
-    leftOut: leftOutPart(report, here),
+    leftOut: leftOutPart(report, here, await erasedLeftOut(read, broadcast)),
     charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
     links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),
     providers: report.providers.slice(0, mostRows).map((one) => providerRow(one, here, unmeasured)),
@@ -196,10 +197,11 @@ function notSentPart(
 function leftOutPart(
   { leftOut }: Pick<BroadcastReport, 'leftOut'>,
   here: string,
+  erased: number | undefined,
 ): CampaignReportView['leftOut'] {
   const all = Object.values(leftOut).reduce((sum, count) => sum + count, 0)
   if (all === 0) return undefined
-  const says = `${counted(all, 'person', 'people')} of its audience got no mail when its mails were made: ${whyWords(leftOut).join(', ')}.`
+  const says = `${counted(all, 'person', 'people')} of its audience got no mail when its mails were made: ${whyWords({ ...leftOut, ...(erased !== undefined && { erased }) }).join(', ')}.`
   return { says, who: linkTo(`${here}/people`, { who: 'left_out' }) }
 }
 

@@ -5,6 +5,7 @@ import type {
   WhyLeftOut,
 } from '../../broadcasts/index.js'
 import { leavesFrom, whomOf } from '../../broadcasts/index.js'
+import { byHandWords } from '../segments/words.js'
 import type { Tone } from '../shell/parts.js'
 
 /** How a campaign stands, in words. */
@@ -87,13 +88,17 @@ const reasons = [
   ['unsubscribed', 'unsubscribed'],
   ['bounced', 'with an address that bounced'],
   ['complained', 'who complained'],
-  ['suppressed', 'suppressed by hand or erased'],
-  ['leftTopic', 'who left the topic'],
 ] as const
 
 /** Why people are not mailed, with how many of each. */
-export const whyWords = (counts: Readonly<Record<WhyLeftOut, number>>): string[] =>
-  reasons.flatMap(([name, words]) => (counts[name] > 0 ? [`${shown(counts[name])} ${words}`] : []))
+export const whyWords = (
+  counts: Readonly<Record<WhyLeftOut, number>> & { erased?: number },
+): string[] =>
+  [
+    ...reasons.map(([name, words]) => [words, counts[name]] as const),
+    ...byHandWords(counts.suppressed, counts.erased),
+    ['who left the topic', counts.leftTopic] as const,
+  ].flatMap(([words, count]) => (count > 0 ? [`${shown(count)} ${words}`] : []))
 
 /** How many an audience has and how many of them get it, as a sentence. */
 export function countWords(counts: AudienceCount | undefined): string {

@@ -18,11 +18,11 @@ import {
   whyMail,
 } from '../../contacts/index.js'
 import { checked } from '../../contract/index.js'
-import { ApiError } from '../../errors/index.js'
+import { refuseWrong, type WrongField } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import { command } from '../shell/command-line.js'
-import { type Faults, noFaults } from '../shell/faults.js'
+import { checkAll, type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -74,17 +74,19 @@ export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
     const { email, firstName, lastName, phone, lists } = form
     const described = await listContactFields(store.read, account.id)
     const { metadata } = fieldChanges({}, sentRows(form), described)
-    const given = checked(operations.addContactTo(defaultCountry), {
+    const shape = {
       email: email.trim(),
       firstName,
       lastName,
       phone,
       ...(Object.keys(metadata).length > 0 && { metadata }),
-    })
-    askAboutTypo(form)
+    }
     const asks =
       form.confirm !== undefined || (await wantConfirmation(store.read, account.id, lists))
-    const note = agreementOf(form, asks)
+    const note = form.agreed.trim()
+    const shaped = operations.addContactTo(defaultCountry)
+    checkAll([() => checked(shaped, shape), () => refuseWrong(wrongIn(form, note, asks))])
+    const given = checked(shaped, shape)
     const billing = await readBilling(store.read, plans, account.id)
     checkOpen(billing)
     const starts = form.trigger !== undefined
@@ -158,24 +160,17 @@ async function addByHand(
   return { id: contact.id, email, says }
 }
 
-/** A slip is asked about, not refused. Throws a 422. */
-function askAboutTypo({ email, sure }: AddForm): void {
+/** What is to be looked at again: an address that may be a slip, and that nothing says how they agreed unless they are asked. */
+function wrongIn({ email, sure }: AddForm, note: string, isAsked: boolean): WrongField[] {
   const meant = likelyMeant(email.trim())
-  if (meant === undefined || sure !== undefined) return
-  const message = `Is it ${meant}? Change it, or tick below that it is right as it stands`
-  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'email' } })
-}
-
-/** How they agreed, for the consent record. Throws a 422 where nothing says that, and they are not asked themselves. */
-function agreementOf({ agreed }: AddForm, isAsked: boolean): string {
-  const text = agreed.trim()
-  if (text === '' && isAsked) return text
-  if (text !== '' && text.length <= maxAgreed && text.isWellFormed()) return text
-  const message =
-    text === ''
-      ? 'Write how they agreed to get your mail, or send a confirmation first'
-      : 'At most 1,000 characters'
-  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'agreed' } })
+  const slip = `Is it ${meant}? Change it, or tick below that it is right as it stands`
+  const unsaid = 'Write how they agreed to get your mail, or send a confirmation first'
+  const isLong = note.length > maxAgreed || !note.isWellFormed()
+  return [
+    ...(meant === undefined || sure !== undefined ? [] : [{ field: 'email', message: slip }]),
+    ...(note === '' && !isAsked ? [{ field: 'agreed', message: unsaid }] : []),
+    ...(isLong ? [{ field: 'agreed', message: 'At most 1,000 characters' }] : []),
+  ]
 }
 
 async function showForm(

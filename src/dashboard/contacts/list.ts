@@ -74,6 +74,7 @@ const stateWords: Readonly<Record<ContactState, string>> = {
   bounced: 'Bounced',
   complained: 'Complained',
   suppressed: 'Suppressed by hand, or erased',
+  erased: 'Erased on request, added again',
 }
 
 /** An account's contacts: those who fit what was typed and chosen. */

@@ -14,11 +14,11 @@ import { mailIdOf, showMail } from './mail.js'
 
 const AddressForm = object({ address: string() })
 
-/** Cancel, retry now, suppress and let go again. */
+/** Cancel, retry now, suppress, and lift a suppression. */
 export function actionPages(pages: AccountPages, deps: EmailPageDeps): void {
   const again = (visit: Visit, faults: Parameters<typeof showMail>[2]) =>
     showMail(deps, visit, faults)
-  // All four lead back to the mail's page, where what they did can be seen.
+  // All four lead back to the mail's page, which shows what they did.
   const back = ({ base, params }: Pick<Visit, 'base' | 'params'>) => `${base}/emails/${params.id}`
 
   pages.post('/emails/:id/cancel', { action: 'emails.send', again }, async (visit) => {
@@ -55,7 +55,7 @@ export function actionPages(pages: AccountPages, deps: EmailPageDeps): void {
   })
 }
 
-/** One of the mail's recipients: others are no matter of its page. */
+/** One of the mail's recipients; the mail's page changes no other address. */
 async function recipientOf(
   { store }: EmailPageDeps,
   visit: Pick<Visit, 'account' | 'params'>,

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
 import { asTags } from '../../templates/index.js'
 
-/** A mail's content as a new mail's form has it. */
+/** A mail's content, as the form of a new mail takes it. */
 export interface ContentToSend {
   values: {
     from: string
@@ -17,7 +17,7 @@ export interface ContentToSend {
   attachments: Attachment[]
 }
 
-/** What a mail says before anything is merged, tracked or signed. Throws for one that cannot be sent again. */
+/** What a mail says before anything is merged, tracked or signed. Throws for a mail that cannot be sent again. */
 export async function contentToSend(
   read: Read,
   accountId: string,
@@ -30,8 +30,8 @@ export async function contentToSend(
     .select(['bodies.html', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
     .where('emails.id', '=', id)
     .executeTakeFirst()
-  // Their body has places that are filled in for each recipient, and a footer that belongs to the
-  // campaign.
+  // Mails of campaigns and automations share a body with places that are filled in for each recipient, and with a
+  // footer.
   const isShared = body?.broadcast_id != null || body?.automation_step_id != null
   if (body === undefined || body.html === null || isShared) {
     const why = email.contentDeleted

@@ -16,14 +16,16 @@ import { headOf, type MailHead, mailIdOf } from './mail.js'
 
 /** Text, attachments, and the address of the frame that has the HTML. */
 export interface ContentView extends MailHead {
-  /** Whose copy is shown, and whose there are. */
+  /** The copies that there are, and which of them is shown. */
   copies: { recipient: string; href: string; here: boolean }[]
   /** Why there is nothing to show. */
   missing: string | undefined
-  /** Set for what is merged anew: the contact may have changed since. */
+  /** Set where the content is merged anew: the contact may have changed since. */
   merged: boolean
   frame: string | undefined
-  /** The page with pictures from elsewhere; undefined where there are none, or they are shown. */
+  /**
+   * The address that shows pictures from elsewhere; undefined where there are none, or where they are shown already.
+   */
   withPictures: string | undefined
   text: string | undefined
   /** The whole text, where only its beginning is shown. */
@@ -48,7 +50,7 @@ export interface JsonView extends MailHead {
 const and = (query: string, isWith: boolean) =>
   isWith ? `${query}${query === '' ? '?' : '&'}pictures=all` : query
 
-// The page stays small; the rest is a file.
+// The page stays small; the whole text can be opened as a file.
 const shownChars = 30_000
 const maxCopies = 50
 
@@ -125,7 +127,8 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
 
   pages.get('/emails/:id/deliveries/:delivery', 'emails.read', async (visit) => {
     const email = await readEmail(read, visit.account.id, mailIdOf(visit))
-    // By the mail, which was found by the account: a delivery's id alone could be anybody's.
+    // The deliveries are found by the mail, which was found by the account: a delivery's id alone could belong to
+    // anybody.
     const { waiting, ended } = await findDeliveries(read, { emailId: email.id })
     const found = [...waiting, ...ended].find(({ id }) => String(id) === visit.params.delivery)
     const said = found === undefined ? [] : await conversationOf(read, found)
@@ -138,7 +141,7 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
   })
 }
 
-/** The copy, for a file or a frame of it alone; 404 when there is none any more. */
+/** The copy, for a file or a frame with nothing else; 404 when it cannot be made any more. */
 async function wholeCopy(deps: EmailPageDeps, visit: Visit): Promise<SentCopy> {
   const email = await readEmail(deps.store.read, visit.account.id, mailIdOf(visit))
   const { copy, missing } = await chosenCopy(deps, visit, email)
@@ -158,7 +161,7 @@ async function chosenCopy(
   query: string
 }> {
   const { waiting, ended } = await findDeliveries(store.read, { emailId: email.id })
-  // In the order in which they were written, which is that of the recipients.
+  // In the order in which the deliveries were written, which is the order of the recipients.
   const all = [...waiting, ...ended].sort((a, b) => a.id - b.id)
   const wanted = all.find(({ id }) => String(id) === query.get('copy'))
   const chosen = wanted ?? all[0]
@@ -178,7 +181,7 @@ async function chosenCopy(
     const copy = await sentCopy({ id, emailId: email.id, recipient })
     return { copy, missing: undefined, copies, query: wanted ? `?copy=${id}` : '' }
   } catch (error) {
-    // The sender's own content may not render any more; the rest of the page is there all the same.
+    // The sender's own content may not render any more; the rest of the page is shown all the same.
     log.warn(
       { emailId: email.id, cause: messageOf(error) },
       'A mail cannot be composed again for its page',

@@ -2,7 +2,7 @@ import { type EmailFilter, type EmailSummary, listEmails } from '../../emails/in
 import type { Read } from '../../store/index.js'
 import { csvLine } from '../../suppression/index.js'
 
-/** More than a spreadsheet is good for; the API has all of it. */
+/** A spreadsheet can hardly use more; the API has all mails. */
 const maxExported = 100_000
 // A query of so many takes some milliseconds; between two of them others get their turn.
 const perPage = 500
@@ -15,7 +15,7 @@ const columns = [
 
 /**
  * The mails that fit as CSV, newest first, a page at a time and no faster than they are taken. A page in which none
- * fits is an empty piece, so that who reads on may end it: its client may have gone.
+ * fits is an empty piece, so that the reader can stop there when its client has gone.
  */
 export async function* exportEmails(
   read: Read,

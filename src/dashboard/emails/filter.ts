@@ -8,24 +8,24 @@ import { ranges } from '../shell/time-ranges.js'
 const fields = table(filterFields)
 type Given = TypeOf<typeof fields>
 
-/** What the address of a page asks of the log: the fields of `GET /v1/emails`, and two more for people. */
+/** What a page's address asks the log for: the fields of `GET /v1/emails`, and two more for people. */
 export interface Wanted {
   filter: EmailFilter
   /** What was understood, as the API's query writes it. */
   given: Given
-  /** What was typed into the search field, and which range was chosen. */
+  /** What was typed into the search field; then the range that was chosen. */
   search: string
   range: string
   /** The mail that was searched for by its id. */
   mailId: string | undefined
-  /** What cannot be understood, as a sentence. */
+  /** What was not understood, as a sentence. */
   fault: string | undefined
 }
 
 const names = Object.keys(filterFields) as (keyof Given)[]
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The filter that an address asks for. What is wrong is told, and then nothing is looked for. */
+/** The filter that an address asks for. If something is wrong with it, the page says so and searches nothing. */
 export function wantedOf(query: URLSearchParams, now: number): Wanted {
   const search = (query.get('q') ?? '').trim()
   const range = ranges.find(({ value }) => value === query.get('range')) ?? ranges[0]
@@ -47,7 +47,7 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
   }
 }
 
-/** What is neither an id nor a whole address: the beginning of one, or words of a subject. */
+/** A text that is neither an id nor a whole address: the beginning of an address, or words of a subject. */
 const freeText = (text: string) =>
   text === '' || uuid.test(text) || 'to' in searched(text) || 'messageId' in searched(text)
     ? undefined
@@ -62,7 +62,7 @@ function searched(text: string): Given {
   return parseMailbox(text) === undefined ? {} : { to: text }
 }
 
-/** The first fault as a sentence. Anything that is no fault of the address is thrown on. */
+/** The first fault as a sentence. An error that is not about the address is thrown on. */
 function faultIn(error: unknown): string {
   if (error instanceof ApiError) return `${error.message}.`
   if (!(error instanceof ShapeError)) throw error
@@ -70,7 +70,7 @@ function faultIn(error: unknown): string {
   return `${issue?.path[0] ?? 'The filter'}: ${issue?.message ?? error.message}.`
 }
 
-/** The address's query for the same filter with some of it changed; an empty value takes a part away. */
+/** The query for the same filter with some parts changed; an empty value removes a part. */
 export function queryWith(query: URLSearchParams, changes: Record<string, string>): string {
   const parameters = new URLSearchParams()
   for (const name of ['q', 'range', ...names]) {

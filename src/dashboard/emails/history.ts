@@ -17,33 +17,33 @@ import { toneOf } from './words.js'
 /** What happened to a mail, one page of it. */
 export interface TimelineView {
   lines: TimelineLine[]
-  /** To the events behind these. */
+  /** The address of the events after these. */
   more: string | undefined
 }
 
 /** One event, in words. */
 export interface TimelineLine {
   at: Moment
-  /** To the millisecond, in UTC. */
+  /** The time to the millisecond, in UTC. */
   exact: string
   what: string
   tone: Tone
   recipient: string | undefined
   reply: string | undefined
   means: string
-  /** The rule and its file, which only operators can do something about. */
+  /** The rule and its file, which only operators can change. */
   rule: string | undefined
   byMachine: boolean
   /** The conversation of the attempt, where it is kept and short. */
   transcript: string | undefined
 }
 
-// A page has some tens of kB, whatever was answered and said.
+// A page stays at some tens of kB, however long the servers' answers are.
 const linesShown = 50
 const transcriptChars = 20_000
 const transcriptsRead = 100
 
-/** What happened to a mail, some lines a page; each attempt with its conversation, as far as they have room. */
+/** What happened to a mail, some lines a page; each attempt has its conversation, as far as there is room. */
 export async function historyOf(
   read: Read,
   visit: Visit,
@@ -51,7 +51,7 @@ export async function historyOf(
   deliveries: readonly (EndedDelivery | WaitingDelivery)[],
 ): Promise<TimelineView> {
   const { account, query, base } = visit
-  // The address is written by anybody: at most a million rows are passed over.
+  // Anybody may write the address, so at most a million rows are passed over.
   const skip = Math.min(1_000_000, Math.max(0, Number.parseInt(query.get('skip') ?? '', 10) || 0))
   const events = await readTimeline(read, account.id, email.id, { skip, limit: linesShown + 1 })
   const happened = timelineOf(email, events.slice(0, linesShown))
@@ -64,7 +64,7 @@ export async function historyOf(
     [...tried].filter((id) => id !== null),
     transcriptsRead,
   )
-  // Of all events of this page, as a conversation belongs to its attempt's line.
+  // Made for all events of this page at once, because each conversation belongs to its attempt's line.
   const talks = conversations(happened, deliveries, past)
   return {
     lines: lines.map((line) => lineOf(line, talks.get(line), visit)),
@@ -75,10 +75,13 @@ export async function historyOf(
   }
 }
 
-/** Told on the first page alone. */
+/** Told on the first page only. */
 const isAtOnce = (what: MailHappening['what']) => what === 'accepted' || what === 'cancelled'
 
-/** By the line of the attempt that it was: the last one of a delivery stands with that, those before by their time. */
+/**
+ * The conversations, by the line of their attempt. A delivery's last one is stored with the delivery, and earlier
+ * ones by their time.
+ */
 function conversations(
   lines: readonly MailHappening[],
   deliveries: readonly (EndedDelivery | WaitingDelivery)[],
@@ -91,7 +94,7 @@ function conversations(
     const line = lines.findLast(
       ({ deliveryId, what }) => deliveryId === delivery.id && attempts.has(what),
     )
-    // One that is too long is left out, and a shorter one after it may still have room.
+    // A conversation that is too long is left out; a shorter one after it may still have room.
     if (!text || line === undefined || text.length > left) continue
     left -= text.length
     talks.set(line, text)
@@ -107,7 +110,7 @@ function conversations(
   return talks
 }
 
-// What an attempt can come to, as the events call it.
+// The possible ends of an attempt, by the names of the events.
 const attempts: ReadonlySet<string> = new Set([
   'deferred',
   'delivered',
@@ -121,7 +124,7 @@ const words: Partial<Record<MailHappening['what'], string>> = {
   relayed: 'handed to the failover',
 }
 
-/** What a refusal means, for who has not read `bounce-rules.toml`. */
+/** What a refusal means, for people who have not read `bounce-rules.toml`. */
 const refusals: Record<string, string> = {
   'bad-mailbox': 'This mailbox does not exist.',
   'bad-domain': 'This domain does not exist, or takes no mail.',
@@ -148,7 +151,7 @@ function meaningIn({ means, bounceClass, isProved, byMachine }: MailHappening): 
       ? 'The recipient marked it as spam.'
       : 'The recipient is said to have marked it as spam; nothing proves that the report is genuine.'
   }
-  // What machines opened stands in brackets in texts of commands; the page has a mark for it.
+  // Opens by machines are in brackets in the texts of commands; the page has a mark for them.
   return byMachine ? means : means.replace(/^\[|\]$/g, '')
 }
 

@@ -30,7 +30,7 @@ export interface LogView {
   /** Set while the log has no mail at all. */
   isNew: boolean
   isFiltered: boolean
-  /** Set when the page ended before it was full: how far back was looked. */
+  /** Set when the page ended before it was full: how far back the search went. */
   lookedTo: Moment | undefined
   newest: string | undefined
   older: string | undefined
@@ -56,14 +56,14 @@ export interface LogRow {
 }
 
 const pageSize = 50
-// A page takes some milliseconds, whatever it finds; 'Older' goes on from there.
+// How many mails a page looks at: it takes some milliseconds, whatever it finds, and 'Older' goes on from there.
 const mostLooked = 1_000
-// How many options a select has: the newest ones. One that is chosen and not among them is added.
+// How many options a select has: the newest ones. A chosen one that is not among them is added.
 const mostOptions = 100
-// How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which has its time in front; of test mail of version 8.
+// How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which starts with its time; test mail has version 8.
 const uuidWithTime = /^[0-9a-f]{8}-[0-9a-f]{4}-[78]/
 
-/** An account's mails, newest first, of which a search by an id leads to the mail itself. */
+/** An account's mails, newest first; a search for an id leads to the mail itself. */
 export async function showLog(
   { store }: { store: Store; clock: Clock },
   visit: Visit,
@@ -116,7 +116,7 @@ export async function showLog(
 const rowOf = (email: EmailSummary, base: string, now: number): LogRow => ({
   href: `${base}/emails/${email.id}`,
   at: moment(Date.parse(email.createdAt), now),
-  // A mail that all of its recipients are suppressed for has nobody left in these fields.
+  // A mail whose recipients are all suppressed has nobody left in these fields.
   to: [email.to, ...email.cc, ...email.bcc].filter(Boolean).join(', ') || 'Nobody',
   subject: shortly(email.subject) || 'No subject',
   status: email.status,
@@ -125,7 +125,7 @@ const rowOf = (email: EmailSummary, base: string, now: number): LogRow => ({
   test: email.test,
 })
 
-/** Whether a mail of this id is the account's own; of others' not even that is told. */
+/** Whether the account has a mail with this id; it is not told whether another account has one. */
 async function isMailOf(read: Read, accountId: string, id: string): Promise<boolean> {
   const row = await read
     .selectFrom('emails')
@@ -136,7 +136,7 @@ async function isMailOf(read: Read, accountId: string, id: string): Promise<bool
   return row !== undefined
 }
 
-/** Where the page before ended: a mail's id, which people may change as they like. */
+/** Where the page before ended: a mail's id, which anybody may change in the address. */
 function cursorIn(query: URLSearchParams): string | undefined {
   const before = query.get('before') ?? ''
   if (before === '') return undefined
@@ -152,7 +152,7 @@ const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13),
 
 const shown = ['type', 'test', 'template', 'broadcastId', 'automationId'] as const
 
-/** What is chosen elsewhere than in the selects, and is not to be lost by a search. */
+/** What is chosen outside of the selects; a search must keep it. */
 const keptOf = (query: URLSearchParams) =>
   [...query].flatMap(([name, value]) =>
     name === 'q' || name === 'range' || name === 'before' || shown.some((one) => one === name)
@@ -173,7 +173,7 @@ async function selectsOf(
   ])
   const select = (name: (typeof shown)[number], label: string, options: Option[]) => {
     const value = given[name] ?? ''
-    // What is chosen stays to be seen, also when the list of newest ones has it no more.
+    // The chosen value stays visible, also when the list of the newest ones no longer has it.
     const known = value === '' || options.some((option) => option.value === value)
     const all = known ? options : [{ value, label: value }, ...options]
     return { name, label, value, options: [{ value: '', label: 'Any' }, ...all] }
@@ -205,7 +205,7 @@ async function selectsOf(
   ]
   return [
     { name: 'range', label: 'Time', value: range, options: ranges.map((one) => ({ ...one })) },
-    // A list of nothing to choose is in the way.
+    // A select without a choice would only be in the way.
     ...selects.filter(({ options, name }) => options.length > 1 || name === 'type'),
   ]
 }

@@ -39,15 +39,15 @@ export interface MailView {
   /** The copies of a test key's mail. */
   inbox: string | undefined
   waiting: WaitingView[]
-  /** How many more wait than are explained. */
+  /** How many more deliveries wait than are explained. */
   moreWaiting: number
   held: string | undefined
   warnings: readonly string[]
   timeline: TimelineView
   origin: Origin[]
-  /** What came in as an answer to it, the newest first. */
+  /** The answers to it that came in, the newest first. */
   answers: AnswerLine[]
-  /** To the list of all of them, where there are more. */
+  /** The address of the list of all answers, where there are more. */
   moreAnswers: string | undefined
   actions: ActionsView
   same: SameBy
@@ -61,13 +61,12 @@ export interface RecipientView {
   tone: Tone
   attempts: number
   server: string
-  /** To the conversation with its server, where one was kept. */
+  /** The address of the conversation with its server, where one was kept. */
   transcript: string | undefined
   others: string
 }
 
-// How many waiting deliveries are explained: each costs two look-ups and a question to an outbound
-// thread.
+// How many waiting deliveries are explained: each costs two look-ups and a question to an outbound thread.
 const maxExplained = 5
 
 /** One mail: what happened to it, why it waits, and what can be done. */
@@ -136,7 +135,7 @@ async function answersTo(
   }
 }
 
-/** What the four views of a mail have in common. */
+/** What all four views of a mail have. */
 export interface MailHead {
   url: string
   base: string
@@ -169,14 +168,14 @@ export function headOf(email: EmailRecord, { base }: Visit, here: string): MailH
   }
 }
 
-/** The mail that an address names; throws a 404 for what is no id. */
+/** The id of the mail that an address names; throws a 404 for anything that is not an id. */
 export function mailIdOf({ params }: Pick<Visit, 'params'>): string {
   const id = (params.id ?? '').toLowerCase()
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
   throw new ApiError('not_found', 'The account has no email with this id')
 }
 
-/** Names and values above the timeline; what a mail has not is left out. */
+/** Names and values above the timeline; what a mail does not have is left out. */
 function factsOf(email: EmailRecord): MailView['facts'] {
   const facts: [string, string | readonly string[] | null][] = [
     ['From', email.from],
@@ -226,11 +225,11 @@ interface Found {
   ended: readonly EndedDelivery[]
 }
 
-/** The deliveries of which a conversation is kept: of the last attempt, or of an earlier one. */
+/** The deliveries that have a conversation, of the last attempt or of an earlier one. */
 type Quoted = ReadonlySet<number>
 
-// Earlier attempts are looked for only where the last one talked to no server, and one of each is
-// enough to know that there is some: a transcript may be long.
+// Earlier attempts are read only where the last one talked to no server. One is enough to know that there is a
+// conversation: a transcript may be long.
 async function quotedOf(
   read: Read,
   deliveries: readonly (EndedDelivery | WaitingDelivery)[],
@@ -243,21 +242,21 @@ async function quotedOf(
   return new Set(deliveries.filter((_, i) => said[i]).map(({ id }) => id))
 }
 
-/** What this person may do with a mail at this moment; nothing is offered that would be refused. */
+/** What this person may do with the mail at this moment; nothing is offered that would be refused. */
 interface ActionsView {
   cancel: boolean
   retry: boolean
-  /** To a new mail with the content of this one. */
+  /** The address of a new mail with the content of this one. */
   again: string | undefined
   addresses: { address: string; suppressed: string | undefined; page: string }[]
   /** Set when there are too many recipients to offer it for each. */
   suppression: string | undefined
 }
 
-// Each recipient has a form of its own to suppress it, and a page has no room for more of them.
+// Each recipient has its own form for the suppression, and a page has no room for more forms.
 const maxAddresses = 10
 
-/** Which buttons the mail has, by the rules that the actions' own functions check again when one is pressed. */
+/** Which buttons the mail has. The rules are checked again by the actions' own functions when a button is pressed. */
 async function actionsOf(
   { store }: Pick<EmailPageDeps, 'store'>,
   { account, may, base }: Visit,

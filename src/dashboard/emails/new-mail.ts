@@ -45,24 +45,24 @@ const Form = object({
 })
 type NewMail = (typeof Form)['TYPE']
 
-/** The form, filled in as far as the address, the mail to send again or what was typed say. */
+/** The form, filled in from the address, from the mail to send again, or with what was typed. */
 export interface NewMailView {
   base: string
   faults: Faults | undefined
   values: Partial<NewMail>
   templates: string[]
   chosen: ChosenTemplate | undefined
-  /** Whom to try it with: addresses and what becomes of mail to them. */
+  /** Addresses to try it with, and what happens to mail to them. */
   tries: { label: string; action: string }[]
-  /** Files of the mail that is sent again. */
+  /** The files of the mail that is sent again. */
   attachments: string[]
   noDomain: boolean
-  /** In which the time is typed. */
+  /** The time zone in which the time is typed. */
   zone: string
   same: SameBy
 }
 
-// More would make a list that nobody looks through.
+// Nobody would look through a longer list.
 const maxTemplates = 200
 // A body may have 2 MiB, and a form's encoding makes up to three of each byte.
 const maxFormBytes = 8 * 1024 * 1024
@@ -73,13 +73,13 @@ export function newMailPages(pages: AccountPages, deps: NewMailDeps): void {
 
   const again = (visit: Visit, faults: Faults) => showForm(deps, visit, faults)
   const form = { action: 'emails.send' as const, form: Form, maxBodyBytes: maxFormBytes, again }
-  // One of the addresses to try with is put into the form by a button that posts all of it: so what
-  // was typed stays, without script too.
+  // A button posts the whole form to put one of the addresses to try into it, so that what was typed stays, also
+  // without script.
   const fill = { action: 'emails.send', reads: true, maxBodyBytes: maxFormBytes } as const
   pages.post('/emails/new/fill', fill, (visit) => showForm(deps, visit))
   const idempotency = makeIdempotency(deps)
   pages.post('/emails/new', form, async ({ account, person, form, base, fields, now }) => {
-    // From here on it is the API's way: the same checks, limits, quota and answers to repeats.
+    // From here on the mail goes the API's way: the same checks, limits, quota and answers to repeats.
     const to = addressesIn(form.to)
     const variables = form.template && typedFor(fields, form.template)
     const given = { ...form, to, variables: variables || undefined }
@@ -109,7 +109,7 @@ export function newMailPages(pages: AccountPages, deps: NewMailDeps): void {
   })
 }
 
-/** What was sent, now or by the same form before. The key tells what is in it too. */
+/** What was sent, now or before by the same form. The key also depends on the form's content. */
 async function sentOnce<Sent>(
   idempotency: Idempotency,
   { accountId, key }: { accountId: string; key: string | undefined },
@@ -125,8 +125,7 @@ async function sentOnce<Sent>(
 }
 
 /**
- * What came of it, at once: a mail of which all recipients are suppressed is accepted and goes to
- * nobody.
+ * Tells at once what happened to the mail: one whose recipients are all suppressed is accepted and goes to nobody.
  */
 async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknown) {
   const mail = await store.read
@@ -139,7 +138,7 @@ async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknow
   return scheduledAt === undefined ? 'The mail is queued.' : 'The mail is scheduled.'
 }
 
-/** The form. What comes later in `values` wins: typed before sent before default. */
+/** The form. The later one wins in `values`: what was typed, over what was sent, over the default. */
 async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promise<PageAnswer> {
   const { store } = deps
   const { account, base, query, person } = visit
@@ -168,8 +167,7 @@ async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promi
       to: person.email,
       format: 'text',
       copies: 'each',
-      // In this order: the mail that is sent again, then what was typed, then what the address asks
-      // for.
+      // In this order: the mail that is sent again, what was typed, and what the address asks for.
       ...source?.values,
       ...typedIn(visit.fields),
       ...asked(query),
@@ -178,7 +176,7 @@ async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promi
     templates: templates.map(({ slug }) => slug),
     tries: [
       { label: 'yourself', action: fill(person.email) },
-      // As the simulator's addresses begin.
+      // The beginnings of the simulator's addresses.
       ...['delivered', 'bounced', 'deferred', 'complained'].map((name) => ({
         label: `${name}@…`,
         action: fill(simulated(name)),
@@ -190,7 +188,7 @@ async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promi
   return page('emails/new-mail', view, { title: 'New mail' })
 }
 
-/** What stands in the form that is filled in further. */
+/** What was typed so far into the form. */
 const typedIn = (fields: Visit['fields']): Record<string, string> =>
   Object.fromEntries(
     [
@@ -209,7 +207,7 @@ const typedIn = (fields: Visit['fields']): Record<string, string> =>
     }),
   )
 
-/** What other pages fill in by their links. */
+/** The fields that links from other pages fill in. */
 function asked(query: URLSearchParams): Record<string, string> {
   const names = ['from', 'to', 'subject', 'template', 'again']
   return Object.fromEntries(
@@ -220,7 +218,7 @@ function asked(query: URLSearchParams): Record<string, string> {
   )
 }
 
-/** The form as a client of the API would write it. What is wrong with it is told at once, each at its field. */
+/** The form as a client of the API would write it. All faults are told at once, each at its field. */
 async function bodyOf(
   { store, attachments: { maxBytes } }: EmailPageDeps,
   { account, person, now }: Pick<Visit, 'account' | 'person' | 'now'>,
@@ -239,7 +237,7 @@ async function bodyOf(
         hasTemplates ? 'Write something, or choose a template' : 'Write something',
       )
     }
-    // Nobody sends what they have not seen; and what a template asks for differs from that of another.
+    // Nobody should send what they have not seen, and each template asks for different variables.
     if (template !== undefined && variables === undefined) {
       throw faultOf('template', 'This is what the template makes. Look at it, then send')
     }
@@ -249,7 +247,7 @@ async function bodyOf(
       ? undefined
       : await contentToSend(store.read, accountId, mailIdOf({ params: { id: form.again } }))
   const attachments = await filesOf(store.read, source?.attachments ?? [], maxBytes)
-  // Where nothing is written, that is told by itself.
+  // A missing text is told by a message of its own.
   const written = content ?? '-'
   const given = {
     from,
@@ -296,7 +294,7 @@ const addressesIn = (text: string) =>
     .map((address) => address.trim())
     .filter((address) => address !== '')
 
-/** Paragraphs as they were typed. */
+/** The paragraphs of the text as HTML. */
 const htmlOf = (text: string) =>
   text
     .trim()
@@ -304,17 +302,14 @@ const htmlOf = (text: string) =>
     .map((part) => `<p>${escapeHtml(part).replaceAll('\n', '<br>')}</p>`)
     .join('\n')
 
-/**
- * The attachments of a mail that is sent again, read from where their bytes are stored once
- * (`contents/`).
- */
+/** The attachments of a mail that is sent again, read from `contents/`, where their bytes are stored once. */
 async function filesOf(
   read: Parameters<typeof readContent>[0],
   attachments: Awaited<ReturnType<typeof contentToSend>>['attachments'],
   maxBytes: number,
 ) {
   const total = attachments.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0)
-  // Before any is read: together they may not fit into memory.
+  // Checked before any is read: together they may not fit into memory.
   if (total > maxBytes) {
     throw new ApiError(
       'validation_error',

@@ -2,7 +2,7 @@ import type { EmailRecord } from '../../emails/index.js'
 import type { Read } from '../../store/index.js'
 import type { Visit } from '../shell/visit.js'
 
-/** What a mail came from, and where the others of it are. */
+/** What made a mail, and where its other mails are. */
 export interface Origin {
   label: string
   name: string

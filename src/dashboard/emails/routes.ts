@@ -10,14 +10,13 @@ import { showLog } from './log.js'
 import { showMail } from './mail.js'
 import { newMailPages } from './new-mail.js'
 
-/** The log of an account's mails, each of them, and what can be done with it. */
+/** The log of an account's mails, a page for each mail, and what can be done with it. */
 export function emailPages(pages: AccountPages, deps: NewMailDeps): void {
   pages.get('/emails', 'emails.read', (visit) => showLog(deps, visit))
 
   pages.get('/emails.csv', 'emails.read', async ({ account, query, now }) => {
     const { filter, fault } = wantedOf(query, now)
-    // The page shows a filter's fault above an empty list; a file of nothing would look like an
-    // answer.
+    // The page shows a filter's fault above an empty list, but an empty file would look like an answer.
     if (fault !== undefined) throw new ApiError('validation_error', fault)
     const rows = exportEmails(deps.store.read, account.id, filter)
     const detail = { filter: query.toString() }

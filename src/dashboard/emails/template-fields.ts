@@ -3,14 +3,14 @@ import { findTemplate, type Samples, samplesOf } from '../../templates/index.js'
 import { filledIn, previewOf, type TemplatePreview } from '../templates/preview.js'
 import type { NewMailDeps } from './deps.js'
 
-/** A template that a mail is to be made of: what it asks for, and what it makes of that. */
+/** A template for a mail: the variables that it asks for, and the mail that it makes of them. */
 export interface ChosenTemplate extends TemplatePreview {
   slug: string
-  /** Where its frame is. */
+  /** The address of its frame. */
   frame: string | undefined
 }
 
-/** With what was typed for this template, or its sample values. Undefined: no such template. */
+/** The template with what was typed for it, or with its sample values. Undefined: no such template. */
 export async function chosenTemplate(
   deps: NewMailDeps,
   { account, base }: { account: { id: string }; base: string },
@@ -28,7 +28,7 @@ export async function chosenTemplate(
   return { ...preview, slug, frame }
 }
 
-/** What was typed for the variables of this template; undefined where the form had them not yet. */
+/** What was typed for the variables of this template; undefined where the form did not have them yet. */
 export function typedFor(fields: Form, slug: string): Samples | undefined {
   if (fields.get('shown') !== slug) return undefined
   const values = fields.all('sample')

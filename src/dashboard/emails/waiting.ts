@@ -17,7 +17,7 @@ export interface WaitingView {
   says: string
   next: Moment | undefined
   givesUp: Moment
-  /** It is given up before it would be tried again. */
+  /** True when it will be given up before it would be tried again. */
   tooLate: boolean
   attempts: number
 }
@@ -45,7 +45,7 @@ export async function whyWaits(
   const accountStop = around.accountStop && (await stoppedForClient(read, accountId, type))
   const own = {
     ...delivery,
-    // What is wrong inside the appliance is the operator's to know, not the account's.
+    // Faults inside the appliance are told to the operator, not to the account.
     held: held?.by === 'fault' ? { ...held, reason: internalFault } : held,
   }
   const why = explainWaiting(own, { ...around, accountStop }, now, live)
@@ -61,7 +61,7 @@ export async function whyWaits(
   }
 }
 
-// Some gates are the same to who waits: the mail is in line. Others keep their own name.
+// Some gates mean the same to people who wait: the mail is in line. Others keep their own name.
 const gateWords: Partial<Record<WhyWaiting['gate'], string>> = {
   'in-flight': 'under way',
   'tls-policy': 'TLS policy',
@@ -75,5 +75,5 @@ const gateWords: Partial<Record<WhyWaiting['gate'], string>> = {
   brake: 'slowed down',
 }
 
-/** A gate by its name for who waits. */
+/** A gate's name for people who wait. */
 export const gateInWords = (gate: WhyWaiting['gate']): string => gateWords[gate] ?? gate

@@ -1,7 +1,7 @@
 import type { EmailStatus } from '../../store/index.js'
 import type { Tone } from '../shell/parts.js'
 
-/** How a status, or what happened to a mail, looks: in a word and a colour. */
+/** The colour of a status, or of what happened to a mail. */
 export const toneOf = (what: string): Tone => tones[what] ?? 'none'
 
 const tones: Record<string, Tone> = {
@@ -14,7 +14,7 @@ const tones: Record<string, Tone> = {
   unsubscribed: 'doubt',
 }
 
-/** The ways to look at the log, each one status or some that mean the same to people. */
+/** The choices of the log's status filter: each is one status, or several that mean the same to people. */
 export const statusChips: readonly { label: string; status: readonly EmailStatus[] }[] = [
   { label: 'All', status: [] },
   { label: 'Waiting', status: ['queued', 'sending'] },

@@ -10,6 +10,7 @@ import {
 } from '../../contacts/index.js'
 import { listForms } from '../../forms/index.js'
 import type { Form } from '../../http/index.js'
+import { segmentsAskingFor } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
 import { fullName, mailChip } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
@@ -136,7 +137,8 @@ export async function showList(
 
 /** What names the list: automations, campaigns that are still to go, segments, and forms in use. */
 export async function usesOf(read: Read, accountId: string, listId: string): Promise<string[]> {
-  const others = await audienceUses(read, accountId, listId)
+  const segments = await segmentsAskingFor(read, accountId, listId, 'list')
+  const others = [...segments, ...(await audienceUses(read, accountId, listId))]
   const forms = (await listForms(read, accountId)).filter(
     ({ archivedAt, settings }) =>
       archivedAt === null && settings.lists.some((id) => id.toLowerCase() === listId),

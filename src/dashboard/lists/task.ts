@@ -207,9 +207,7 @@ function noMailOf({ result }: ImportTask, listed: string | undefined): TaskView[
   const reasons = noMailReasons.flatMap((reason) => {
     const count = counts?.[reason] ?? 0
     if (count === 0) return []
-    // Contacts has the erased among those who are suppressed by hand.
-    const state = reason === 'erased' ? 'suppressed' : reason
-    const page = listed && `${listed}&state=${state}`
+    const page = listed && `${listed}&state=${reason}`
     return { count, says: noMailWords[reason], page }
   })
   return { count: reasons.reduce((sum, { count }) => sum + count, 0), reasons }

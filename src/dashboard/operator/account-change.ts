@@ -17,7 +17,7 @@ import type { OperatorVisit } from '../shell/visit.js'
 import { accountOf, standingPage } from './account.js'
 import type { OperatorPageDeps } from './deps.js'
 
-/** The forms' fields; each POST has one of its own. */
+/** The fields of the forms; each POST has its own form. */
 const Pausing = object({
   reason: enums(['bounce', 'complaint']),
   marketing: optional(string()),
@@ -29,13 +29,13 @@ const Planning = object({
   state: enums(['active', 'past_due', 'expired']),
 })
 
-/** What an operator changes of an account; the same functions as `posthorn account …`. */
+/** What an operator changes in an account, by the same functions as `posthorn account …`. */
 export function accountChangePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { clock, plans, config } = deps
   const again = (visit: OperatorVisit, faults: Faults) => standingPage(deps, visit, faults)
-  // `sudo`: by these forms somebody else's mail stops or starts.
+  // `sudo`: these forms stop or start somebody else's mail.
   const writes = { action: 'operator.write', sudo: true, again } as const
-  // Who does it and why, as protection's own audit log has it.
+  // Who does it and why, in the form of protection's own audit log.
   const orderOf = ({ params, actor }: Pick<OperatorVisit, 'params' | 'actor'>, note: string) => ({
     accountId: params.id ?? '',
     who: actor.name,
@@ -119,9 +119,7 @@ interface Change {
   flash: string
 }
 
-/**
- * Does it, and notes it in the audit log by the account's name: an id says nothing to who reads it.
- */
+/** Makes the change, and notes it in the audit log by the account's name: an id says nothing to a reader. */
 async function change(
   { store }: OperatorPageDeps,
   { params }: Pick<OperatorVisit, 'params'>,
@@ -137,7 +135,7 @@ async function change(
   })
 }
 
-/** Who changes what an account may do says why. */
+/** Whoever changes what an account may do has to say why. */
 function given(field: string, text: string): string {
   const trimmed = text.trim()
   if (trimmed !== '') return trimmed

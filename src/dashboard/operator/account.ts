@@ -24,9 +24,9 @@ import type { OperatorPageDeps } from './deps.js'
 
 const perPage = 50
 
-/** One account, in tabs: how it stands, its rates and pauses, who complained, its people. */
+/** One account, in tabs: its state, its rates and pauses, who complained, and its people. */
 export function accountPages(pages: OperatorPages, deps: OperatorPageDeps): void {
-  // Each tab is a page of its own: none reads what another one shows.
+  // Each tab is a page of its own, so that none reads what only another tab shows.
   const views = { '': standingPage, '/rates': ratesPage, '/complaints': complaintsPage }
   for (const [path, show] of Object.entries(views)) {
     pages.get(`/accounts/:id${path}`, 'operator.read', (visit) => show(deps, visit))
@@ -50,7 +50,7 @@ export async function headOf(
   return { billing, head: { id, name, createdAt, now, ...stateOf(billing) } }
 }
 
-/** How it stands, with what changes that. */
+/** The account's state, with the forms that change it. */
 export async function standingPage(
   deps: OperatorPageDeps,
   visit: OperatorVisit,
@@ -131,7 +131,7 @@ function ratesOf({ recipients, bounces, complaints }: Totals, settings: Threshol
 
 const auditShown = 50
 
-/** The rates of the window: now, as they grew, by provider; and what followed from them. */
+/** The rates of the window: now, over time and by provider, and what followed from them. */
 async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const { store, config } = deps
   const { read } = store
@@ -185,10 +185,10 @@ const actionWords = {
   cleared: 'cleared',
 } as const
 
-// As many points as a page has room for.
+// How many points a page has room for.
 const mostPoints = 60
 
-/** The rates of the window as it grew, hour by hour: what the thresholds are compared with. */
+/** The rates of the window after each hour, which are compared with the thresholds. */
 function soFar(hours: readonly ({ at: number } & Totals)[]) {
   let [recipients, bounces, complaints] = [0, 0, 0]
   const all = hours.map((hour) => {
@@ -206,9 +206,9 @@ function soFar(hours: readonly ({ at: number } & Totals)[]) {
   return all.filter((_, at) => (all.length - 1 - at) % every === 0)
 }
 
-/** One chart for each rate, as their thresholds are far apart. */
+/** One chart for each rate, because their thresholds are far apart. */
 function chartsOf(points: ReturnType<typeof soFar>, settings: Thresholds): Chart[] {
-  // One point is no line.
+  // One point makes no line.
   if (points.length < 2) return []
   return (['bounces', 'complaints'] as const).map((name) => ({
     title: `${name === 'bounces' ? 'Bounce' : 'Complaint'} rate, counted since the window began`,
@@ -225,7 +225,7 @@ function chartsOf(points: ReturnType<typeof soFar>, settings: Thresholds): Chart
   }))
 }
 
-/** Who complained, by address; with the mail, where it is known. */
+/** The addresses that complained, with the mail where it is known. */
 async function complaintsPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const { head } = await headOf(deps, visit)
   const path = `/operator/accounts/${head.id}/complaints`

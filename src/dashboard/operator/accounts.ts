@@ -11,7 +11,7 @@ import type { OperatorPageDeps } from './deps.js'
 
 const perPage = 50
 
-/** `/operator/accounts`: who sends by this appliance; and a new one. */
+/** `/operator/accounts`: the accounts of this appliance, and a form for a new one. */
 export function accountListPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const show = (visit: OperatorVisit, faults: Faults = noFaults) => listPage(deps, visit, faults)
   pages.get('/accounts', 'operator.read', (visit) => show(visit))
@@ -62,14 +62,14 @@ async function listPage(
   return page('operator/accounts', view, { title: 'Accounts' })
 }
 
-/** How an account stands, in a word. */
+/** The state of an account, in a word. */
 export function stateOf(billing: AccountBilling | undefined): {
   state: string
   tone: 'good' | 'doubt' | 'bad'
 } {
   if (billing === undefined) return { state: 'active', tone: 'good' }
   const { suspended, paused, marketingPaused, state } = billing
-  // The gravest first, as one word is shown: who is suspended may be paused too.
+  // The gravest state first, because one word is shown: a suspended account may also be paused.
   if (suspended !== null) return { state: 'suspended', tone: 'bad' }
   if (state === 'expired') return { state: 'expired', tone: 'bad' }
   if (paused !== null) return { state: `paused: ${paused}s`, tone: 'bad' }

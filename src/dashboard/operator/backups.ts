@@ -11,10 +11,10 @@ import { startJob } from './jobs.js'
 
 const mostShown = 100
 
-/** `/operator/backups`: what there is, how old it is, and whether it was checked. */
+/** `/operator/backups`: which backups there are, how old they are, and whether they were checked. */
 export function backupPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/backups', 'operator.read', (visit) => backupsPage(deps, visit))
-  // Both are jobs of the calendar, begun now.
+  // Both are jobs of the calendar, which begin now.
   for (const [path, name] of [
     ['/backups/make', 'backup'],
     ['/backups/check', 'backup-check'],

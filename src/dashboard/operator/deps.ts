@@ -17,7 +17,7 @@ export interface OperatorPageDeps {
   dataDir: string
   plans: Plans
   running: RunningAppliance
-  /** What follows from what happens to mail. */
+  /** Writes events of mail, with all that follows from them. */
   land: LandEvents
   certificates: () => readonly ListenerCertificate[]
   /** The shaping that comes with Posthorn, then the operator's. */
@@ -25,26 +25,29 @@ export interface OperatorPageDeps {
   openResolver: () => Resolver
 }
 
-/** What is known in the appliance's memory alone, and what it is told. */
+/** What only the appliance's memory knows, and what it can be asked to do. */
 export interface RunningAppliance {
   overview(): Promise<Overview>
   gateOf: GateOf
   /** These domains' mail is to be tried even where a site is suspended. */
   retry(lanes: RetriedLanes): void
-  /** As `posthorn job run`, without waiting for its end. */
+  /** Like `posthorn job run`, but without waiting for its end. */
   runJob(name: string): Promise<JobStart>
-  /** As `posthorn node invite`. Throws an OperatorError where this appliance is to be alone, or `at` is no address. */
+  /**
+   * Like `posthorn node invite`. Throws an OperatorError where this appliance must stay alone, or where `at` is not
+   * an address.
+   */
   inviteNode(at: string): Promise<NodeInvited>
 }
 
-/** The code by which a machine joins, and what does not go along with it. */
+/** The code by which a machine joins, and what the code does not bring along. */
 export interface NodeInvited {
   code: string
   left: readonly string[]
   notHandedOn: readonly string[]
 }
 
-/** What became of a job that was to begin. */
+/** Whether a job has begun, or why not. */
 export type JobStart =
   | { kind: 'unknown' | 'under way' | 'ended' }
   | { kind: 'started'; behind?: string }

@@ -6,7 +6,7 @@ import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
 import { startJob } from './jobs.js'
 
-/** `/operator/doctor`: what the last examination found, with its fixes; and another one. */
+/** `/operator/doctor`: what the last examination found, with its fixes, and a button for a new one. */
 export function doctorPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/doctor', 'operator.read', (visit) => doctorPage(deps, visit))
   pages.post('/doctor', { action: 'operator.write', sudo: true }, async () =>
@@ -14,15 +14,12 @@ export function doctorPages(pages: OperatorPages, deps: OperatorPageDeps): void 
   )
 }
 
-// What is to be mended comes first.
+// Findings to mend come first.
 const order = ['fail', 'warn', 'unchecked', 'ok'] as const
 const tones = { fail: 'bad', warn: 'doubt', unchecked: 'none', ok: 'good' } as const
 const words = { fail: 'to fix', warn: 'look at it', unchecked: 'not checked', ok: 'good' } as const
 
-/**
- * Shows what the job `doctor` has found last: an examination takes up to minutes, as it asks the
- * DNS.
- */
+/** Shows what the job `doctor` last found: an examination asks the DNS and may take minutes. */
 async function doctorPage(
   { store: { read }, config }: OperatorPageDeps,
   { now, may }: OperatorVisit,

@@ -10,7 +10,7 @@ import type { OperatorPageDeps } from './deps.js'
 
 const Order = object({ order: enums(['force', 'forbid', 'auto']), site: optional(string()) })
 
-/** `/operator/failover`: which way mail leaves, and the operator's word on it; as `posthorn failover`. */
+/** `/operator/failover`: which way mail leaves, and the operator's word on it; like `posthorn failover`. */
 export function failoverPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const again = (visit: OperatorVisit, faults: Faults) => failoverPage(deps, visit, faults)
   pages.get('/failover', 'operator.read', (visit) => failoverPage(deps, visit, noFaults))
@@ -21,13 +21,13 @@ export function failoverPages(pages: OperatorPages, deps: OperatorPageDeps): voi
   )
 }
 
-/** What goes by smart hosts now, by which evidence or order. */
+/** Which mail goes by smart hosts now, and on which evidence or order. */
 async function failoverPage(
   { store, config }: OperatorPageDeps,
   { now, may }: OperatorVisit,
   faults: Faults,
 ): Promise<PageAnswer> {
-  // Only here, as all of outbound comes along.
+  // Imported only here, because it loads all of outbound.
   const { atNodes, everything, readAllScopes, wayInWords } = await import('../../outbound/index.js')
   const scopes = await readAllScopes(store.read)
   const all = scopes.find(({ scope }) => scope === everything)
@@ -66,7 +66,7 @@ async function order(
       'There is no smart host yet: name one in the settings, in [[outbound.failover.smart_hosts]]',
     )
   }
-  // The failover for one site is ended by 'auto'; an order to forbid is for all.
+  // 'auto' ends the failover for one site; an order to forbid is for all sites.
   if (orders === 'forbid' && site !== undefined) {
     throw refused('The smart hosts can only be forbidden for all mail: leave this field empty')
   }
@@ -87,8 +87,8 @@ async function order(
 }
 
 /**
- * A site by its name: a domain, or a list of MX hosts as sites are named by. `*` stands for
- * everything and is no site.
+ * A site by its name: a domain, or the list of MX hosts that names a site. `*` stands for everything and is not a
+ * site.
  */
 function siteIn(given: string): string | undefined {
   const site = given.trim().toLowerCase()

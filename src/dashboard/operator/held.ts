@@ -17,7 +17,7 @@ import { countOf } from './queue.js'
 
 const perPage = 50
 
-/** `/operator/held`: all that waits until somebody decides; as `posthorn queue held`. */
+/** `/operator/held`: all that waits for somebody's decision; like `posthorn queue held`. */
 export function heldPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/held', 'operator.read', (visit) => heldPage(deps, visit))
   const { store, clock } = deps
@@ -37,7 +37,7 @@ export function heldPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   }
 }
 
-/** Deliveries a page at a time; campaigns, runs of automations and webhooks on each page. */
+/** Deliveries a page at a time; each page has all campaigns, runs of automations and webhooks. */
 async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may }: OperatorVisit) {
   let count = ''
   const { rows: shown, ...beside } = await listOf(

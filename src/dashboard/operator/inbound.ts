@@ -15,14 +15,14 @@ import type { OperatorPageDeps } from './deps.js'
 
 const perPage = 50
 
-/** `/operator/inbound`: what others wrote to postmaster@ and abuse@; as `posthorn postmaster`. */
+/** `/operator/inbound`: what others wrote to postmaster@ and abuse@; like `posthorn postmaster`. */
 export function inboundPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { store } = deps
   pages.get('/inbound', 'operator.read', (visit) => listPage(deps, visit))
   pages.get('/inbound/:id', 'operator.read', (visit) => mailPage(deps, visit))
   pages.get('/inbound/:id/source', 'operator.read', async ({ params }) => {
     const { id, raw } = await mailOf(deps, params.id)
-    // Saved and never shown: its sender, who may be anybody, wrote the HTML in it.
+    // The file is saved and never shown: its HTML is by its sender, who may be anybody.
     return file(raw, 'message/rfc822', { saveAs: `mail-${id}.eml` })
   })
   pages.post(
@@ -62,7 +62,7 @@ async function listPage({ store: { read } }: OperatorPageDeps, { query, now }: O
   return page('operator/inbound', view, { title: 'Inbound mail', wide: true })
 }
 
-/** One mail, as text alone: strangers wrote it, and its HTML is not shown. */
+/** One mail, as text only: strangers wrote it, so its HTML is not shown. */
 async function mailPage(deps: OperatorPageDeps, { params, now, may }: OperatorVisit) {
   const mail = await mailOf(deps, params.id)
   const { content } = mail

@@ -13,7 +13,7 @@ import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
 
-/** `/operator/jobs`: periodic work, its runs, and one more of them now; as `posthorn job`. */
+/** `/operator/jobs`: periodic work, its runs, and a button for a run now; like `posthorn job`. */
 export function jobPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/jobs', 'operator.read', (visit) => listPage(deps, visit))
   pages.get('/jobs/:name', 'operator.read', (visit) => jobPage(deps, visit))
@@ -24,7 +24,7 @@ export function jobPages(pages: OperatorPages, deps: OperatorPageDeps): void {
 }
 
 const runTones = { done: 'good', running: 'none', 'not set up': 'none' } as const
-/** `not set up` is no failure: the operator has no backups, for example. */
+/** `not set up` is not a failure: the operator may have no backups, for example. */
 const toneOf = (result: JobRun['result']): 'good' | 'bad' | 'none' =>
   result in runTones ? runTones[result as keyof typeof runTones] : 'bad'
 

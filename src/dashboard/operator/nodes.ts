@@ -21,7 +21,7 @@ import type { OperatorPageDeps } from './deps.js'
 const names = Object.keys(nodeChanges) as NodeChangeName[]
 const Change = object({ change: enums(names) })
 
-/** `/operator/nodes`: the appliances over the database, and the operator's word on them; as `posthorn node`. */
+/** `/operator/nodes`: the appliances on this database, and the operator's orders for them; like `posthorn node`. */
 export function nodePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const again = (visit: OperatorVisit, faults: Faults) => nodesPage(deps, visit, faults)
   pages.get('/nodes', 'operator.read', (visit) => nodesPage(deps, visit, noFaults))
@@ -68,7 +68,7 @@ async function nodesPage(
   return page('operator/nodes', view, { title: 'Nodes', wide: true })
 }
 
-/** The code is in no log, and is not shown again. */
+/** No log has the code, and it is not shown again. */
 async function invite({ running }: OperatorPageDeps, at: string): Promise<PageAnswer> {
   try {
     const { code, left, notHandedOn } = await running.inviteNode(at)

@@ -16,7 +16,7 @@ export function overviewPages(pages: OperatorPages, deps: OperatorPageDeps): voi
 /** `posthorn status` as a page: the same figures by the same function. */
 async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAnswer> {
   const { store, config, dataDir, running } = deps
-  // Out of the appliance's memory: what its threads are at, and its rates, are in no row.
+  // From the appliance's memory: no row has its rates, or what its threads are doing.
   const overview = await running.overview()
   const status = await readStatus(
     {
@@ -61,7 +61,7 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
     held: status.held,
     disk: `${fileSize(freeBytes)} of ${fileSize(sizeBytes)} free`,
     diskUsed: { used: sizeBytes - freeBytes, limit: sizeBytes },
-    // Beyond ten years it is no forecast.
+    // Beyond ten years it would not be a forecast.
     fullIn: daysLeft === null || daysLeft > 3_650 ? '' : shownFor(daysLeft * dayMs),
     database: fileSize(ofDatabase),
     backupAt: status.backupAt,
@@ -76,11 +76,11 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
 
 const spanOf = (ms: number | null) => (ms === null ? '–' : shownFor(ms))
 
-/** What came and went in the last hour and day. */
+/** How much mail came and went in the last hour and day. */
 function flowsOf({ rates }: Overview) {
   if (rates === null) return []
   const { hour, day } = rates
-  // Within the first hour they are the same.
+  // Within the first hour both are the same.
   return (day.ms > hour.ms ? [hour, day] : [hour]).map((flow) => ({
     ...flow,
     label: shownFor(flow.ms),

@@ -10,7 +10,7 @@ import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorPageDeps } from './deps.js'
 
-/** `/operator/parked`: bounces and complaints that cannot be filed; as `posthorn bounce parked`. */
+/** `/operator/parked`: bounces and complaints that cannot be filed; like `posthorn bounce parked`. */
 export function parkedPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { read } = deps.store
   pages.get('/parked', 'operator.read', async ({ now, may }) => {
@@ -29,7 +29,7 @@ export function parkedPages(pages: OperatorPages, deps: OperatorPageDeps): void 
   pages.get('/parked/:id/source', 'operator.read', async ({ params }) => {
     const raw = await readParkedReport(read, idIn(params.id))
     if (raw === undefined) throw notThere()
-    // Saved and never shown: its sender, who may be anybody, wrote the HTML in it.
+    // The file is saved and never shown: its HTML is by its sender, who may be anybody.
     return file(raw, 'message/rfc822', { saveAs: `report-${params.id}.eml` })
   })
   for (const name of ['retry', 'discard'] as const) {

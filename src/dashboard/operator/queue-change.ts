@@ -21,7 +21,7 @@ import type { OperatorPageDeps } from './deps.js'
 import { changeTitles, countOf } from './queue.js'
 import { choiceIn, filterOf, isChosen, optionsOf, type QueueChoice } from './queue-filter.js'
 
-/** All texts, as from the form: the choice, what was counted, and why. */
+/** All are texts, as the form sends them: the choice, what was counted, and the reason. */
 const Change = object({
   domain: string(),
   account: string(),
@@ -60,7 +60,7 @@ const words: Record<QueueChangeName, { does: string; done: string; button: strin
   },
 }
 
-/** What is done to all that fits a choice of the queue: first how many that are, then the change of no more than these. */
+/** Changes all deliveries that fit a choice: first it shows how many they are, then it changes no more than these. */
 export function queueChangePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   for (const name of ['retry', 'hold', 'release', 'fail'] as const) {
     const path = `/queue/change/${name}`
@@ -78,13 +78,13 @@ export function queueChangePages(pages: OperatorPages, deps: OperatorPageDeps): 
   }
 }
 
-/** Where the choice is read from: the address of a GET, or the form that was sent. */
+/** The source of the choice: the address of a GET, or the form that was sent. */
 interface Asked {
   get: (name: string) => string | null | undefined
   now: number
 }
 
-/** Which deliveries are meant: by a choice, or one by its number. */
+/** Which deliveries are meant: those of a choice, or one by its number. */
 async function meant({ store }: OperatorPageDeps, name: QueueChangeName, { get, now }: Asked) {
   const id = get('id')?.trim() ?? ''
   const choice = choiceIn(get)
@@ -92,16 +92,16 @@ async function meant({ store }: OperatorPageDeps, name: QueueChangeName, { get, 
     throw new ApiError('not_found', 'There is no delivery with this number')
   const filter: QueueFilter =
     id === '' ? await filterOf(store.read, choice, now) : { ids: [Number(id)] }
-  // `only`: a release means held ones alone, for example.
+  // `only`: a release, for example, means only held deliveries.
   return { id, choice, filter: { ...filter, ...queueChanges[name].only } }
 }
 
-// Examples, so that a wrong choice is seen before it is done.
+// How many examples are shown, so that a wrong choice is seen before the change.
 const shownOfThem = 10
 
 /**
- * Says how many are meant, and asks. `count` and `upTo` go along in the form, so that what is
- * accepted meanwhile is not changed with them.
+ * Says how many are meant, and asks. The form carries `count` and `upTo`, so that mail accepted meanwhile is not
+ * changed.
  */
 async function askPage(
   deps: OperatorPageDeps,
@@ -139,7 +139,7 @@ async function askPage(
   return page('operator/queue-change', view, { title: `${changeTitles[name]} deliveries` })
 }
 
-/** The command that does the same; where commands ask too, without doing it yet. */
+/** The command that does the same; a change that the page confirms first is shown with `--dry-run`. */
 function commandOf(name: QueueChangeName, id: string, choice: QueueChoice): CommandLine {
   const all = !isChosen({ ...choice, held: '' })
   const meant = id === '' ? { ...optionsOf(choice), all } : { of: [id] }
@@ -148,7 +148,7 @@ function commandOf(name: QueueChangeName, id: string, choice: QueueChoice): Comm
     : command(`queue ${name}`, { ...meant, dryRun: true })
 }
 
-/** Changes what still fits of those that were counted: no later ones, and no more. */
+/** Changes those of the counted deliveries that still fit: no later ones, and no more. */
 async function applied(
   deps: OperatorPageDeps,
   name: QueueChangeName,
@@ -159,7 +159,7 @@ async function applied(
   const reason = reasonIn(name, form.reason ?? '')
   const most = Number(form.count)
   const upTo = Number(form.upTo)
-  // Looked for anew: some may have left since they were counted.
+  // Searched anew, because some may have left since they were counted.
   const { ids } = await lookForWaiting(deps.store.read, filter)
   const chosen = ids.filter((one) => one <= upTo).slice(0, most)
   const { changed, inFlight, seen, retried } = await changeWaiting(
@@ -187,8 +187,8 @@ async function applied(
 }
 
 /**
- * Back to the list without this part of the choice: what was released is held no more and would not
- * be seen.
+ * The way back to the list leaves this part of the choice out: a released delivery is no longer held and would not be
+ * shown.
  */
 const withoutHeld = ({ held: _, ...choice }: QueueChoice) => choice
 

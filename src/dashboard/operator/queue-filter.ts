@@ -6,21 +6,21 @@ import { classNames, type QueueFilter } from '../../deliveries/index.js'
 import { ApiError, OperatorError } from '../../errors/index.js'
 import { queueClass, type Read } from '../../store/index.js'
 
-/** What is chosen of the queue, as in the address of its page: all as text, empty where nothing is chosen. */
+/** The choice from the queue, as in the address of its page: all are texts, empty where nothing is chosen. */
 export type QueueChoice = Record<(typeof choices)[number], string>
 
 const choices = ['domain', 'account', 'class', 'campaign', 'email', 'older', 'held'] as const
 
-/** What an address or a form has of the choice; `get` reads one field. */
+/** The choice in an address or a form; `get` reads one field. */
 export function choiceIn(get: (name: string) => string | null | undefined): QueueChoice {
   const of = (name: string) => get(name)?.trim() ?? ''
   return Object.fromEntries(choices.map((name) => [name, of(name)])) as QueueChoice
 }
 
-/** Whether anything is chosen: a change of the whole queue is told with other words. */
+/** Whether anything is chosen: a change of the whole queue is described in other words. */
 export const isChosen = (choice: QueueChoice) => choices.some((name) => choice[name] !== '')
 
-/** Accepted longer ago than this. */
+/** Mail that was accepted longer ago than this. */
 export const ages = ['10m', '1h', '6h', '1d', '3d'] as const
 // In ms, by the names in `ages`.
 const ageMs: Record<string, number> = {
@@ -31,7 +31,7 @@ const ageMs: Record<string, number> = {
   '3d': 2592e5,
 }
 
-/** Throws a 422 that says what is no account, no domain, and so on. */
+/** Throws a 422 that says which value is not an account, not a domain, and so on. */
 export async function filterOf(read: Read, choice: QueueChoice, now: number): Promise<QueueFilter> {
   try {
     return await chosenIn(read, choice, now)
@@ -41,9 +41,7 @@ export async function filterOf(read: Read, choice: QueueChoice, now: number): Pr
   }
 }
 
-/**
- * The choice as ids and numbers. A name that is not found is an `OperatorError`, as in the command.
- */
+/** The choice as ids and numbers. A name that is not found throws an `OperatorError`, as in the command. */
 async function chosenIn(read: Read, choice: QueueChoice, now: number): Promise<QueueFilter> {
   const { domain, account, campaign, email, older, held } = choice
   const name = classNames.find((one) => one === choice.class)

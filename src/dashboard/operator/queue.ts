@@ -29,16 +29,16 @@ export function queuePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/queue/:id', 'operator.read', (visit) => deliveryPage(deps, visit))
 }
 
-/** The list of what fits the choice in the address, the longest waiting first. */
+/** The deliveries that fit the choice in the address, the longest waiting first. */
 async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<PageAnswer> {
   const { store, running } = deps
   const { query, now } = visit
   const choice = choiceIn((name) => query.get(name))
   const after = Number(query.get('after') ?? '-1')
-  // Of the threads' memory: which sites hold mail back now.
+  // From the threads' memory: which sites hold mail back now.
   const overview = await running.overview()
   let faults: Faults = noFaults
-  // A choice that does not fit is said above the list, with the fields as they were filled in.
+  // A fault in the choice is told above the list, and the fields keep what was filled in.
   const filter = await filterOf(store.read, choice, now).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error
     faults = { ...noFaults, message: error.message }
@@ -48,7 +48,7 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
   const found = filter && (await lookForWaiting(store.read, filter, { after: from }))
   const ids = found?.ids.slice(0, perPage) ?? []
   const waiting = await listWaiting(store.read, { ids }, perPage)
-  // Only for those of the page: each explanation asks the outbound thread that has the delivery's lane.
+  // Only for the deliveries on the page: each explanation asks the outbound thread that has the delivery's lane.
   const rows = await explainAll(store.read, waiting, now, running.gateOf)
   const names = await namesOf(deps, rows)
   const isFull = (found?.ids.length ?? 0) > perPage
@@ -103,7 +103,7 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
   return page('operator/queue', view, { title: 'Queue', wide: true, ...look })
 }
 
-/** What is done to deliveries, as a button says it. */
+/** The words of the buttons that change deliveries. */
 export const changeTitles = {
   retry: 'Retry',
   hold: 'Hold',
@@ -111,7 +111,7 @@ export const changeTitles = {
   fail: 'Fail',
 } as const
 
-/** `12`, or `at least 10,000` where not all was looked at. */
+/** `12`, or `at least 10,000` where not all were looked at. */
 export const countOf = (count: number, isCut: boolean) =>
   `${isCut ? 'at least ' : ''}${count.toLocaleString('en-GB')}`
 
@@ -134,13 +134,13 @@ function shownWaiting({ delivery, why }: Explained, now: number) {
     isHeld: held !== null,
     heldSince: held?.since ?? null,
     wasDue: held?.dueAt ?? null,
-    // It would be tried again only after its time is over: it will be given up.
     heldWhy: held?.reason ?? '',
+    // Its next attempt would come after its time is over, so it will be given up.
     isLate: (why.until ?? 0) >= delivery.expiresAt,
   }
 }
 
-/** The names of the accounts on a page; the appliance's own mail has none of the list. */
+/** The names of the accounts on a page; the appliance's own mail has an account that no list shows. */
 async function namesOf(
   { store }: OperatorPageDeps,
   rows: readonly Explained[],

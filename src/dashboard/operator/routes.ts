@@ -20,7 +20,7 @@ import { siteOrderPages } from './site-orders.js'
 import { sitePages } from './sites.js'
 import { userPages } from './users.js'
 
-/** The pages of who runs the appliance, below `/operator`. */
+/** The pages for people who run the appliance, below `/operator`. */
 export function operatorPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   overviewPages(pages, deps)
   accountListPages(pages, deps)

@@ -5,10 +5,10 @@ import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
 
-/** `/operator/settings`: what is in force and where it comes from; as `posthorn config show`. */
+/** `/operator/settings`: the settings in force and where they come from; like `posthorn config show`. */
 export function settingsPages(pages: OperatorPages, deps: OperatorPageDeps): void {
-  // Worked out once: the appliance keeps the settings of its start, and reading where each of them
-  // stands takes a while.
+  // Worked out once: the appliance keeps the settings of its start, and it takes a while to find where each one is
+  // written.
   let shown: readonly ShownSetting[] | undefined
   pages.get('/settings', 'operator.read', async (visit) => {
     shown ??= inForce(deps)
@@ -22,7 +22,7 @@ function inForce({ config, configFile: file }: OperatorPageDeps): ShownSetting[]
   return settingsInForce(settings, config, source).map(shownSetting)
 }
 
-/** The settings of one section, or those alone that are not the default. */
+/** The settings of one section, or only those that differ from the default. */
 function settingsPage(
   { configFile }: OperatorPageDeps,
   { query }: OperatorVisit,

@@ -12,7 +12,7 @@ const Order = object({ site: string(), pool: string(), lasts: string(), why: str
 
 const span = duration('2h', '1m', '30d')
 
-/** On `/operator/sites`: mail to a site or a domain waits, or leaves from another pool; as `posthorn site`. */
+/** On `/operator/sites`: mail to a site or a domain waits, or leaves from another pool; like `posthorn site`. */
 export function siteOrderPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { store, clock, config, running } = deps
   const again = (visit: OperatorVisit, faults: Faults) => listPage(deps, visit, faults)

@@ -11,7 +11,7 @@ import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
 
-/** Where mail goes: what limits it, what was learned, how warm the sources are; as `posthorn shaping show`. */
+/** Where mail goes: its limits, what was learned, and the warm-up of the sources; like `posthorn shaping show`. */
 export function sitePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/sites/show', 'operator.read', (visit) => sitePage(deps, visit))
   pages.post(
@@ -21,17 +21,14 @@ export function sitePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   )
 }
 
-/**
- * The sites that are busy now, those of which something was learned, and how warm our sources are.
- */
+/** The sites that are busy now, those about which something was learned, and the warm-up of our sources. */
 export async function listPage(
   deps: OperatorPageDeps,
   { now, may, fields }: OperatorVisit,
   faults: Faults,
 ): Promise<PageAnswer> {
   const { store, config, running } = deps
-  // Loaded here and not at the start: all of `outbound` comes along, which costs the main thread
-  // memory.
+  // Loaded here and not at the start, because it loads all of `outbound`, which costs the main thread memory.
   const outbound = await import('../../outbound/index.js')
   const [overview, learned] = [await running.overview(), await outbound.readLearned(store.read)]
   const sources = await outbound.warmingSources(store.read, now, config.outbound)
@@ -99,10 +96,7 @@ export async function listPage(
 // A page has no room for the thousands of sites that an appliance may learn about.
 const mostSites = 200
 
-/**
- * One site, by a recipients' domain or by its own name: what holds there and why, and what was
- * learned.
- */
+/** One site, by a recipients' domain or by its own name: which limits hold there and why, and what was learned. */
 async function sitePage(
   deps: OperatorPageDeps,
   { query, may }: OperatorVisit,
@@ -111,7 +105,7 @@ async function sitePage(
   const { store, clock, config } = deps
   const outbound = await import('../../outbound/index.js')
   const { data, problems } = outbound.loadReadableShaping(deps.shapingFiles())
-  // RFC 5890 §2.3.2.1: what people type may be Unicode.
+  // RFC 5890 §2.3.2.1: people may type a domain in Unicode.
   const domain = domainToASCII(name).toLowerCase()
   const isDomain = outbound.isHostName(domain) && domain.includes('.')
   const route = isDomain
@@ -120,7 +114,7 @@ async function sitePage(
   const now = clock.now()
   const of = { read: store.read, now, data, outbound: config.outbound }
   const found = route && (await outbound.explainSite(of, domain, route))
-  // A name that is no domain, or has no route, may still be a site of which something is known.
+  // A name that is not a domain, or has no route, may still be a site about which something is known.
   const learned = found?.learned ?? (await outbound.readLearned(store.read, name))
   const view = {
     name,
@@ -166,7 +160,7 @@ async function sitePage(
   return page('operator/site', view, { title: name === '' ? 'Site' : name, wide: true })
 }
 
-/** As `posthorn queue retry --domain`: one message tries a suspended site at once. */
+/** Like `posthorn queue retry --domain`: one message tries a suspended site at once. */
 async function retry(
   { store, clock, land, running }: OperatorPageDeps,
   given: string,

@@ -25,11 +25,11 @@ import { linkPage } from './link-page.js'
 
 const perPage = 50
 
-/** `/operator/users`: everybody who logs in; as `posthorn user`. */
+/** `/operator/users`: everybody who logs in; like `posthorn user`. */
 export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { store, clock } = deps
   const again = (visit: OperatorVisit, faults: Faults) => usersPage(deps, visit, faults)
-  // `sudo`: somebody who finds an operator's browser open makes nobody else an operator.
+  // `sudo`: somebody who finds an operator's browser open must not make another person an operator.
   const writes = { action: 'operator.write', sudo: true, again } as const
   const oneAgain = (visit: OperatorVisit, faults: Faults) => userPage(deps, visit, faults)
   const changesOne = { action: 'operator.write', sudo: true, again: oneAgain } as const
@@ -45,7 +45,7 @@ export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
       title: `Invitation for ${email.trim()}`,
       says: 'Whoever opens it becomes an operator. It is good for 7 days.',
       back: { label: 'Users', href: '/operator/users' },
-      // The log has the address and not the link, which a reader of the log could open.
+      // The log has the address and not the link, because a reader of the log could open the link.
       audit: { action: 'user.invite', target: email.trim(), detail: { role: 'operator' } },
     })
   })
@@ -130,7 +130,7 @@ async function usersPage(
   return page('operator/users', view, { title: 'Users', wide: true })
 }
 
-/** One person: how they log in, and what accounts they are in. */
+/** One person: how they log in, and which accounts they are in. */
 async function userPage(
   { store: { read } }: OperatorPageDeps,
   { params, now, may, person }: OperatorVisit,

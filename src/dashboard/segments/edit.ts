@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { array, optional, string, type } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
-import { comparisonsOf, type Rule } from '../../rules/index.js'
+import { comparisonsOf, type Rule, ruleFaultOf } from '../../rules/index.js'
 import {
   brokenParts,
   countPeople,
+  erasedIn,
   mailedUnknown,
   type Segment,
   SegmentRule,
@@ -90,7 +91,7 @@ function faultOf(sentence: RuleSentence, kindOf: KindOf): string | undefined {
     if (fault !== undefined) return `Condition ${at + 1}: ${conditionWords(fault)}`
   }
   const [failure] = SegmentRule.validate(ruleOfSentence(sentence))
-  return failure && conditionWords(([...failure.failures()][0] ?? failure).message)
+  return failure && conditionWords(ruleFaultOf([...failure.failures()][0] ?? failure))
 }
 
 /** A condition that asks for what is deleted. */
@@ -119,7 +120,8 @@ async function countedWords(
   if (broken.length > 0) return `Nobody fits: ${brokenWords(broken)}.`
   const unknown = await mailedUnknown(read, rule)
   if (unknown !== undefined) return `${unknown}.`
-  return countWords(await countPeople({ read, clock }, accountId, rule))
+  const counts = await countPeople({ read, clock }, accountId, rule)
+  return countWords(counts, counts.erased)
 }
 
 /** What the form has of a rule, and what it offers. */
@@ -189,7 +191,9 @@ export async function showEdit(
     rule: undefined,
     counted: '',
     ...(sentence && (await ruleView(deps, account.id, { sentence, action, isCounted }))),
-    now: segment && `In it now: ${countWords(segment)}`,
+    now:
+      segment &&
+      `In it now: ${countWords(segment, await erasedIn(deps.store.read, account.id, segment))}`,
     used: uses && useWords(uses),
     id: segment?.id,
     mark:

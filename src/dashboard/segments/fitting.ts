@@ -1,4 +1,4 @@
-import { type FieldKind, senseless } from '../../rules/index.js'
+import { type FieldKind, type RuleFault, ruleFaultOf, senseless } from '../../rules/index.js'
 import { SegmentRule } from '../../segments/index.js'
 import { type ConditionRow, conditionOf, type KindOf } from './condition.js'
 
@@ -49,8 +49,8 @@ export const needsNoValue = (operator: string): boolean =>
 export const isSpan = (operator: string): boolean =>
   operator === 'within' || operator === 'not_within'
 
-/** What makes no sense of a condition, as the checker of rules says it; undefined where it finds nothing. */
-export function faultOfRow(row: ConditionRow, kind: FieldKind | undefined): string | undefined {
+/** What makes no sense of a condition; undefined where nothing is wrong. */
+export function faultOfRow(row: ConditionRow, kind: FieldKind | undefined): RuleFault | undefined {
   const { operator, value } = row
   const said = conditionOf(row)
   const compared = 'not' in said ? said.not : said
@@ -63,10 +63,11 @@ export function faultOfRow(row: ConditionRow, kind: FieldKind | undefined): stri
   }
   if (!needsNoValue(operator) && value.trim() === '') {
     // An empty text is in every text.
-    return isSpan(operator) ? 'Expected a duration' : 'Expected a text that is not empty'
+    const code = isSpan(operator) ? 'duration' : 'noValue'
+    return { message: 'Expected a value', code }
   }
   const fault = senseless(kind, compared.operator, given)
   if (fault !== undefined) return fault
   const [failure] = SegmentRule.validate(said)
-  return failure && ([...failure.failures()][0] ?? failure).message
+  return failure && ruleFaultOf([...failure.failures()][0] ?? failure)
 }

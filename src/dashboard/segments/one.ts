@@ -1,6 +1,6 @@
 import { audienceUses } from '../../broadcasts/index.js'
 import { comparisonsOf } from '../../rules/index.js'
-import { brokenParts, requireSegment, segmentMembers, usesOfSegment } from '../../segments/index.js'
+import { brokenParts, erasedIn, requireSegment, segmentMembers, usesOfSegment } from '../../segments/index.js'
 import { fullName, mailChip } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -62,6 +62,7 @@ export async function showSegment(
     usesOfSegment(read, audienceUses, account.id, id),
   ])
   const here = `${base}/segments/${id}`
+  const counted = countWords(segment, await erasedIn(read, account.id, segment))
   const view: SegmentView = {
     base,
     accountId: account.id,
@@ -70,7 +71,7 @@ export async function showSegment(
     here,
     name,
     rule: wordsOf(rule, choices),
-    counted: segment.state === 'filling' ? `So far: ${countWords(segment)}` : countWords(segment),
+    counted: segment.state === 'filling' ? `So far: ${counted}` : counted,
     isFilling: segment.state === 'filling',
     chip: stateChip(segment),
     asOf: moment(segment.asOf, now),

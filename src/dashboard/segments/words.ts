@@ -1,10 +1,12 @@
+import { noMailWords } from '../../contacts/index.js'
 import type { BrokenPart, PeopleCount, Segment, SegmentUse } from '../../segments/index.js'
 import { plural } from '../format.js'
 import { inQuotes } from '../shell/names.js'
 
 /** Both numbers, and why the others get no mail, in a sentence or two. */
 export function countWords(
-  counts: Omit<PeopleCount, 'sample'> & { sample?: number | null },
+  counts: Omit<PeopleCount, 'sample' | 'erased'> & { sample?: number | null },
+  erased: number | undefined,
 ): string {
   const { count, mailable, unsubscribed, bounced, complained, suppressed, sample } = counts
   const about = typeof sample === 'number'
@@ -15,7 +17,7 @@ export function countWords(
     ['unsubscribed', unsubscribed],
     ['bounced', bounced],
     ['complained', complained],
-    ['suppressed by hand or erased', suppressed],
+    ...byHandWords(suppressed, erased),
   ] as const
   const why = reasons
     .filter(([, some]) => some > 0)
@@ -23,6 +25,18 @@ export function countWords(
   const others = why.length === 0 ? '' : `; of the others ${why.join(', ')}`
   return `${fit}${from}. ${number(mailable)} of them ${mailable === 1 ? 'gets' : 'get'} your marketing mail${others}.`
 }
+
+/** Who is suppressed by hand, and who was erased: apart, where it is known how many were. */
+export const byHandWords = (
+  suppressed: number,
+  erased: number | undefined,
+): (readonly [word: string, count: number])[] =>
+  erased === undefined
+    ? [['suppressed by hand or erased', suppressed]]
+    : [
+        [noMailWords.suppressed, Math.max(0, suppressed - erased)],
+        [noMailWords.erased, Math.min(erased, suppressed)],
+      ]
 
 /** What a rule asks for that is not there any more. */
 export const brokenWords = (broken: readonly BrokenPart[]): string =>

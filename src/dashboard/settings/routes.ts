@@ -23,7 +23,7 @@ import type { Visit } from '../shell/visit.js'
 /** What the page of an account's settings needs. */
 export interface SettingsDeps {
   store: Store
-  /** What holds where an account has not chosen. */
+  /** What counts where an account has not chosen. */
   tracking: { opens: boolean; clicks: boolean }
 }
 
@@ -34,8 +34,7 @@ const flags = { default: null, on: true, off: false } as const
 export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
   const { store } = deps
   const again = (visit: Visit, faults: Faults) => showSettings(deps, visit, faults)
-  // Every change leads back to the page; the audit log has the account's id, which `base` ends
-  // with.
+  // Every change leads back to the page. The audit log gets the account's id, with which `base` ends.
   const back = (
     base: string,
     flash: string,
@@ -62,7 +61,8 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
   })
   pages.post(
     '/settings/logo',
-    // Room for what a form has around the file: what is a little too large is told so by the domain.
+    // There is more room than a logo may have, so that the domain's own message answers a file that is a little too
+    // large.
     { action: 'settings.write', again, maxBodyBytes: 4 * maxLogoBytes },
     async ({ account, base, fields }) => {
       const given = fields.file('logo')
@@ -70,7 +70,8 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
         const message = 'logo: choose a PNG, JPEG or WebP picture'
         throw new ApiError('validation_error', message, { status: 422, fields: { field: 'logo' } })
       }
-      // By its bytes and not by its name or type, which the browser only guesses: SVG could bring a script along.
+      // The kind is read from the bytes and not from name or type, which the browser only guesses: an SVG could carry
+      // a script.
       const logo = readLogo(given.bytes)
       await store.write((tx) => setLogo(tx, account.id, logo))
       return back(base, 'The logo is set', 'account.logo', { sizeBytes: logo.bytes.length })
@@ -125,7 +126,7 @@ async function showSettings(
   const logo = await logoOf(store.read, account.id)
   const own = await accountSwitches(store.read, account.id)
   const face = await accountFace(store.read, account.id)
-  // null: not chosen, so what the appliance has holds.
+  // null: not chosen, so the appliance's setting counts.
   const chosen = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
   const optionsOf = (usual: boolean) => [
     { value: 'default', label: `Default (${usual ? 'on' : 'off'})` },
@@ -139,7 +140,7 @@ async function showSettings(
     mayWrite: may('settings.write'),
     faults,
     logo: logo && {
-      // With its size, so that another picture is another address for the browser's memory.
+      // The address has the size in it, so that the browser's cache does not show an older picture.
       src: `${base}/settings/logo?${logo.bytes.length}`,
       text: `${logo.contentType.replace('image/', '').toUpperCase()}, ${fileSize(logo.bytes.length)}`,
     },

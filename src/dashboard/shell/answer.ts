@@ -1,12 +1,12 @@
 import type { Faults } from './faults.js'
 
-/** What the audit log keeps of a POST that was done, or of a list that was taken away. */
+/** What the audit log keeps of a POST that succeeded, or of a list that was exported. */
 export interface AuditedAction {
-  /** What was done, as `key.create`. */
+  /** What was done, such as `key.create`. */
   action: string
   /** What it was done to: an id, a name or an address. */
   target?: string
-  /** The account that it was done to, where an operator's page has done it. */
+  /** The account that it was done to, where an operator's page did it. */
   accountId?: string
   detail?: Record<string, unknown>
 }
@@ -14,8 +14,9 @@ export interface AuditedAction {
 interface Common {
   headers?: Record<string, string | string[]>
   /**
-   * What a POST has done; without it the log names the action and the path. For a GET which list is taken
-   * away; that has a row of the log too, and few of them go on at once. `noted`: its row was written with what it did.
+   * What a POST has done; without it the log names the action and the path. For a GET it names the list that is
+   * exported; an export has a row of the log too, and only a few run at once. `noted`: the action itself has written
+   * the row.
    */
   audit?: AuditedAction | 'noted'
 }
@@ -25,7 +26,7 @@ export interface PageLook {
   title: string
   /** Default 200. */
   status?: number
-  /** Shown above the page, with the focus on them; the shell gives those of `again` by itself. */
+  /** Shown above the page, with the focus on them; the shell itself adds those of `again`. */
   faults?: Faults
   /** The page has an editor: its script is loaded, and may style what it makes. */
   editor?: true
@@ -38,7 +39,7 @@ export interface PageLook {
 /** Pieces are sent as they come, so that a file of a million rows needs no room. */
 export type FileBody = string | Buffer | AsyncIterable<string | Buffer>
 
-/** What a page's handler answers with: made by `page`, `redirect`, `frame`, `file` and `nothing`. */
+/** The answer of a page's handler, made by `page`, `redirect`, `frame`, `file` or `nothing`. */
 export type PageAnswer = Common &
   (
     | { kind: 'page'; template: string; view: object; look: PageLook }
@@ -58,8 +59,8 @@ export function page<V extends object>(
 }
 
 /**
- * 303 to a path of this appliance; `flash` is shown there once. `keepsForm`: 307, by which the browser sends the same form
- * there (RFC 9110 §15.4.8).
+ * 303 to a path of this appliance; `flash` is shown there once. `keepsForm`: 307, so that the browser sends the same
+ * form there (RFC 9110 §15.4.8).
  */
 export function redirect(
   to: string,
@@ -69,8 +70,8 @@ export function redirect(
 }
 
 /**
- * HTML that somebody else wrote, for an `<iframe sandbox>`: it runs nothing, is no origin, and loads nothing but
- * the pictures from elsewhere that whoever looks has asked for, and with `publicUrl` those of ours, which are served there.
+ * HTML that somebody else wrote, for an `<iframe sandbox>`. It runs nothing, has no origin, and loads only pictures:
+ * those from elsewhere if the reader has asked for them, and with `publicUrl` our own, which are served there.
  */
 export function frame(
   html: string,
@@ -83,7 +84,7 @@ export function frame(
   return { kind: 'frame', html, remotePictures, ownPictures }
 }
 
-/** Bytes as they are; `saveAs` makes the browser save them under that name. */
+/** Sends bytes as they are; with `saveAs` the browser saves them under that name. */
 export function file(
   body: FileBody,
   contentType: string,

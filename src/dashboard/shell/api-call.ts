@@ -29,7 +29,7 @@ export const api = {
   broadcasts,
   contactFields,
   contacts,
-  // A phone number of an example says its country itself.
+  // The phone numbers of examples include their country.
   addContact: contacts.addContactTo(''),
   updateContact: contacts.updateContactIn(''),
   dmarc,
@@ -57,16 +57,16 @@ export interface ApiCall {
 
 interface Given<Query, Body> {
   query?: URLSearchParams | { readonly [K in keyof Query]?: string | number | boolean | undefined }
-  /** The contract's first example where there is none. */
+  /** Where it is not given, the contract's first example. */
   body?: { readonly [K in keyof Body]?: Body[K] | undefined }
 }
 
-/** What a request says; `of` has what its path names, where it names something. */
+/** What a request contains; `of` has the values of its path, where the path has any. */
 type Request<Params, Query, Body> = keyof Params extends never
   ? [given?: Given<Query, Body>]
   : [given: { of: { readonly [K in keyof Params]: string | number } } & Given<Query, Body>]
 
-/** The request of an operation. What the contract does not have is an error of the compiler, in views too. */
+/** The request of an operation. The compiler refuses what the contract does not have, in views too. */
 export function call<Params, Query, Body>(
   operation: Operation<Params, Query, Body>,
   ...[given]: Request<Params, NoInfer<Query>, NoInfer<Body>>
@@ -95,7 +95,7 @@ function searchOf(query: object): URLSearchParams {
   return search
 }
 
-/** In one line if it is short. */
+/** JSON, in one line if it is short. */
 function written(value: unknown): string {
   const lines = JSON.stringify(value, undefined, 2)
   const line = lines.replaceAll(/\n */g, ' ')

@@ -5,7 +5,7 @@ import { type Html, html } from './html.js'
 /** One line, or one part of each bar. */
 export interface ChartSeries {
   label: string
-  /** The colour: by its class, as the page's policy lets no style in. */
+  /** The colour, as a class, because the page's policy allows no inline style. */
   tone: 'c1' | 'c2' | 'c3' | 'c4'
   /** As many as there are labels. */
   values: readonly number[]
@@ -13,10 +13,10 @@ export interface ChartSeries {
 
 export interface Chart {
   title: string
-  /** What the points are called, as `12 Nov`; the first, the middle and the last one are written below. */
+  /** The names of the points, such as `12 Nov`; the first, the middle and the last are written below. */
   labels: readonly string[]
   series: readonly ChartSeries[]
-  /** `bars` stand on each other; `lines` are each for itself, the first with its area. */
+  /** `bars` stand on each other; `lines` are separate, and the first one has its area filled. */
   kind?: 'lines' | 'bars'
   /** How a value is written; whole numbers by default. */
   write?: (value: number) => string
@@ -24,12 +24,12 @@ export interface Chart {
   limit?: { label: string; value: number }
 }
 
-// The drawing is stretched to the page's width; lines keep theirs (`vector-effect`).
+// The drawing is stretched to the page's width, but lines keep their thickness (`vector-effect`).
 const width = 600
 const height = 200
 const mostTicks = 4
 
-/** A drawing of figures over time, made here: no script draws it, and a table beside it says the same. */
+/** A drawing of figures over time, made here: it needs no script, and a table beside it says the same. */
 export function chart(of: Chart): Html {
   const { title, labels, series, limit, write = (value) => value.toLocaleString('en-GB') } = of
   const stacked = of.kind === 'bars'
@@ -38,14 +38,14 @@ export function chart(of: Chart): Html {
     ...labels.map((_, at) => heightAt(series, at, stacked)),
     0,
   )
-  // With nothing to show the scale is 0 to 1, as one from 0 to 0 has no height.
+  // With nothing to show the scale is 0 to 1, because a scale from 0 to 0 has no height.
   const up = scaleLinear([0, highest || 1], [height, 0]).nice(mostTicks)
   const ticks = highest === 0 ? [0] : up.ticks(mostTicks)
   const along = scaleBand([...labels.keys()], [0, width]).padding(stacked ? 0.2 : 0)
   const drawn = stacked ? bars(series, labels, along, up) : lines(series, along, up)
   const level = (value: number, name: string) =>
     html`<line class="${name}" x1="0" x2="${width}" y1="${round(up(value))}" y2="${round(up(value))}"/>`
-  // A chart of no days must not divide by zero.
+  // A chart without days must not divide by zero.
   const step = width / Math.max(1, labels.length)
   return html`<figure class="chart"><figcaption>${title}</figcaption>
 <div class="plot" aria-hidden="true"><ol class="up">${ticks.map((tick) => html`<li>${write(tick)}</li>`)}</ol>
@@ -110,7 +110,7 @@ function bars(
   )
 }
 
-/** The chart's figures as a table, for who sees no drawing: that is hidden from screen readers. */
+/** The chart's figures as a table, because the drawing is hidden from screen readers. */
 function sameAsTable({ title, labels, series }: Chart, write: (value: number) => string): Html {
   return html`<details class="same"><summary>The figures as a table</summary><div class="table-box" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th scope="col">Time</th>${series.map(
     ({ label }) => html`<th scope="col" class="number">${label}</th>`,
@@ -120,7 +120,7 @@ function sameAsTable({ title, labels, series }: Chart, write: (value: number) =>
   )}</tbody></table></div></details>`
 }
 
-/** First, middle and last: more would overlap on a phone. */
+/** The first, middle and last label: more would overlap on a phone. */
 const ends = (labels: readonly string[]) =>
   labels.length < 3
     ? [...labels]

@@ -6,10 +6,10 @@ export interface CommandLine {
   readonly text: string
 }
 
-/** What it is given: `of` has its values, in order, `into` the file that gets what it writes, the rest are options. */
+/** What the command is given: `of` has its values in order, `into` the file for its output; the rest are options. */
 type Given<Name extends keyof Commands> = Commands[Name] & Commands[''] & { into?: string }
 
-/** The line of a command, for any shell. What src/cli does not have is an error of the compiler, in views too. */
+/** The line of a command, for any shell. The compiler refuses what src/cli does not have, in views too. */
 export function command<Name extends keyof Commands>(
   name: Name,
   ...[given]: object extends Commands[Name] ? [given?: Given<Name>] : [given: Given<Name>]
@@ -31,7 +31,7 @@ function optionWords(key: string, given: unknown): readonly string[] {
   return [given].flat().flatMap((value) => [flag, quoted(value)])
 }
 
-/** As a shell takes it, whatever is in it. */
+/** The value quoted for a shell, whatever is in it. */
 function quoted(value: unknown): string {
   const text = String(value)
   return /^[\w@.:/+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -9,23 +9,28 @@ import { cameFrom, isOwnPost } from './own-page.js'
 import type { Action, People, Role, Session } from './people.js'
 import type { AskedPage, OperatorVisit, PersonVisit, Visit } from './visit.js'
 
-/** Who comes in to the pages of one place, and what these have around them. */
+/** Decides who may see the pages of one place, and what is shown around them. */
 export interface Door<V extends AskedPage, A> {
   /** What the paths begin with. */
   prefix: string
-  /** The visit, or where to go first. Throws an `ApiError`: 404 for what is not theirs, 403 for what they may not do. */
+  /**
+   * The visit, or where the visitor has to go first. Throws an `ApiError`: 404 for what is not theirs, 403 for what
+   * they may not do.
+   */
   admit(asked: AskedPage, action: A): Promise<V | PageAnswer>
   around(visit: V): Promise<PageSurroundings>
   /** Around the page that says why somebody was not let in. */
   outside(asked: AskedPage): Promise<PageSurroundings>
-  /** Who stands in the audit log for what is done here; undefined: the handlers write their own rows. */
+  /** Whom the audit log names for actions here; undefined: the handlers write their own rows. */
   logged?: (visit: V) => { actor: PersonVisit['actor']; accountId: string | null }
   session(visit: V): Session | undefined
-  /** By which action somebody is let in to be told that a path below the prefix has no page; without it: nobody is. */
+  /**
+   * The action that lets a visitor in to be told that a path below the prefix has no page; without it nobody is told.
+   */
   unknown?: A
 }
 
-/** What every door asks: who somebody is, and which pages were added. */
+/** What every door needs: who somebody is, and which pages were added. */
 export interface DoorDeps {
   clock: Clock
   people: People
@@ -34,16 +39,12 @@ export interface DoorDeps {
   isThere(path: string): boolean
 }
 
-// An operator's look into an account is in the log once an hour: reading on for a while does not
-// fill it.
+// An operator's look into an account is logged once an hour, so that reading on does not fill the log.
 const lookedAgainMs = hourMs
-// Bounds the memory. Forgetting all of them costs at most a second row for some.
+// Bounds the memory. If all are forgotten, a few get a second row at most.
 const mostLooks = 10_000
 
-/**
- * Around a page that somebody is not let in to: their name and where else they may go, if they are
- * logged in.
- */
+/** Around a page that refuses somebody: their name and where else they may go, if they are logged in. */
 const outsideOf =
   ({ people, sandbox }: DoorDeps) =>
   async ({ request }: AskedPage): Promise<PageSurroundings> => {
@@ -53,12 +54,12 @@ const outsideOf =
     return { ...nowhere, sandbox, person, others: await placesOf(people, session) }
   }
 
-/** For pages before the log-in: everybody comes in, and who is logged in has their name on them. */
+/** For pages before the log-in: everybody may see them, and they show the name of a visitor who is logged in. */
 export function openDoor(deps: DoorDeps): Door<AskedPage, 'open'> {
   const outside = outsideOf(deps)
   return {
     prefix: '',
-    // Nobody's session is looked up here: the handlers of open pages ask for it where they need it.
+    // No session is looked up here: the handlers of open pages ask for it where they need it.
     admit: async (asked) => asked,
     session: () => undefined,
     around: outside,
@@ -66,7 +67,7 @@ export function openDoor(deps: DoorDeps): Door<AskedPage, 'open'> {
   }
 }
 
-/** For the pages about oneself. */
+/** For a person's pages about themselves. */
 export function personDoor(deps: DoorDeps): Door<PersonVisit, 'own'> {
   const { people, sandbox } = deps
   return {
@@ -85,8 +86,8 @@ export function personDoor(deps: DoorDeps): Door<PersonVisit, 'own'> {
 }
 
 /**
- * For the operator's pages. All others get 404, and an operator without a second factor adds one
- * first where the settings demand it.
+ * For the operator's pages. Everybody else gets 404. An operator without a second factor has to add one first where
+ * the settings demand it.
  */
 export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
   const { people, sandbox } = deps
@@ -96,7 +97,7 @@ export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
     async admit(asked, action) {
       const session = await people.sessionOf(asked.request)
       if (session === undefined) return toLogIn(asked.request)
-      // Whoever is no operator is not told what there is.
+      // Nobody but an operator is told what is there.
       if (!session.person.isOperator) throw notThere()
       if (session.mustAddFactor) return redirect('/me/totp')
       if (!people.may('operator', action)) throw notAllowed('operator', action)
@@ -146,12 +147,11 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
       const session = await people.sessionOf(asked.request)
       if (session === undefined) return keptFor(asked.request) ?? toLogIn(asked.request)
       const standing = await people.roleIn(session.person, asked.params.account ?? '')
-      // The same answer for an account that does not exist and one of somebody else: ids cannot be
-      // tried out.
+      // An account that does not exist and somebody else's get the same answer, so that ids cannot be tried out.
       if (standing === undefined) throw notThere()
       const { account, role } = standing
-      // Operators are asked for a second factor where others reach the pages, as they see every
-      // account. In an account of their own they are members like others.
+      // Operators see every account, so they need a second factor where others can reach the pages. In an account of
+      // their own they are members like others.
       if (role === 'operator' && session.mustAddFactor) return redirect('/me/totp')
       if (!people.may(role, action)) throw notAllowed(role, action)
       const visit: Visit = {
@@ -173,8 +173,8 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
     async outside(asked) {
       const around = await outside(asked)
       const session = await people.sessionOf(asked.request)
-      // Who may not do this one thing keeps the navigation of their account; others learn nothing
-      // of it.
+      // A member who may not do this one thing keeps the navigation of their account; others learn nothing about the
+      // account.
       const standing = session && (await people.roleIn(session.person, asked.params.account ?? ''))
       if (standing === undefined || session?.mustAddFactor) return around
       return { ...around, ...placeOf(standing.account, asked.path, standing.role) }
@@ -195,7 +195,7 @@ function makeNoteLook({ people, clock }: DoorDeps): (visit: Visit) => Promise<vo
   }
 }
 
-/** The visit of who is logged in, with the actor that the audit log names. */
+/** The visit of somebody who is logged in, with the actor that the audit log names. */
 function personVisit(people: People, asked: AskedPage, session: Session): PersonVisit {
   const { person } = session
   return { ...asked, session, person, actor: people.actorOf(session, asked.request) }
@@ -213,18 +213,18 @@ async function placesOf(people: People, { person }: Session): Promise<PageSurrou
   ]
 }
 
-/** After the log-in the page that was asked for; after a POST the one that it was sent from. */
+/** To the log-in. After it comes the page that was asked for, or for a POST the page that sent it. */
 function toLogIn(request: PageRequest): PageAnswer {
   return redirect(`/login?next=${encodeURIComponent(pageOf(request))}`)
 }
 
-/** Where a form waits for a log-in (`entry/kept.ts`), and what is kept of one at most. */
+/** Where a form waits for a log-in (`entry/kept.ts`), and how much of one is kept at most. */
 export const keptAt = '/login/kept'
 export const mostKeptBytes = 1024 * 1024
 
 /**
- * Where the form goes that somebody has sent from a page of ours after their log-in had ended; undefined where nothing is kept:
- * of a page elsewhere, which could have somebody send what they never saw, of a script, and of files.
+ * Where a form goes that somebody sent from a page of ours after their log-in had ended. Undefined where nothing is
+ * kept: from a page elsewhere, which could make somebody send what they never saw; from a script; and of files.
  */
 function keptFor(request: PageRequest): PageAnswer | undefined {
   if (request.method !== 'POST' || !isOwnPost(request)) return undefined
@@ -237,15 +237,15 @@ function keptFor(request: PageRequest): PageAnswer | undefined {
 }
 
 /**
- * To the page that asks who is there, with the form. WCAG 2.2, 3.3.7: nobody types the same twice, so that page has the
- * form's fields as hidden ones, and sends them back here after the proof (`entry/sudo.ts`).
+ * To the page that asks who is there, with the form. WCAG 2.2, 3.3.7: nobody should type the same twice. So that page
+ * has the form's fields as hidden ones, and sends them back here after the proof (`entry/sudo.ts`).
  */
 export function toProof(request: PageRequest): PageAnswer {
   const query = new URLSearchParams({ next: pageOf(request), to: pathOf(request) })
   return redirect(`/sudo/ask?${query}`, { keepsForm: true })
 }
 
-/** The page that a request is for, or was sent from. */
+/** The page that a request asks for, or that it was sent from. */
 function pageOf(request: PageRequest): string {
   return request.method === 'POST' ? (cameFrom(request) ?? '/') : pathOf(request)
 }
@@ -256,7 +256,7 @@ function pathOf(request: PageRequest): string {
   return query === '' ? request.path : `${request.path}?${query}`
 }
 
-/** What an action's first part is called in a sentence, where the word itself would not do. */
+/** The words for an action's first part in a sentence, where the part itself would not do. */
 const things: Record<string, string> = {
   account: 'the account',
   audit: 'the audit log',
@@ -265,7 +265,7 @@ const things: Record<string, string> = {
   suppression: 'the suppression list',
   team: 'the team',
 }
-/** What an action's second part is called in a sentence. */
+/** The words for an action's second part in a sentence. */
 const verbs: Record<string, string> = { read: 'see', write: 'change', send: 'send' }
 
 /** `keys.read` as people say it: see API keys. */
@@ -276,7 +276,7 @@ function inWords(action: string): string {
 
 const notThere = () => new ApiError('not_found', 'There is no such page, or it is not yours')
 
-/** A 403 that says which role does not suffice, and whom to ask. */
+/** A 403 that says which role is not enough, and whom to ask. */
 function notAllowed(role: string, action: string): ApiError {
   const message =
     role === 'operator'

@@ -5,13 +5,16 @@ const mostInAll = 4
 
 /** Seats for requests that read a whole list out of the database. */
 export interface ExportSeats {
-  /** Kept until `signal` aborts, which is when the client has all or has gone. Throws a 503 while there is none. */
+  /**
+   * Takes a seat until `signal` aborts, when the client has everything or has gone. Throws a 503 while no seat is
+   * free.
+   */
   take(personId: string, signal: AbortSignal): void
 }
 
 /**
- * The seats of one process: two a person and four in all, as each export keeps reading the database
- * that mail is written to.
+ * The seats of one process: two for a person and four in all, because each export keeps reading the database that
+ * mail is written to.
  */
 export function makeExportSeats(): ExportSeats {
   const taken = new Map<AbortSignal, string>()

@@ -2,15 +2,15 @@ import { shownCount } from '../../amounts/index.js'
 import type { Expectation, PartedIssue } from '../../fields/index.js'
 
 /**
- * What is wrong with one field of a form, for whoever filled it in: what to write there. The API's sentence says what
- * was expected of a program, and stands for those fields that say no more than it.
+ * What is wrong with one field of a form, for the person who filled it in: what to write there. The API's sentence
+ * says what a program should send; it is used for fields that have no better words.
  */
 export function faultWords({ path, message, misfit }: PartedIssue): string {
   if (misfit === undefined) return message
   const { wanted, isMissing, length = 0 } = misfit
   if (wanted === undefined) return isMissing ? nothingThere : message
   const words = wordsFor(wanted, { isMissing, length })
-  // Of a list that is typed line by line one has to know which.
+  // In a list that is typed line by line, the words must name the line.
   const item = path.length > 1 ? path.at(-1) : undefined
   return item !== undefined && /^\d+$/.test(item) ? `Number ${Number(item) + 1}: ${words}` : words
 }

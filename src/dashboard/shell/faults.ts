@@ -4,7 +4,7 @@ import { convert, ShapeError } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
 import { faultWords } from './fault-words.js'
 
-/** What is wrong with a form that was sent, and what was written into it; a page shows both again. */
+/** What is wrong with a form that was sent, and what was typed into it; a page shows both again. */
 export interface Faults {
   /** What is wrong with the form as a whole. */
   message: string | undefined
@@ -12,31 +12,36 @@ export interface Faults {
   fields: Record<string, string>
   /** What was sent, by the name of the field: a page shows it in place of its own values. */
   values: Record<string, string | string[]>
-  /** The fields of the form that was sent: other forms of its page show what they had. */
+  /** The fields of the form that was sent: other forms of the page show their own values. */
   asked?: readonly string[]
-  /** Where the faults are on the page, for the list above it: its parts say so as they are made. */
+  /**
+   * Where the faults are on the page, for the list above it. The parts of the page fill this in when they are made.
+   */
   places?: Map<string, FaultPlace>
 }
 
-/** Where a page has the field that a fault is at, and what it calls it. */
+/** Where a page has the field of a fault, and what it calls that field. */
 export interface FaultPlace {
   id: string
   label: string
-  /** The fault does not say of which field it is, such as 'Fill this in'. */
+  /** The fault does not name its field, such as 'Fill this in'. */
   isNameless: boolean
 }
 
-/** A form that is shown for the first time has none. */
+/** For a form that is shown for the first time. */
 export const noFaults: Faults = { message: undefined, fields: {}, values: {} }
 
-/** Throws a `ShapeError`. A field that the struct has as an array is all values of that name, else the first one. */
+/**
+ * Throws a `ShapeError`. A field that is an array in the struct gets all values of that name; others get the first
+ * one.
+ */
 export function formOf<F>(form: Form, struct: Struct<F>): F {
   return convert(valuesOf(form, struct), struct)
 }
 
 /**
- * Does each check, and throws all that they find at once: nobody is to mend one thing to be told of the next. `named`: what
- * the form calls a part of what was checked, where that is not the last name of its path.
+ * Runs all checks, and throws all faults at once: nobody should mend one fault only to be told of the next. `named`:
+ * the form's name for a part of what was checked, where that is not the last name of its path.
  */
 export function checkAll(
   checks: readonly (() => void)[],
@@ -55,7 +60,7 @@ export function checkAll(
   if (found.length > 0) throw new SeveralFaults(found)
 }
 
-/** As `checkAll`, one after the other, of checks that take their time. */
+/** Like `checkAll`, one after the other, for checks that take time. */
 export async function checkEach(checks: readonly (() => Promise<void>)[]): Promise<void> {
   const done: (() => void)[] = []
   for (const check of checks) {
@@ -70,11 +75,11 @@ export async function checkEach(checks: readonly (() => Promise<void>)[]): Promi
   checkAll(done)
 }
 
-/** What is wrong at one place of what was given. */
+/** What is wrong at one place of the input. */
 interface PlacedFault {
   path: readonly string[]
   says: string
-  /** The words do not say of which field they are. */
+  /** The words do not name their field. */
   isNameless: boolean
   /** The field of the form, where that is known already. */
   name?: string | undefined
@@ -90,7 +95,7 @@ class SeveralFaults extends Error {
   }
 }
 
-/** The faults of an error that has places; undefined: it has none. */
+/** The faults of an error that names places; undefined: it names none. */
 function placedIn(error: unknown): readonly PlacedFault[] | undefined {
   if (error instanceof SeveralFaults) return error.found
   if (error instanceof ShapeError) {
@@ -108,7 +113,7 @@ function placedIn(error: unknown): readonly PlacedFault[] | undefined {
   }))
 }
 
-/** What a form that does not fit is to say; undefined for what is no fault of who sent it. */
+/** What a refused form shows; undefined for an error that is not the sender's fault. */
 export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Faults | undefined {
   const values = struct === undefined ? {} : valuesOf(form, struct)
   const asked = Object.keys(fieldsOf(struct))
@@ -125,7 +130,7 @@ export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Fau
   return faultsAt([at], { values, asked })
 }
 
-/** Each fault at its field; the first of those that are at the same one. */
+/** Each fault at its field; where a field has several, the first. */
 function faultsAt(
   found: readonly PlacedFault[],
   form: { values: Faults['values']; asked: readonly string[] },
@@ -141,17 +146,17 @@ function faultsAt(
   return { message, fields: named, places, ...form }
 }
 
-/** Which field of a form a fault is of: forms ask for parts of a table, such as colours, by their own names. */
+/** The form's field of a fault: forms ask for parts of a table, such as colours, by names of their own. */
 function askedIn(path: readonly string[], asked: readonly string[]): string {
   const [first = ''] = path
   return asked.includes(first) ? first : (path.findLast((part) => asked.includes(part)) ?? first)
 }
 
-// 503 is not ours in this sense: a paused account or a full disk must not lose what was typed.
+// A 503 does not count as our fault here: with a paused account or a full disk, what was typed must not be lost.
 const isOurs = ({ code }: ApiError) => code === 'application_error'
 
-// Finds the form's field that an error is about. Domain functions name it in `fields`, or before the message
-// ('email: not an address'), where people read what they call it instead.
+// Finds the form's field that an error is about. Domain functions name it in `fields`, or before the message ('email:
+// not an address'), where people read their own word for it.
 function fieldIn({ fields, message }: ApiError, names: string[]): PlacedFault | undefined {
   const name = names.find((one) => one === fields.field)
   if (name !== undefined) return { path: [name], says: message, isNameless: false }
@@ -161,15 +166,13 @@ function fieldIn({ fields, message }: ApiError, names: string[]): PlacedFault | 
   return { path: [named], says: says.charAt(0).toUpperCase() + says.slice(1), isNameless: true }
 }
 
-/**
- * What was sent, by the fields that the form has: others are left out, so that nobody adds some.
- */
+/** What was sent for the fields that the form has; others are left out, so that nobody can add fields. */
 function valuesOf<F>(form: Form, struct: Struct<F>): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = {}
   for (const [name, field] of Object.entries(fieldsOf(struct))) {
     const sent = form.all(name).map(withPlainLineEnds)
     if (field.type === 'array') values[name] = sent
-    // Browsers send a field that nobody filled in as an empty text.
+    // Browsers send an empty text for a field that nobody filled in.
     else if (sent[0] !== undefined && (sent[0] !== '' || !field.is(undefined))) {
       values[name] = sent[0]
     }

@@ -6,7 +6,7 @@ import { isolated } from './names.js'
 export interface FormField {
   name: string
   label: string
-  /** Below the label: what is wanted, with an example. */
+  /** Shown below the label: what to type, with an example. */
   hint?: string
   /** `password` is never filled in again. */
   type?:
@@ -24,7 +24,7 @@ export interface FormField {
     | 'textarea'
     | 'select'
     | 'code'
-  /** What is there before anybody types; of a checkbox whether it is ticked, as `on`. */
+  /** The value before anybody types; for a checkbox `on` where it is ticked. */
   value?: string | undefined
   options?: readonly (string | { value: string; label: string })[]
   faults?: Faults | undefined
@@ -38,31 +38,31 @@ export interface FormField {
   max?: number
   maxlength?: number
   accept?: string
-  /** The id of a `datalist` with what it offers. */
+  /** The id of a `datalist` with the values that are offered. */
   list?: string
-  /** Of a file: several may be chosen. */
+  /** For a file: several may be chosen. */
   multiple?: boolean
-  /** Of pictures: with script the browser makes large ones smaller. */
+  /** For pictures: with script, the browser makes large ones smaller. */
   shrinks?: boolean
   autofocus?: boolean
   readonly?: boolean
   spellcheck?: boolean
-  /** Where two forms of a page have a field of the same name. */
+  /** For pages on which two forms have a field of the same name. */
   id?: string
-  /** By what its faults are known, where a form has several fields of the name. */
+  /** The key of its faults, where a form has several fields of the same name. */
   place?: string
-  /** The id of the form that it is sent with, where it stands outside of it. */
+  /** The id of the form that it is sent with, where the field is outside of that form. */
   form?: string
-  /** One of very many on a page: where there is nothing to tell beside it, the label stands around the field, without ids. */
+  /** One of very many on a page: where there is no hint or fault, the label encloses the field, without ids. */
   compact?: boolean
 }
 
-/** A label, a hint, the field and what is wrong with it, which readers of the screen hear together. */
+/** A label, a hint, the field and its fault, which screen readers read together. */
 export function field(of: FormField): Html {
   const { name, label, hint, type = 'text' } = of
   const id = of.id ?? `field-${of.place ?? name}`
   const fault = faultAt(of, id)
-  // What stands in a textarea or an editor is text of the label around it, for some readers of the screen.
+  // Some screen readers take the content of a textarea or an editor for text of a label around it.
   const isAlone = hint === undefined && fault === undefined && of.required !== false
   if (of.compact === true && isAlone && !['checkbox', 'code', 'textarea'].includes(type)) {
     const named = html` name="${name}"${flags(of)}`
@@ -82,7 +82,7 @@ export function field(of: FormField): Html {
   return html`<div class="field${wrong}">${words}${control}</div>`
 }
 
-/** Boxes or buttons that are one question. `value` are those that are ticked. */
+/** Checkboxes or radio buttons that are one question. `value` has the ticked ones. */
 export function fieldSet(of: {
   name: string
   label: string
@@ -121,7 +121,7 @@ function faultAt(
 
 type LabelledField = Pick<FormField, 'name' | 'place' | 'label' | 'faults'>
 
-/** What was sent, or what is there already. */
+/** What was sent, or else the value before. */
 function filledIn({ name, value, faults, type }: FormField): string {
   // A password in the page's HTML would stay in caches and in the browser's history.
   if (type === 'password') return ''
@@ -129,9 +129,9 @@ function filledIn({ name, value, faults, type }: FormField): string {
   return String(Array.isArray(sent) ? (sent[0] ?? '') : sent)
 }
 
-/** What was sent of a field; undefined where the form that was sent, if any, does not ask for it. */
+/** What was sent for a field; undefined where no form was sent, or one without this field. */
 function sentValue(faults: Faults | undefined, name: string): string | string[] | undefined {
-  // Browsers leave out what is not ticked.
+  // Browsers leave out boxes that are not ticked.
   return faults?.values[name] ?? (faults?.asked?.includes(name) ? [] : undefined)
 }
 
@@ -139,7 +139,7 @@ function sentValue(faults: Faults | undefined, name: string): string | string[] 
 function controlOf(of: FormField, value: string, attributes: Html): Html {
   const { type = 'text', options = [], rows = 4, compact = false } = of
   if (type === 'textarea' || type === 'code') {
-    // HTML §13.1.2.5: one line end behind the start tag is dropped.
+    // HTML §13.1.2.5: one line end after the start tag is dropped.
     return html`<textarea${attributes} rows="${rows}"${type === 'code' && html` class="mono" spellcheck="false" autocapitalize="off"`}>${`\n${value}`}</textarea>`
   }
   if (type === 'select') {
@@ -158,7 +158,7 @@ function controlOf(of: FormField, value: string, attributes: Html): Html {
   return html`<input type="${type}"${attributes}${filled}>`
 }
 
-/** The attributes that a field has or has not. */
+/** The attributes that a field either has or does not have. */
 function flags(of: FormField): Html {
   const { required, autofocus, readonly, spellcheck, multiple, shrinks } = of
   const named = [
@@ -180,6 +180,6 @@ function flags(of: FormField): Html {
 
 function attribute(name: string, value: string | number | undefined): Html | undefined {
   if (value === undefined || value === '') return undefined
-  // The name is one of ours and is never text that somebody wrote, so it is not escaped.
+  // The name is always one of ours, so it is not escaped.
   return html` ${name}="${value}"`
 }

@@ -4,15 +4,15 @@ import type { NavigationView } from './navigation.js'
 import { render } from './render.js'
 import { builtOf, drawing, staticPath } from './static-files.js'
 
-/** What comes around a page. */
+/** What is shown around a page. */
 export interface PageSurroundings {
   navigation: NavigationView[]
-  /** Whose pages these are: an account's name, 'Operator'; undefined without a session. */
+  /** The owner of these pages: an account's name or 'Operator'; undefined without a session. */
   place: { name: string; href: string } | undefined
   /** Where else this person may go. */
   others: { name: string; href: string }[]
   person: { name: string; email: string; timeZone: string | null } | undefined
-  /** The message of the POST before. */
+  /** The message of the last POST. */
   flash: string | undefined
   /** The person only looks at an account that is not theirs. */
   viewingAs: boolean
@@ -43,7 +43,7 @@ export function layout(
     ...around,
     content,
     operates: around.others.some(({ href }) => href === '/operator'),
-    // An account's overview is not called 'Acme · Acme'.
+    // An account's overview must not be called 'Acme · Acme'.
     title: [...new Set(named)].join(' · '),
     faults: faults && {
       message: faults.message,
@@ -65,5 +65,5 @@ export function layout(
   }).text
 }
 
-// Read once a process.
+// Read once in a process.
 let mark: Html | undefined

@@ -1,4 +1,4 @@
-/** A path with a query of what is given; empty values are left out. */
+/** A path with a query of these values; empty ones are left out. */
 export function linkTo(path: string, given: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams(
     Object.entries(given).flatMap(([name, value]) =>
@@ -10,12 +10,12 @@ export function linkTo(path: string, given: Readonly<Record<string, string | und
 
 /** The links of `ui.pager`. */
 export interface BesidePages {
-  /** To the first page, from every other. */
+  /** The first page, for all other pages. */
   newer: string | undefined
   older: string | undefined
 }
 
-/** A list that is read by keys: where its page lies, and what narrows it down. */
+/** A list that is read by keys: the path of its page, and the filter. */
 interface Listing {
   path: string
   query: URLSearchParams
@@ -23,7 +23,8 @@ interface Listing {
 }
 
 /**
- * One page of a list. `read` is given where the page begins (`?after=`; undefined: the first) and says where the next one does.
+ * One page of a list. `read` is given where the page begins (`?after=`; undefined: at the start) and returns where
+ * the next one begins.
  */
 export async function listOf<Row>(
   { path, query, filters = {} }: Listing,

@@ -15,7 +15,7 @@ export interface NavigationGroup {
   entries: readonly NavigationEntry[]
 }
 
-/** Paths below `/a/:account`. What nobody has added as a page yet is left out. */
+/** Paths below `/a/:account`. Places that have no page are left out. */
 export const accountPlaces: readonly NavigationGroup[] = [
   {
     label: 'Mail',
@@ -112,7 +112,7 @@ export interface NavigationView {
   links: { label: string; href: string; here: boolean }[]
 }
 
-/** The places that somebody may see, with the one of `path` marked: the longest that begins it. */
+/** The places that somebody may see. The one of `path` is marked: the longest that `path` begins with. */
 export function navigation(
   groups: readonly NavigationGroup[],
   base: string,
@@ -120,13 +120,13 @@ export function navigation(
   isShown: (entry: NavigationEntry) => boolean,
 ): NavigationView[] {
   const shown = groups.map(({ label, entries }) => ({ label, entries: entries.filter(isShown) }))
-  // Whole parts of a path: `/keys` is not the place of `/keysmith`.
+  // Only whole parts of a path count: `/keys` is not the place of `/keysmith`.
   const begins = (href: string) => path === href || path.startsWith(`${href}/`)
   const [here] = shown
     .flatMap(({ entries }) => entries)
     .flatMap((entry) => [entry.path, ...(entry.also ?? [])].map((at) => ({ entry, at: base + at })))
     .filter(({ at }) => begins(at))
-    // The longest wins, as the overview's path begins all others.
+    // The longest wins, because all others begin with the overview's path.
     .sort((a, b) => b.at.length - a.at.length)
   return shown
     .filter(({ entries }) => entries.length > 0)

@@ -11,37 +11,42 @@ export const ownPrefix = 'posthorn-'
 /** The hidden field that each form of ours has: its value is good once. */
 const field = `${ownPrefix}once`
 
-/** What a POST came to. `done`: something was changed, which the audit log is to have. */
+/** The result of a POST. `done`: something was changed, and the audit log must have it. */
 export interface Deed {
   answer: PageAnswer
   done: boolean
 }
 
-/** Has what one form asks for done once, however often it is sent. */
+/** Does the work of a form once, however often the form is sent. */
 export interface OnceForms {
   run(who: string, request: PageRequest, work: () => Promise<Deed>): Promise<Deed>
 }
 
-/** A document whose forms, which are sent by POST, have the value; it is another one in each document. */
+/** The document with the value in each form that is sent by POST; each document has another value. */
 export function withOnce(html: string): string {
   const hidden = `<input type="hidden" name="${field}" value="${randomUUID()}">`
   return html.replace(/<form\b[^>]*\bmethod="post"[^>]*>/g, (form) => form + hidden)
 }
 
-/** A key for what this form asks for, another one for each form and what is typed in it; undefined: no page of ours made it. */
+/**
+ * A key for the work of this form; it differs for each form and each content. Undefined: no page of ours made the
+ * form.
+ */
 export const onceKey = (form: Form): string | undefined =>
   form.get(field) === undefined ? undefined : `form ${form.digest()}`
 
 const mostKept = 10_000
-// A second click comes within a second or two, over a slow line in some more. The answer may show a secret.
+// A second click comes within a second or two, or a few more over a slow line. Answers are not kept longer, because
+// one may show a secret.
 const answeredMs = 10_000
 const doneAlready =
   'This form was sent already, and what it asks for is done: open its page again to do it once more'
 
 /**
- * A double click sends a form twice, and the browser shows the second answer alone: that is the first one's, once it is
- * there. Later the same form is told that it was sent. Whoever goes back and changes something in it sends another
- * one, and so does who was refused. In memory: after a restart a form may do its work again, but for that of a new mail.
+ * A double click sends a form twice, and the browser shows only the second answer. So the second request waits and
+ * gets the answer of the first. Later the same form is told that it was sent already. Whoever goes back and changes
+ * something sends another form, and so does whoever was refused. This is kept in memory: after a restart a form may
+ * do its work again, except the form of a new mail.
  */
 export function makeOnceForms(clock: Clock): OnceForms {
   const deeds = new Map<string, { deed?: Promise<Deed>; doneAt?: number }>()
@@ -57,7 +62,7 @@ export function makeOnceForms(clock: Clock): OnceForms {
   return {
     async run(who, request, work) {
       const form = onceKey(request.form)
-      // A script of ours, or another program: it sends what it means.
+      // Our own script or another program sends each request on purpose.
       if (form === undefined) return await work()
       const key = `${who} ${request.path} ${form}`
       forgetAnswers(clock.now())
@@ -72,7 +77,7 @@ export function makeOnceForms(clock: Clock): OnceForms {
       try {
         const { done } = await deed
         known.doneAt = clock.now()
-        // Nothing was done: the same form may be right a little later.
+        // Nothing was done: the same form may succeed a little later.
         if (!done) deeds.delete(key)
       } catch (error) {
         deeds.delete(key)

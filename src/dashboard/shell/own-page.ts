@@ -4,8 +4,8 @@ import type { PageRequest } from '../../http/index.js'
 /**
  * Refuses a POST that did not come from a page of this appliance. A page elsewhere can make a browser post here with
  * its cookies; these two headers say where a post comes from, and no page can set them (Fetch Metadata; RFC 6454 §7).
- * Forms therefore need no token of their own. `http` lets posts pass that have neither, as mail servers send them: with
- * a session's cookie such a post is no browser's, and is refused.
+ * Forms therefore need no token of their own. `http` lets posts without either pass, because mail servers send such
+ * ones; with a session's cookie such a post does not come from a browser, and is refused.
  */
 export function refuseOthersPosts(request: PageRequest): void {
   if (!isOwnPost(request)) {
@@ -16,11 +16,11 @@ export function refuseOthersPosts(request: PageRequest): void {
   }
 }
 
-/** Whether a POST comes from a page of this appliance, as its headers say. */
+/** Whether a POST comes from a page of this appliance, by its headers. */
 export function isOwnPost(request: PageRequest): boolean {
   const site = request.header('sec-fetch-site')
   const origin = request.header('origin')
-  // Browsers leave `Sec-Fetch-Site` out where there is no TLS, but on the machine itself.
+  // Browsers leave `Sec-Fetch-Site` out without TLS, except on the machine itself.
   return site === undefined
     ? origin !== undefined && origin.replace(/^https?:\/\//, '') === request.header('host')
     : site === 'same-origin'
@@ -32,7 +32,7 @@ export function isOwnPost(request: PageRequest): boolean {
  */
 export function cameFrom(request: PageRequest): string | undefined {
   const from = request.header('referer')
-  // The header is the browser's, and anybody may be one.
+  // The browser sets the header, and anybody may pose as a browser.
   if (from === undefined || !URL.canParse(from)) return undefined
   const { host, pathname, search } = new URL(from)
   return host === request.header('host') ? pathname + search : undefined

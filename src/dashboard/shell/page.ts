@@ -23,7 +23,7 @@ import type { Action } from './people.js'
 import { sendAnswer } from './send.js'
 import type { AskedPage, FilledVisit, OperatorVisit, PersonVisit, Visit } from './visit.js'
 
-/** What the shell itself needs; its doors learn from it which pages there are. */
+/** What the shell itself needs; the shell tells its doors which pages there are. */
 export type ShellDeps = Omit<DoorDeps, 'isThere'>
 
 /** Where the pages of one place are added. Paths are below the place: `/keys` for `/a/:account/keys`. */
@@ -36,35 +36,35 @@ export interface SessionPages<V, A> {
   ): void
 }
 
-/** Pages below `/a/:account`, for who has a role there. */
+/** Pages below `/a/:account`, for people who have a role there. */
 export type AccountPages = SessionPages<Visit, Action>
 /** Pages below `/operator`. */
 export type OperatorPages = SessionPages<OperatorVisit, Action>
-/** Pages about oneself. */
+/** A person's pages about themselves. */
 export type PersonPages = SessionPages<PersonVisit, 'own'>
 /** Pages for everybody. */
 export type OpenPages = SessionPages<AskedPage, 'open'>
 
 export interface PostOptions<V, A, F> {
   action: A
-  /** What the form must be; a field of several values is an array there, and files are in `visit.fields`. */
+  /** The shape of the form; a field of several values is an array there, and files are in `visit.fields`. */
   form?: Struct<F>
   /** Asks for a factor again, unless that was done a short time ago. */
   sudo?: true
-  /** Changes nothing, so that the audit log gets no row: a preview. */
+  /** The POST changes nothing, such as a preview, so the audit log gets no row. */
   reads?: true
   /** Default 64 KiB. */
   maxBodyBytes?: number
   /** A file in this field comes piece by piece (`visit.request.upload()`); `fields` is empty then. */
   upload?: string
   /**
-   * The page that has the form, once more: for a form that does not fit and for a refusal of the domain's function.
-   * It is answered as 422 (429 and 503 stay what they are), with the faults above the page and in it (`ui.field`).
+   * The page of the form, once more: for a form that does not fit and for a refusal by the domain's function. It is
+   * answered as 422 (429 and 503 stay what they are), with the faults above the page and in it (`ui.field`).
    */
   again?: (visit: V, faults: Faults) => Promise<PageAnswer>
 }
 
-/** A page that was added; the tests walk through all of them. */
+/** A page that was added; the tests visit all of them. */
 export interface AddedPage {
   method: 'GET' | 'POST'
   path: string
@@ -74,14 +74,14 @@ export interface AddedPage {
 export interface Shell {
   account: AccountPages
   operator: OperatorPages
-  /** About oneself, for everybody who is logged in. */
+  /** A person's pages about themselves, for everybody who is logged in. */
   person: PersonPages
   /** Without a session: the log-in, the sandbox. */
   open: OpenPages
   added: readonly AddedPage[]
   /**
-   * Once all pages are added: the address of a form that was sent, opened again, leads to the page that it is of. It
-   * stands in the browser's address bar when the form comes back with faults.
+   * To be called once all pages are added. When a form comes back with faults, its own address is in the browser's
+   * address bar; opened again, that address leads to the page of the form.
    */
   leadBack(): void
 }
@@ -120,9 +120,7 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
 
 const mostParts = 9
 
-/**
- * One place's pages: each handler is called for visitors whom its door let in, and for no others.
- */
+/** One place's pages: each handler is called only for visitors whom its door let in. */
 function makePlace<V extends AskedPage, A extends string>(
   pages: Pages,
   deps: ShellDeps & { flash: Flash; added: AddedPage[]; seats: ExportSeats; once: OnceForms },
@@ -131,13 +129,13 @@ function makePlace<V extends AskedPage, A extends string>(
   const { clock, people, flash, added, seats, once } = deps
   const audit = { people, door }
 
-  /** Lets somebody in, has them served, and answers what goes wrong in the product's look. */
+  /** Lets somebody in, has the handler serve them, and shows errors in the product's look. */
   async function serve<R extends Sent | undefined>(
     request: PageRequest,
     action: A,
     handle: (visit: V, send: (answer: PageAnswer) => Promise<Sent>) => Promise<R>,
   ): Promise<Sent | R> {
-    // One time for the whole page: a moment that is shown and a right that ends are judged by the same clock.
+    // One time for the whole page, so that all times on it and all rights are judged by the same moment.
     const asked = { ...askedOf(request), now: clock.now() }
     let visit: V | undefined
     // Made only for whole pages, as it costs queries that a redirect or a file would waste.
@@ -162,16 +160,16 @@ function makePlace<V extends AskedPage, A extends string>(
       visit = admitted
       return await handle(visit, send)
     } catch (error) {
-      // Anything else is a bug: `http` logs it and answers with a 500 that tells nothing.
+      // Anything else is a bug: `http` logs it and answers with a 500 without details.
       if (!(error instanceof ApiError) && !(error instanceof ShapeError)) throw error
-      // Taken from `outside`, as there is no visit where the door let nobody in.
+      // Taken from `outside`, because there is no visit where the door refused it.
       const { place } = await door.outside(asked)
       return await send(errorAnswer(error, request.requestId, place))
     }
   }
 
-  // A path without a page keeps what is around the pages: the navigation, and the name of who is logged in. The router
-  // knows no path of any length, and none of ours has more parts.
+  // A path without a page is answered with the usual surroundings: the navigation, and the visitor's name. The router
+  // cannot match a path of any length, and none of our paths has more parts.
   for (let path = door.prefix; path.split('/').length < mostParts && door.unknown; ) {
     const action = door.unknown
     path += `/:part${path.split('/').length}`
@@ -190,8 +188,8 @@ function makePlace<V extends AskedPage, A extends string>(
         serve(request, action, async (visit, send) => {
           const answer = await show(visit)
           if (answer.audit !== undefined) {
-            // A GET with `audit` takes a whole list away. The seat is taken before the row of the
-            // log is written: who is refused for want of a seat has taken nothing.
+            // A GET with `audit` exports a whole list. The seat is taken before the row of the log is written:
+            // whoever gets no seat has exported nothing.
             seats.take(door.session(visit)?.person.id ?? '', request.signal)
             await note(audit, visit, action, answer)
           }
@@ -206,7 +204,7 @@ function makePlace<V extends AskedPage, A extends string>(
       const shape: PageShape = {
         ...(maxBodyBytes !== undefined && { maxBodyBytes }),
         ...(upload !== undefined && { upload }),
-        // Nobody's body is read, or kept, before we know whose it is.
+        // No body is read, or kept, before we know who sent it.
         admit: (request) =>
           serve(request, action, async (visit, send) => {
             const elsewhere = sentAway(door, visit, sudo)
@@ -219,10 +217,11 @@ function makePlace<V extends AskedPage, A extends string>(
         serve(request, action, async (visit, send) => {
           const work = () => act(visit, options, handler)
           const who = door.session(visit)?.person.id
-          // The answer to a log-in has the session in it: what a stranger has sent is answered anew.
+          // The answer to a log-in contains the session, so a form from somebody without one is answered anew each
+          // time.
           const isAnew = options.reads || who === undefined
           const { answer, done } = isAnew ? await work() : await once.run(who, request, work)
-          // After the deed: what failed is not in the log as done.
+          // Noted after the work, so that the log does not show failed work as done.
           if (done) await note(audit, visit, action, answer)
           return send(answer)
         }),
@@ -231,7 +230,10 @@ function makePlace<V extends AskedPage, A extends string>(
   }
 }
 
-/** Before the body of a POST is read: it comes from a page of ours, and a factor was given where that is asked for. */
+/**
+ * Checks before the body of a POST is read: it must come from a page of ours, and a factor must have been given where
+ * that is asked for.
+ */
 function sentAway<V extends AskedPage, A extends string>(
   door: Door<V, A>,
   visit: V,
@@ -260,8 +262,8 @@ async function act<V extends AskedPage, A extends string, F>(
     if (faults === undefined || options.again === undefined) throw error
     const answer = await options.again(visit, faults)
     if (answer.kind !== 'page') return { answer, done: false }
-    // RFC 9110 §15.5.21: 422 is for a form that was understood and whose content does not do.
-    // The page with the form stays a page whatever the status is, so that what was typed is there.
+    // RFC 9110 §15.5.21: 422 is for a form that was understood but whose content is refused. Whatever the status, the
+    // answer is the page with the form, so that what was typed is kept.
     const { status, headers } = comesAgain(error) ? error : { status: 422, headers: {} }
     const look = { status, faults, ...answer.look }
     return {
@@ -271,7 +273,7 @@ async function act<V extends AskedPage, A extends string, F>(
   }
 }
 
-/** Notes in the audit log what was done, where this place's visitors are logged there. */
+/** Notes in the audit log what was done, for places whose visitors are logged there. */
 async function note<V extends AskedPage, A extends string>(
   { people, door }: { people: ShellDeps['people']; door: Door<V, A> },
   visit: V,
@@ -290,23 +292,20 @@ async function note<V extends AskedPage, A extends string>(
   })
 }
 
-/** What handlers need of a request; `form` comes once the body was read in its shape. */
+/** What handlers need of a request; `form` is set once the body was read. */
 function askedOf(request: PageRequest): Omit<AskedPage, 'now'> {
   const { params, query, form: fields, requestId, path } = request
   return { params, query, fields, requestId, path, request, form: undefined }
 }
 
-/**
- * Adds a cookie to those that the answer sets already: a header of this name may come several
- * times.
- */
+/** Adds a cookie to those that the answer already sets: a header of this name may occur several times. */
 function withCookie(sent: Sent, cookie: string): Sent {
   const given = sent.headers?.['Set-Cookie']
   const others = given === undefined ? [] : Array.isArray(given) ? given : [given]
   return { ...sent, headers: { ...sent.headers, 'Set-Cookie': [...others, cookie] } }
 }
 
-/** Whether the same form may be right a little later: programs that wait go by the status and Retry-After. */
+/** Whether the same form may succeed a little later. Programs that wait go by the status and Retry-After. */
 const comesAgain = (error: unknown): error is ApiError =>
   error instanceof ApiError && (error.status === 429 || error.status === 503)
 
@@ -317,9 +316,7 @@ const titles: Record<number, string> = {
   422: 'That cannot be done',
 }
 
-/**
- * An error in the product's look, with the request's id, by which the operator finds its log line.
- */
+/** An error in the product's look. It has the request's id, by which the operator finds the log line. */
 function errorAnswer(
   error: ApiError | ShapeError,
   requestId: string,

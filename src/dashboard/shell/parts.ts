@@ -14,7 +14,7 @@ export interface PageLink {
   href: string
 }
 
-/** The one h1 of a page, what it is about, and what can be done; the first action is the page's own. */
+/** The one h1 of a page, what the page is about, and its actions; the first one is the main action. */
 export function heading(of: {
   title: string
   lead?: string
@@ -40,7 +40,7 @@ export function heading(of: {
 export const chip = (text: string, tone: Tone = 'none'): Html =>
   html`<span class="chip ${tone}">${text}</span>`
 
-/** How long ago, and exactly, in the reader's zone and in UTC, when pointed at. */
+/** How long ago; when pointed at, the exact time in the reader's zone and in UTC. */
 export function time(at: number | undefined | null | Moment, now = 0, zone = 'UTC'): Html {
   if (at === undefined || at === null) return html`<span class="quiet">–</span>`
   const { ago, exact, iso } = typeof at === 'number' ? moment(at, now, zone) : at
@@ -53,7 +53,7 @@ export function time(at: number | undefined | null | Moment, now = 0, zone = 'UT
 export const copy = (value: string, label = 'Copy'): Html =>
   html`<span class="copy"><code>${value}</code><button type="button" data-copy hidden>${label}</button></span>`
 
-/** In the place of a list that has nothing yet: what would be here, and what to do. */
+/** Shown in place of an empty list: what would be here, and what to do. */
 export const empty = (of: { title: string; text?: string; action?: PageLink }): Html =>
   html`<div class="card empty"><h2>${isolated(of.title)}</h2>${of.text && html`<p>${isolated(of.text)}</p>`}${
     of.action &&
@@ -71,20 +71,20 @@ export const sameBy = (of: SameBy): Html =>
 ${of.text && html`<p class="quiet">${of.text}</p>`}
 ${[of.api, of.cli].map((lines) => lines && html`<pre class="code" tabindex="0">${lines.map(({ text }) => text).join('\n')}</pre>`)}</details>`
 
-/** What is not to happen by one wrong click: opens, says what will happen, and then has the button. */
+/** For an action that one wrong click must not cause: it opens, says what will happen, and then shows the button. */
 export const confirm = (of: {
-  /** On the button that opens it. */
+  /** The words on the button that opens it. */
   label: string
   /** What will happen, with the name of the thing. */
   says: string
   action: string
-  /** On the button that does it; the label by default. */
+  /** The words on the button that does it; the label by default. */
   button?: string
   /** More fields of the form. */
   fields?: HtmlContent
-  /** Not destructive: without the red. */
+  /** Not destructive, so it is not red. */
   mild?: boolean
-  /** Something is wrong with what was typed in it. */
+  /** Shown open, because something that was typed in it is wrong. */
   open?: boolean
 }): Html =>
   html`<details class="confirm"${of.open === true && html` open`}><summary class="button${!of.mild && ' danger'}">${of.label}</summary>
@@ -97,7 +97,7 @@ export const tabs = (links: readonly (PageLink & { here?: boolean })[], label = 
       html`<a href="${href}"${here === true && html` aria-current="page"`}>${label}</a>`,
   )}</nav>`
 
-/** To the pages beside this one of a list that is read by keys. */
+/** Links to the neighbouring pages of a list that is read by keys. */
 export const pager = (of: { newer?: string | undefined; older?: string | undefined }): Html =>
   html`${
     (of.newer !== undefined || of.older !== undefined) &&
@@ -122,7 +122,7 @@ export function bar(of: {
   used: number
   limit: number
   text: string
-  /** How far some work is: its end is good, where that of something which is used up is bad. */
+  /** The bar shows progress, whose end is good; the end of a limit is bad. */
   isWork?: boolean
 }): Html {
   // A limit of 0 is used up.
@@ -131,11 +131,11 @@ export function bar(of: {
   return html`<div class="meter"><p><span>${of.label}</span> <span class="quiet">${of.text}</span></p><progress class="${tone}" max="${of.limit}" value="${Math.min(of.used, of.limit)}" aria-label="${of.label}">${of.text}</progress></div>`
 }
 
-/** A value as programs get it. */
+/** A value as JSON, as programs get it. */
 export const json = (value: unknown): Html =>
   html`<pre class="code" tabindex="0">${typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)}</pre>`
 
-/** Above a form that was refused. It takes the focus, so that it is read out. */
+/** Above a form that was refused. It takes the focus, so that a screen reader reads it. */
 export const faults = (of: {
   message: string | undefined
   fields: readonly { id: string; message: string }[]

@@ -17,7 +17,7 @@ import {
 
 export type { Action, Actor, Role, Session }
 
-/** What pages ask of `src/people` (who somebody is, and what they may) and of the audit log. */
+/** What pages need from `src/people` (who somebody is, and what they may do) and from the audit log. */
 export interface People {
   sessionOf(request: PageRequest): Promise<Session | undefined>
   roleIn(
@@ -37,8 +37,7 @@ export function peopleOf(deps: PeopleDeps): People {
   return {
     sessionOf: (request) =>
       sessionOf(deps, cookie.read(request), {
-        // The page asks for itself, with nobody touching it (`browser/live.ts`): that must not
-        // prolong the session.
+        // The page refreshes itself while nobody touches it (`browser/live.ts`): that must not prolong the session.
         byItself: request.header('posthorn-look') === 'by-itself',
       }),
     roleIn: (person, accountId) => roleIn(store.read, person, accountId),

@@ -26,7 +26,7 @@ import {
 } from './parts.js'
 import { actionsColumn, table } from './table.js'
 
-/** The parts of pages, which every view has as `ui`. They escape what they are given, and make HTML that views do not. */
+/** The parts of pages, which every view has as `ui`. They escape what they are given, and only they make HTML. */
 const ui = {
   html,
   heading,
@@ -56,7 +56,7 @@ const ui = {
   sentence,
 }
 
-/** The parts, with times as a reader in that zone has them. */
+/** The parts, with times in that zone. */
 function uiIn(zone: string): typeof ui {
   if (zone === 'UTC') return ui
   return { ...ui, time: (at, now) => time(at, now, zone) }
@@ -64,12 +64,13 @@ function uiIn(zone: string): typeof ui {
 
 // The compiled code lies in dist/, the views only in src/: both are found from the package's root.
 const folder = packageFile('src/dashboard')
-// Compiled once a process: views do not change while it runs.
+// Compiled once in a process: views do not change while it runs.
 const templates = new Map<string, TemplateFunction>()
 
 /**
  * `src/dashboard/<name>.ejs`, for example `keys/list`, which sees the view as `it` and the parts of pages as `ui`.
- * Times are told in `zone`. Views write with `<%= %>` only, which escapes all but what `ui` and `html` made.
+ * Times are shown in `zone`. Views write with `<%= %>` only, which escapes everything that `ui` and `html` did not
+ * make.
  */
 export function render(name: string, view: object, zone = 'UTC'): Html {
   const template = templates.get(name) ?? compile(name)
@@ -82,8 +83,7 @@ function compile(name: string): TemplateFunction {
   return ejs.compile(readFileSync(filename, 'utf8'), {
     filename,
     root: folder,
-    // Without `with`: a view says `it.name`, and a bare name that nobody defined fails instead of
-    // being nothing.
+    // No `with`: a view writes `it.name`, and an undefined bare name fails instead of being empty.
     strict: true,
     _with: false,
     localsName: 'it',

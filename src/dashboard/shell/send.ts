@@ -6,15 +6,15 @@ import { layout, type PageSurroundings } from './layout.js'
 import { withOnce } from './once.js'
 import { render } from './render.js'
 
-// The policy of all our pages: only our own scripts and styles, so that text that slips through unescaped
-// still runs nothing.
+// The policy of all our pages: only our own scripts and styles run, so that text that slips through unescaped does
+// nothing.
 const own = "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'"
 
-// Browsers send no `Origin` with a form from a page of 'no-referrer', and by that header
-// `own-page.ts` tells our own posts from others'.
+// Browsers send no `Origin` with a form from a page with 'no-referrer', but `own-page.ts` needs that header to tell
+// our own posts from others'.
 const toOwnPages = { 'Referrer-Policy': 'same-origin' }
 
-/** An answer as `http` sends it. `around` is called for pages alone. */
+/** An answer as `http` sends it. `around` is called for pages only. */
 export async function sendAnswer(
   answer: PageAnswer,
   around: () => Promise<PageSurroundings>,
@@ -33,15 +33,15 @@ export async function sendAnswer(
     const { body, contentType, saveAs } = answer
     const saved: Record<string, string> =
       saveAs === undefined ? {} : { 'Content-Disposition': savedAs(saveAs) }
-    // A file that a browser shows and does not save (HTML, SVG) can run nothing.
+    // A file that a browser shows instead of saving it (HTML, SVG) must not run anything.
     const all = { 'Content-Security-Policy': "default-src 'none'; sandbox", ...saved, ...headers }
     if (typeof body === 'string') return { bytes: Buffer.from(body), contentType, headers: all }
     if (Buffer.isBuffer(body)) return { bytes: body, contentType, headers: all }
     return { stream: body, contentType, headers: all }
   }
   const { template, view, look } = answer
-  // CodeMirror makes its style sheet in the browser; only the page that has it lets that be. The nonce is new for each
-  // answer: markup that somebody slipped into a page cannot know it.
+  // CodeMirror makes its style sheet in the browser; only the page with the editor allows that. The nonce is new for
+  // each answer: markup that somebody slipped into a page cannot know it.
   const nonce = look.editor === true ? randomBytes(16).toString('base64') : undefined
   const surroundings = await around()
   const content = render(template, view, surroundings.person?.timeZone ?? 'UTC')
@@ -59,8 +59,9 @@ export async function sendAnswer(
 }
 
 /**
- * A Content-Disposition that saves what is sent under the last part of the name: a path in it, of a mail's attachment
- * for example, must not choose a folder. RFC 6266 §4.3, RFC 8187 §3.2: once for old browsers in ASCII, once in full.
+ * A Content-Disposition that saves the file under the last part of the name: a path in the name, such as that of a
+ * mail's attachment, must not choose a folder. RFC 6266 §4.3, RFC 8187 §3.2: once for old browsers in ASCII, once in
+ * full.
  */
 export function savedAs(filename: string): string {
   const name = (filename.split(/[/\\]/).at(-1) || 'unnamed').toWellFormed()

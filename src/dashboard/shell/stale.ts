@@ -10,21 +10,22 @@ import { time } from './parts.js'
 import type { Visit } from './visit.js'
 
 /*
- * Two people, or two tabs, that change the same thing: a form carries a mark of what it was filled with, and what has
- * changed since is not written over without a word. Drafts of campaigns and automations count revisions of their own.
+ * Two people, or two tabs, may change the same thing. So a form carries a mark of what it was filled with, and it
+ * does not silently overwrite what has changed since. Drafts of campaigns and automations count revisions of their
+ * own.
  */
 
-/** A mark of what a form is filled with: another one, whatever of it has changed and whoever has changed it. */
+/** A mark of what a form is filled with. It differs after any change, whoever made it. */
 export const markOf = (stored: unknown): string =>
   createHash('sha256').update(JSON.stringify(stored)).digest('base64url').slice(0, 22)
 
-/** Whether a form was filled with something else than what is stored, and does not say that this may go. */
+/** Whether a form was filled with something else than what is stored now, and does not agree to overwrite that. */
 const isStale = (sent: Form, mark: string): boolean => {
   const revision = sent.get('revision')
   return revision !== undefined && revision !== mark && sent.get('over') !== mark
 }
 
-/** Throws a 409 for such a form. */
+/** Throws a 409 for a stale form. */
 export function refuseStale(sent: Form, mark: string): void {
   if (isStale(sent, mark)) throw changedMeanwhile()
 }
@@ -32,22 +33,22 @@ export function refuseStale(sent: Form, mark: string): void {
 export const changedMeanwhile = (): ApiError =>
   new ApiError('conflict', 'Not saved: this was changed since you opened it. Both are below')
 
-/** What a form says otherwise than what is stored now. */
+/** What is stored now, where a form differs from it. */
 export interface StoredNow {
   label: string
   value: string
 }
 
 interface Stale {
-  /** In the audit log. */
+  /** The target in the audit log. */
   target: string
   mark: string
-  /** The page on which nothing is typed. */
+  /** The page with the stored values. */
   page: string
   now: readonly StoredNow[]
 }
 
-/** What stands in a form that is marked: its mark and, where it is stale, who has changed what, and the two ways on. */
+/** The part of a form with its mark and, where the form is stale, who has changed what, and the two ways on. */
 export async function markPart(
   read: Read,
   visit: Visit<unknown>,
@@ -72,7 +73,7 @@ export async function stalePart(
   const who =
     last === undefined ? 'somebody' : last.name === person.email ? 'you, elsewhere' : last.name
   const at = last && html`, ${time(moment(last.at, now))}`
-  // Return in a line presses the form's first button, which must not write over what others have saved.
+  // The Return key presses the form's first button, which must not overwrite what others have saved.
   return html`<button class="hidden" tabindex="-1">Save</button><div class="notice bad" id="newer"><p>Changed meanwhile by ${who}${at}. What you have typed is below, and is not saved.</p>${
     stored.length > 0 &&
     html`<p>It now says:</p><ul>${stored.map(({ label, value }) => html`<li>${label}: ${value === '' ? 'nothing' : value}</li>`)}</ul>`

@@ -4,7 +4,7 @@ import { packageFile } from '../../config/index.js'
 import type { Pages } from '../../http/index.js'
 import { Html } from './html.js'
 
-// Those that we have; browsers guess none, as `nosniff` forbids it.
+// The types that we serve; browsers guess none, because `nosniff` forbids it.
 const types: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -15,17 +15,14 @@ interface StaticFile {
   name: string
   read: () => Buffer
   contentType: string
-  /** With a hash of the bytes in it: what is there never changes. */
+  /** The path has a hash of the bytes in it, so the file at a path never changes. */
   path: string
 }
 
-// Found and hashed once a process.
+// Found and hashed once in a process.
 const known = new Map<string, StaticFile>()
 
-/**
- * Those of the scripts that the build has made. Where there was no build, pages work as they do
- * without script.
- */
+/** Those of these scripts that the build has made. Without a build, pages work as they do without script. */
 export const builtOf = (names: readonly string[]): string[] =>
   names.filter((name) => existsSync(packageFile(`dist/static/${name}`)))
 
@@ -43,7 +40,7 @@ export function staticRoutes(pages: Pages, names: readonly string[]): void {
 /** Adds the files of these names at paths that stay, for pages that do not know their hash. */
 export function fixedRoutes(pages: Pages, names: readonly string[]): void {
   for (const { name, read, contentType } of names.map(staticFile)) {
-    // Asked for each time, by their ETag: what is at this path changes with the next release.
+    // Browsers ask for them each time, by their ETag: the file at this path may change with the next release.
     pages.file(`/static/${name}`, { read, contentType })
   }
 }

@@ -12,13 +12,13 @@ export interface Column {
 export const actionsColumn = (there: boolean, label = 'Actions'): readonly Column[] =>
   there ? [{ label, kind: 'actions' }] : []
 
-/** Rows and columns; on a phone each row is a card, with the column's label before each value. */
+/** Rows and columns; on a phone each row is a card, and each value has the column's label before it. */
 export function table(of: {
-  /** What the rows are: read out, not seen. */
+  /** What the rows are; screen readers read it, and it is not visible. */
   caption: string
   columns: readonly Column[]
   rows: readonly (readonly HtmlContent[])[]
-  /** The id by which it is brought up to date where it stands (`data-live`). */
+  /** The id by which the table is refreshed in place (`data-live`). */
   id?: string
 }): Html {
   const { columns } = of
@@ -40,12 +40,12 @@ export function table(of: {
 }
 
 /*
- * A column is no narrower than its longest word, and words of mail are long: addresses, URLs, host names. What is longer than
- * this may break behind a sign that divides it, and after so many letters without one.
+ * A column is no narrower than its longest word, and the words of mail are long: addresses, URLs, host names. A word
+ * longer than this may break after a separating character, and after so many letters without one.
  */
 const longestWord = 24
 const part = /(?:&(?:#\d+|\w+);|[^@._/=:,-]){1,16}[@._/=:,-]?|[@._/=:,-]/g
-// What is in a field is no markup.
+// The content of a field is not markup.
 const tagOrWord = /<(?:textarea|option)\b[^>]*>[^<]*|<[^>]*>|[^<\s]+/g
 
 /** HTML whose long words may break, outside of its tags. */

@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from '../../clock/index.js'
 
-/** The times that can be chosen; the address has their `value`. */
+/** The time ranges that can be chosen; the address has their `value`. */
 export const ranges = [
   { value: '', label: 'Any time', ms: undefined },
   { value: '1h', label: 'Last hour', ms: hourMs },

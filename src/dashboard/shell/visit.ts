@@ -7,11 +7,11 @@ export interface AskedPage<F = undefined> {
   query: URLSearchParams
   /** What a POST with a form has sent, in the form's shape. */
   form: F
-  /** All that was sent, with its files, which `form` has not. */
+  /** Everything that was sent, including files, which `form` does not have. */
   fields: Form
   now: number
   requestId: string
-  /** What was asked for, without the query. */
+  /** The path that was asked for, without the query. */
   path: string
   request: PageRequest
 }
@@ -30,10 +30,10 @@ export interface OperatorVisit<F = undefined> extends PersonVisit<F> {
   may(action: Action): boolean
 }
 
-/** To a page of an account. */
+/** The visit to a page of an account. */
 export interface Visit<F = undefined> extends OperatorVisit<F> {
   account: { id: string; name: string }
-  /** `operator`: only looks. */
+  /** `operator`: may only look. */
   role: Role
   /** Where this account's pages begin, `/a/<id>`. */
   base: string

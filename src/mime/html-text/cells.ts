@@ -1,13 +1,13 @@
 import { breakLine, type Lines, type Place } from './lines.js'
 
-// A target fills a line: the cells behind it would be parted from each other.
+// A link's target fills a line, so the cells after it would be torn apart.
 const mostBeforeCells = 50
 const isFilled = ({ isBehindLink, line }: Place) => isBehindLink && line.length > mostBeforeCells
 
-/** What a row, or a table, has so far. */
+/** The state of a row or a table so far. */
 interface Row {
   isTable: boolean
-  /** Something is in one of its cells; where that begins, and where the last of them does. */
+  /** One of its cells has content; where that content begins, and where the last cell begins. */
   isBegun: boolean
   firstEnds: number
   firstWraps: number
@@ -15,7 +15,7 @@ interface Row {
   lastWraps: number
 }
 
-/** Rows and cells of tables, which most mails are laid out with. */
+/** Rows and cells of tables, which most mails use for their layout. */
 export function makeCells(lines: Lines) {
   const rowOf = (isTable: boolean): Row => ({
     isTable,
@@ -32,7 +32,7 @@ export function makeCells(lines: Lines) {
       row = rowOf(true)
     },
 
-    /** Begins a row or a table; what it returns ends it. */
+    /** Begins a row or a table; the returned function ends it. */
     row(isTable: boolean): () => void {
       const outer = row
       row = rowOf(isTable)
@@ -45,15 +45,15 @@ export function makeCells(lines: Lines) {
           outer.firstEnds = firstEnds
           outer.firstWraps = firstWraps
         }
-        // A row of one line is followed by the next one, as those of an order are.
+        // No empty line follows a row of one line, such as a row of an order.
         const { ends, wraps } = lines.at
         breakLine(lines, ends > firstEnds || wraps > firstWraps ? 2 : 1)
       }
     },
 
     /**
-     * Begins a cell: two spaces behind the one before, if that has one line, else on a line of its own. What it
-     * returns ends it.
+     * Begins a cell: two spaces after the previous cell if that has one line, else on a line of its own. The
+     * returned function ends it.
      */
     cell(): () => void {
       const at = lines.at
@@ -83,7 +83,7 @@ export function makeCells(lines: Lines) {
         }
         row.lastEnds = now.cellEnds
         row.lastWraps = now.cellWraps
-        // Where this is the beginning of the cell around it, that begins on the same line.
+        // If this begins the outer cell, that cell begins on the same line.
         if (!isEmptyCell) {
           now.cellEnds = cellEnds
           now.cellWraps = cellWraps

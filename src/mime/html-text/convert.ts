@@ -20,22 +20,24 @@ import { decodeText } from './white-space.js'
 /** A mail's HTML in words. */
 export interface PlainText {
   text: string
-  /** It does not have all of it, as its last line says. */
+  /** The text is incomplete, as its last line says. */
   isCut: boolean
 }
 
-// A body is data from outside, and may be 2 MiB of tags. Shorter ones are never cut.
+// A body is data from outside, and may be 2 MiB of tags. Bodies up to this length are never cut.
 export const neverCutChars = 512 * 1024
 
 const theRest = '… the rest is in the HTML part'
 
 /**
- * What a mail's HTML says to whoever reads no HTML: one pass over its tags, without a tree, in time that grows with its length
- * and with nothing else.
+ * The text of a mail's HTML for readers without HTML: one pass over its tags, without a tree, in time that grows only
+ * with its length.
  */
 export const textOfHtml = (html: string): PlainText => convert(html)
 
-/** Whether the text of a mail's HTML would be cut; by its tags alone, in a fraction of the time. */
+/**
+ * Whether the text of a mail's HTML would be cut; reads only its tags, in a fraction of the time.
+ */
 export const isTextCut = (html: string): boolean =>
   html.length > neverCutChars && !makeScan(neverCutChars, nothingTold)(html)
 
@@ -97,7 +99,7 @@ function makeConverter(): (html: string) => PlainText {
     startTag,
     endTag(element) {
       if (elements.endTag(element) || hidden > 0) return
-      // HTML §13.2.6.4.7: these two begin what they do not find.
+      // HTML §13.2.6.4.7: an end tag of these two without a start tag begins the element.
       if (element.id === lineBreak) endLine(lines)
       else if (element.id === paragraph) breakLine(lines, 2)
     },
@@ -105,7 +107,7 @@ function makeConverter(): (html: string) => PlainText {
       if (hidden > 0 || seen.isTextless) return
       if (seen.whiteSpace === flows) return addWords(lines, html, from, to)
       const source = html.slice(from, to)
-      // HTML §13.2.6.4.7: a line end at its very beginning is none of a `pre`.
+      // HTML §13.2.6.4.7: a line end at the very beginning of a `pre` does not count.
       const kept = isAtPre ? source.replace(/^\r?\n/, '') : source
       isAtPre = false
       const decoded = decodeText(kept)
@@ -137,7 +139,7 @@ function makeConverter(): (html: string) => PlainText {
       addApart(lines, theRest)
     }
     const text = written(lines)
-    // So that the mail is not kept until the next one.
+    // So that the mail is not held until the next one.
     restart('')
     scan('')
     return { text, isCut: !isWhole }
@@ -149,5 +151,5 @@ const paragraph = idOf('p')
 const lineBreak = idOf('br')
 const style = idOf('style')
 
-// One for all mails of the thread: functions that are made anew for each of them are compiled anew, over and over.
+// One for all mails of the thread: functions made for each mail would be compiled each time.
 const convert = makeConverter()

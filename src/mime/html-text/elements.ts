@@ -1,21 +1,21 @@
 import { makeNames } from './names.js'
 
-/** What an element means to a text; one object for all of its name. */
+/** What an element means for the text; one object for all elements of a name. */
 export interface Element {
-  /** Those that mean the same share one; 0: one that is not known. */
+  /** Elements with the same meaning share an id; 0 is unknown. */
   id: number
   name: string
-  /** How it stands apart from what is around it: 1 by a line end, 2 by an empty line. */
+  /** How it is separated from its surroundings: 1 by a line end, 2 by an empty line. */
   breaks: number
   /** It has no content and no end tag. */
   isVoid: boolean
   /** Its content is text that no reader sees. */
   isRaw: boolean
-  /** An end tag of something that began outside does not reach into it (HTML §13.2.4.2). */
+  /** An end tag of an outer element has no effect inside it (HTML §13.2.4.2). */
   isSpecial: boolean
-  /** Its end tag ends it alone, and not what has begun in it (HTML §13.2.6.4.7). */
+  /** Its end tag ends only it, and not the elements that began in it (HTML §13.2.6.4.7). */
   isFormatting: boolean
-  /** It ends a paragraph that is open. */
+  /** It ends an open paragraph. */
   endsParagraph: boolean
 }
 
@@ -46,7 +46,7 @@ add('script style title textarea iframe noembed noframes', { isRaw: true })
 add('template head body html object marquee applet button select', { isSpecial: true })
 add('span sup', {})
 known.th = known.td as Element
-// As browsers take it.
+// Browsers treat `image` as `img`.
 known.image = known.img as Element
 
 export const elementAt = makeNames(known)
@@ -63,5 +63,5 @@ export const unknownElement: Element = {
 /** One more than the highest id. */
 export const elementIds = ids
 
-/** The id of an element that is known. */
+/** The id of a known element. */
 export const idOf = (name: string): number => (known[name] as Element).id

@@ -1,53 +1,53 @@
 import { decodeText, mayFill, withoutFilling } from './white-space.js'
 
 const width = 76
-// What stands before lines that are quoted or listed deep inside others.
+// The longest prefix of lines that are quoted or listed deep inside others.
 const longestPrefix = 20
 
 const blank = 0x20
 const ampersand = 0x26
 
-/** How far the text is. */
+/** A position in the text being written. */
 export type Place = ReturnType<typeof beginning>
 
 const beginning = () => ({
   /** The lines that are finished, each with its end. */
   done: '',
   line: '',
-  /** Where the line may be broken, and where the next one would go on; 0: nowhere. */
+  /** Where the line may be broken, and where the next line would begin; 0: nowhere. */
   breakAt: 0,
   goOnAt: 0,
-  /** What each line begins with. */
+  /** The beginning of each line. */
   prefix: '',
-  /** The end of the prefix that the next text replaces: the marker of an item. */
+  /** An item's marker, which replaces the end of the prefix before the next text. */
   marker: '',
   /** Line ends before the next text. */
   breaks: 0,
-  /** A space before it. */
+  /** A space before the next text. */
   isSpaced: false,
-  /** It is the first of a further cell, and stands in the line of the one before. */
+  /** The next text is the first of a further cell, on the previous cell's line. */
   isNextCell: false,
-  /** Nothing is in this cell yet. */
+  /** This cell is still empty. */
   isEmptyCell: false,
-  /** A space before it, if it is a word. */
+  /** A space before the next text, if that is a word. */
   isGuarded: false,
-  /** It is set above a number, of which its digits are none. */
+  /** The next text is raised after a number, and its digits do not belong to that number. */
   isRaised: false,
-  /** The last word so far ends in a digit. To look at the line itself would copy it each time. */
+  /** The last word so far ends in a digit. Reading the line itself would copy it each time. */
   isBehindDigit: false,
-  /** Behind a link there was nothing yet. */
+  /** Nothing has followed the last link yet. */
   isBehindLink: false,
   /** Pieces of text so far. */
   pieces: 0,
-  /** Lines so far that were ended, and those that were full. */
+  /** How many lines were ended so far, and how many were wrapped. */
   ends: 0,
   wraps: 0,
-  /** Both where the text of the cell begins. */
+  /** Both counts at the beginning of the cell's text. */
   cellEnds: 0,
   cellWraps: 0,
 })
 
-/** Written out, so that all are of one hidden class. */
+/** Written out, so that all copies share one hidden class. */
 const copyOf = (place: Place): Place => ({
   done: place.done,
   line: place.line,
@@ -70,16 +70,16 @@ const copyOf = (place: Place): Place => ({
   cellWraps: place.cellWraps,
 })
 
-/** A text that is written, in lines. */
+/** A text in lines, while it is written. */
 export interface Lines {
   at: Place
-  /** The words of the link that is open. */
+  /** The words of the open link. */
   spoken: string | undefined
 }
 
 /**
- * Begins a text. Line ends and spaces are noted, and written with the text behind them, so that none stand at an end and no two
- * empty lines in a row.
+ * Begins a text. Line ends and spaces are noted, and written with the following text, so that none are left at an end
+ * and no two empty lines follow each other.
  */
 export const makeLines = (): Lines => ({ at: beginning(), spoken: undefined })
 
@@ -88,10 +88,10 @@ export function restartLines(lines: Lines): void {
   lines.spoken = undefined
 }
 
-/** All that is written, without a line end behind it. */
+/** The whole text, without a line end after it. */
 export const written = ({ at }: Lines): string => at.done + at.line
 
-/** Adds words, as white space parts them. `isClean`: they are without entities and what only fills. */
+/** Adds words, separated by white space. `isClean`: they have no entities and no fillers. */
 export function addWords(lines: Lines, text: string, from: number, to: number, isClean = false) {
   for (let i = from; i < to; ) {
     const first = behindBlanks(text, i, to)
@@ -103,7 +103,7 @@ export function addWords(lines: Lines, text: string, from: number, to: number, i
       return addWords(lines, clean, 0, clean.length, true)
     }
     open(lines.at, end - first, text.charCodeAt(first))
-    // Words that one space parts and that fit go into the line together.
+    // Words separated by one space that fit go into the line together.
     const { at } = lines
     const room = first + width - at.line.length
     let breakAt = 0
@@ -129,7 +129,7 @@ function write(lines: Lines, piece: string): void {
   if (lines.spoken !== undefined) lines.spoken += piece
 }
 
-/** Makes what was noted true, for a text of some length whose first character is that. */
+/** Writes the noted line ends and spaces before a text of this length and first character. */
 function open(at: Place, length: number, first: number): void {
   at.pieces++
   const { prefix, marker } = at
@@ -147,7 +147,7 @@ function open(at: Place, length: number, first: number): void {
       newLine(at, 1, own)
       at.wraps++
     } else if (isFull && !isRoom && at.breakAt > 0) {
-      // The word began before, in an element that has ended: all of it goes on in the next line.
+      // The word began in an earlier element: the whole word moves to the next line.
       const begun = at.line.slice(at.goOnAt)
       at.line = at.line.slice(0, at.breakAt)
       newLine(at, 1, prefix + begun + parted + marker)
@@ -169,7 +169,7 @@ function open(at: Place, length: number, first: number): void {
   at.isRaised = at.isBehindDigit = false
 }
 
-/** What stands between the text so far and one in the same line. */
+/** The separator between the text so far and a text on the same line. */
 function partingOf(at: Place, first: number): string {
   if (at.isNextCell) return '  '
   if (at.isSpaced || (at.isGuarded && isWordy(first))) return ' '
@@ -183,10 +183,10 @@ function newLine(at: Place, breaks: number, prefix: string): void {
   at.breakAt = 0
 }
 
-/** Whether the next text goes on in the line in which a cell or an item has begun. */
+/** Whether the next text continues the line on which a cell or an item began. */
 const isBegun = (at: Place): boolean => at.isNextCell || at.marker !== ''
 
-/** Notes that the next text begins a line, behind an empty one with 2. */
+/** Notes that the next text begins a line; with 2 after an empty line. */
 export function breakLine({ at }: Lines, breaks: number): void {
   if (isBegun(at)) return
   if (at.breaks < breaks) at.breaks = breaks
@@ -198,7 +198,7 @@ export function endLine(lines: Lines): void {
   breakLine(lines, lines.at.breaks === 0 ? 1 : 2)
 }
 
-/** Adds a text whose line ends, and spaces where it says so, stay. */
+/** Adds a text that keeps its line ends and, with `keepsSpaces`, its spaces. */
 export function addKept(lines: Lines, text: string, keepsSpaces: boolean): void {
   const all = text.split(/\r\n?|\n/)
   for (const [i, line] of all.entries()) {
@@ -218,7 +218,10 @@ export function addKept(lines: Lines, text: string, keepsSpaces: boolean): void 
   }
 }
 
-/** Adds a text whose line ends and spaces stay in lines that fit; others are broken, behind what sets them in. */
+/**
+ * Adds a text that keeps its line ends and spaces in lines that fit; longer lines are broken, and keep their
+ * indentation.
+ */
 export function addIndented(lines: Lines, text: string): void {
   const all = text.split(/\r\n?|\n/)
   for (const [i, line] of all.entries()) {
@@ -226,7 +229,7 @@ export function addIndented(lines: Lines, text: string): void {
     const { at } = lines
     const begins = at.pieces === 0 || (at.breaks > 0 && !isBegun(at))
     const used = begins ? at.prefix.length : at.line.length
-    // Between blocks there are the line ends and spaces of who wrote the HTML.
+    // Between blocks there are only line ends and spaces of the HTML's writer.
     if (begins && line.trim() === '') endKept(lines)
     else if (used + line.length <= width) addKept(lines, line, true)
     else {
@@ -237,12 +240,12 @@ export function addIndented(lines: Lines, text: string): void {
   }
 }
 
-/** At most one empty line before the next text, whatever was kept. */
+/** Leaves at most one empty line before the next text, whatever was kept. */
 export function endKept({ at }: Lines): void {
   at.breaks = Math.min(at.breaks, 2)
 }
 
-/** Adds a text that is not broken, with spaces around it where it would touch a word. */
+/** Adds a text that is not broken, with spaces around it if it would touch a word. */
 export function addApart({ at }: Lines, text: string): void {
   at.isGuarded = true
   open(at, text.length, letter)
@@ -250,19 +253,19 @@ export function addApart({ at }: Lines, text: string): void {
   at.isGuarded = true
 }
 
-/** Adds words with spaces around them where they would touch others. */
+/** Adds words with spaces around them if they would touch others. */
 export function addWordsApart(lines: Lines, text: string): void {
   lines.at.isGuarded = true
   addWords(lines, text, 0, text.length, true)
   lines.at.isGuarded = true
 }
 
-/** Begins what is set above the line. */
+/** Begins raised text. */
 export function raise({ at }: Lines): void {
   at.isRaised = true
 }
 
-/** Goes back to a place, and on with a text that is not broken. */
+/** Returns to a place, and continues with a text that is not broken. */
 export function replaceFrom(lines: Lines, place: Place, text: string): void {
   const { breaks } = lines.at
   lines.at = copyOf(place)
@@ -271,10 +274,10 @@ export function replaceFrom(lines: Lines, place: Place, text: string): void {
   lines.at.isBehindLink = true
 }
 
-/** Begins a link: from now on its words are noted. Where it is, to go back to. */
+/** Begins a link: from now on its words are noted. Returns its place, to go back to. */
 export function listen(lines: Lines): Place {
   const { at } = lines
-  // Two that touch would be one to whoever copies them.
+  // Whoever copies two touching links would get one.
   if (at.isBehindLink && !at.isSpaced && !at.isNextCell) breakLine(lines, 1)
   lines.spoken = ''
   return copyOf(at)
@@ -287,7 +290,7 @@ export function heard(lines: Lines): string {
   return words.replace(/\s+/g, '')
 }
 
-/** Adds the target of a link to its last word, whatever was noted behind that. */
+/** Adds a link's target to its last word, before anything noted after that word. */
 export function addTarget({ at }: Lines, text: string): void {
   const { breaks } = at
   at.breaks = 0
@@ -298,7 +301,7 @@ export function addTarget({ at }: Lines, text: string): void {
   at.isGuarded = at.isBehindLink = true
 }
 
-/** Begins an item, with its marker, or a quotation, with what its lines begin with; what it returns ends it. */
+/** Begins an item with its marker, or a quotation with its lines' prefix; the returned function ends it. */
 export function indent(lines: Lines, marker: string, isMarker: boolean): () => void {
   const { at } = lines
   const { prefix } = at
@@ -307,7 +310,7 @@ export function indent(lines: Lines, marker: string, isMarker: boolean): () => v
     if (isMarker) at.marker += marker
   }
   return () => {
-    // Of an item without a text not even the marker is left.
+    // An item without text loses its marker too.
     const { marker: left, prefix: inner } = lines.at
     lines.at.marker = left.slice(0, Math.max(0, left.length - inner.length + prefix.length))
     lines.at.prefix = prefix
@@ -318,11 +321,11 @@ const letter = 0x61
 
 const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39
 
-/** Letters and digits of any script, and what opens a target. */
+/** Letters and digits of any script, and the sign that opens a target. */
 const isWordy = (char: number): boolean =>
   char >= 0x80 || isDigit(char) || (char >= 0x41 && char <= 0x5b) || (char >= 0x61 && char <= 0x7a)
 
-/** An empty line between two, with the quotation that both belong to. */
+/** An empty line between two texts, with the prefix of the quotation that both belong to. */
 function between(before: string, prefix: string): string {
   let same = 0
   while (same < prefix.length && prefix[same] === before[same]) same++
@@ -336,7 +339,7 @@ function behindBlanks(text: string, from: number, to: number): number {
   return i
 }
 
-/** Where the word ends; -1 where it has an entity, or perhaps a character that only fills. */
+/** Where the word ends; -1 if it has an entity, or may have a filler character. */
 function endOfWord(text: string, from: number, to: number, isClean: boolean): number {
   let i = from
   for (; i < to; i++) {

@@ -11,14 +11,14 @@ import {
 import { isSameTarget, targetOf } from './target.js'
 import { withoutFilling } from './white-space.js'
 
-/** Links and pictures: what is not words, told in words. */
+/** Links and pictures, told in words. */
 export function makeLinks(lines: Lines) {
   let link: { target: string; place: Place; hasPicture: boolean } | undefined
   let told = new Set<string>()
-  // The link before, and how much of the text there was behind it.
+  // The previous link, and how much text had been written after it.
   const nothing = { target: '', words: '', pieces: 0 }
   let before = nothing
-  // Where the one before begins, if that is a picture which said nothing but its target.
+  // Where the previous link begins, if it is a picture that told only its target.
   let wordless: Place | undefined
 
   const end = () => {
@@ -28,12 +28,12 @@ export function makeLinks(lines: Lines) {
     wordless = undefined
     const words = heard(lines)
     if (words === before.words && target === before.target && place.pieces === before.pieces) {
-      // A picture and its caption, each of them a link.
+      // A picture and its caption are both links to the same target.
       lines.at = place
       return
     }
     if (words === '') {
-      // A picture that says nothing: the link would be lost, unless it is there already.
+      // A picture without words: its link would be lost, unless the text already has it.
       if (hasPicture && !told.has(target)) {
         addApart(lines, `[${target}]`)
         wordless = place
@@ -44,7 +44,7 @@ export function makeLinks(lines: Lines) {
     before = { target, words, pieces: lines.at.pieces }
   }
 
-  /** Takes a picture that says nothing back where the words behind it lead to the same place. */
+  /** Removes a picture without words if the following words lead to the same place. */
   const goBack = (target: string): boolean => {
     const { at } = lines
     const isSame = target === before.target && at.pieces === before.pieces
@@ -72,9 +72,9 @@ export function makeLinks(lines: Lines) {
       told = new Set()
       before = nothing
     },
-    /** Begins a link; what it returns ends it. Undefined: it leads nowhere. */
+    /** Begins a link; the returned function ends it. Undefined if it leads nowhere. */
     begin,
-    /** A picture by its alternative text; `isSeen`: it is no pixel that counts or keeps a place. */
+    /** Tells a picture by its alternative text; `isSeen`: it is no tracking pixel or spacer. */
     picture(alt: string | undefined, isSeen: boolean) {
       if (!isSeen) return
       if (link !== undefined) link.hasPicture = true
@@ -91,14 +91,17 @@ export function makeLinks(lines: Lines) {
   }
 }
 
-/** No letter, digit or symbol; a name of what it is, or of its file. */
+/**
+ * Alternative texts without meaning: no letter, digit or symbol; only the kind of thing, or a file
+ * name.
+ */
 const saysNothing =
   /^(?:[^\p{L}\p{N}\p{S}]*|(?:spacer|pixel|blank|divider|separator|line|shim|image|img|picture|photo)\.?|[^\s/]+\.(?:gif|png|jpe?g|svg|webp|bmp))$/iu
 
 const tiny = /^\s*[0-3](?:\.\d*)?\s*(?:px)?\s*$/i
 const tinyStyle = /(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[0-3](?:\.\d*)?(?:px)?\s*(?:!|;|$)/i
 
-/** Whether a picture of this size is one to be seen. */
+/** Whether a picture of this size is visible. */
 export function isSeen(
   width: string | undefined,
   height: string | undefined,

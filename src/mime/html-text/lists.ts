@@ -1,9 +1,9 @@
 import { indent, type Lines } from './lines.js'
 
-// Before a further item of a list without numbers.
+// Before an item of a list without numbers.
 const bullet = '- '
 
-/** Lists, their items and what else is set in from the margin. */
+/** Lists, their items and other indented elements. */
 export function makeLists(lines: Lines) {
   const unnumbered = (): string => bullet
   let markerOf: (own?: number) => string = unnumbered
@@ -24,10 +24,10 @@ export function makeLists(lines: Lines) {
       markerOf = unnumbered
       depth = 0
     },
-    /** Whether it would be a list in another. */
+    /** Whether a new list would be inside another. */
     isInner: (): boolean => depth > 0,
     bullets: (isMarked: boolean) => begin(() => (isMarked ? bullet : '')),
-    /** Items with numbers, or with letters where `type` says so. */
+    /** Items with numbers, or with letters if `type` says so. */
     numbers(start: string | undefined, type: string | undefined, isMarked: boolean) {
       let next = numberIn(start) ?? 1
       return begin((own) => {
@@ -36,10 +36,10 @@ export function makeLists(lines: Lines) {
         return isMarked ? `${inLetters(number, type) ?? number}. ` : ''
       })
     },
-    /** An item; with a number of its own, the next ones go on from there. */
+    /** An item; the next ones continue from its own number, if it has one. */
     item: (value: string | undefined) => indent(lines, markerOf(numberIn(value)), true),
     quotation: () => indent(lines, '> ', false),
-    /** What is said of a term. */
+    /** The description of a term. */
     saying: () => indent(lines, '  ', false),
   }
 }

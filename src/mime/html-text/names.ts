@@ -1,4 +1,6 @@
-/** Finds what is known by a name that stands in a text, whatever its case; undefined for others. */
+/**
+ * Finds a known thing by a name within a text, whatever its case; undefined for an unknown name.
+ */
 export type NamesIn<Known> = (text: string, start: number, end: number) => Known | undefined
 
 interface Named<Known> {
@@ -7,8 +9,8 @@ interface Named<Known> {
 }
 
 /**
- * Names that are looked up where they stand: to cut each of them out for a Map takes a third of the whole conversion.
- * `known` has them in lower case. Few of them have the same length and first letter.
+ * Looks names up in place: slicing each one out for a Map takes a third of the whole conversion. `known` has them in
+ * lower case. Few of them share length and first letter.
  */
 export function makeNames<Known>(known: Readonly<Record<string, Known>>): NamesIn<Known> {
   const alike: Named<Known>[][] = Array.from({ length: 1024 }, () => [])
@@ -29,7 +31,7 @@ export function makeNames<Known>(known: Readonly<Record<string, Known>>): NamesI
 
 const placeOf = (letter: number, length: number): number => ((letter & 31) << 5) | length
 
-/** Whether the text goes on with this name, of lower-case letters, digits and `-`, there. */
+/** Whether the text continues at `start` with this name, of lower-case letters, digits and `-`. */
 export function isAt(name: string, text: string, start: number): boolean {
   const { length } = name
   if (start + length > text.length) return false

@@ -3,27 +3,27 @@ import { type Element, elementIds, idOf } from './elements.js'
 /** An element whose end means something. */
 export interface OpenElement {
   element: Element
-  /** It, and all that is in it, is not shown. */
+  /** The element and its content are not shown. */
   hides: boolean
-  /** How it parts itself from what follows. */
+  /** How it is separated from the following text. */
   breaks: number
   end: (() => void) | undefined
-  /** What holds again behind it. */
+  /** The white-space rule that holds again after it. */
   whiteSpace: number
   isTextless: boolean
 }
 
 interface Placed {
   one: OpenElement
-  /** The places of the one of its kind and of the special one that were open before it. */
+  /** The places of the previous open element of its kind and of the previous special one. */
   outer: number
   outerSpecial: number
   isOver: boolean
 }
 
 /**
- * The elements that are open, so that an end tag ends what it would end in a browser. However many are open, a step takes as long
- * as what it ends.
+ * The open elements, so that an end tag ends what it would end in a browser. A step's time depends only on what it
+ * ends, not on how many are open.
  */
 export function makeOpenElements(end: (one: OpenElement) => void) {
   const open: Placed[] = []
@@ -31,7 +31,7 @@ export function makeOpenElements(end: (one: OpenElement) => void) {
   let lastSpecial = -1
 
   const lastOf = (id: number) => last[id] as number
-  /** An end tag does not reach beyond a cell (HTML §13.2.4.2, 'in scope'). */
+  /** An end tag has no effect outside of its cell (HTML §13.2.4.2, 'in scope'). */
   const scope = () => Math.max(lastOf(table), lastOf(cell), lastOf(caption))
 
   const endOne = (placed: Placed) => {
@@ -40,7 +40,7 @@ export function makeOpenElements(end: (one: OpenElement) => void) {
     last[placed.one.element.id] = placed.outer
     end(placed.one)
   }
-  /** Ends the one at this place, and all that is open in it. */
+  /** Ends the element at this place, and all open elements in it. */
   const endFrom = (place: number) => {
     for (
       let placed = open[open.length - 1];
@@ -70,10 +70,10 @@ export function makeOpenElements(end: (one: OpenElement) => void) {
       if (isSpecial) lastSpecial = place
     },
     endFrom,
-    /** Whether an end tag could be meant for another one of this kind. */
+    /** Whether an end tag could be meant for another element of this kind. */
     isOpen: ({ id }: Element): boolean => lastOf(id) >= 0,
 
-    /** Ends what an end tag ends; false: nothing is open that it could end. */
+    /** Ends what an end tag ends; false if no open element fits. */
     endTag({ id, isFormatting, isSpecial }: Element): boolean {
       const place = lastOf(id)
       const limit = id === table ? -1 : isOfTable.has(id) ? lastOf(table) : scope()
@@ -84,7 +84,7 @@ export function makeOpenElements(end: (one: OpenElement) => void) {
       return true
     },
 
-    /** Ends what is over when this element begins (HTML §13.1.2.4, §13.2.6.4). */
+    /** Ends the elements that this element's beginning ends (HTML §13.1.2.4, §13.2.6.4). */
     endImplied({ id, endsParagraph }: Element) {
       if (endsParagraph) endLast(paragraph, scope())
       if (id === item) endLast(item, Math.max(scope(), ...lists.map(lastOf)))

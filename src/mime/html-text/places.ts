@@ -3,14 +3,14 @@ import { makeScan, nothingTold } from './scan.js'
 import { attribute, hasAttribute, sourceOf, type Tag } from './tag.js'
 import { decodeValue } from './white-space.js'
 
-/** Where something may be put into a mail's HTML. */
+/** Where something may be inserted into a mail's HTML. */
 export interface HtmlPlaces {
   /**
-   * The end of what is shown: before the end tag of the body, and before a tag, comment or raw text that is never closed and
-   * would swallow what comes after it.
+   * The end of the visible content: before the end tag of the body, and before an unclosed tag, comment or raw text
+   * that would swallow what follows.
    */
   end: number
-  /** Where `mark` stands as text that is shown, the first time; undefined: nowhere. */
+  /** Where `mark` first occurs as visible text; undefined: nowhere. */
   mark: number | undefined
   /** Some link leads to an address that begins with `link`. */
   hasLink: boolean
@@ -21,7 +21,7 @@ const body = idOf('body')
 /** Looks for these places in one pass, as browsers read HTML (HTML §13.2.5). */
 export const placesIn = makePlaces()
 
-/** One for all mails of a thread, so that it is compiled once. */
+/** One for all mails of a thread, so that its functions are compiled once. */
 function makePlaces() {
   let html = ''
   let link: string | undefined
@@ -60,7 +60,7 @@ function makePlaces() {
     mark = asked.mark
     nextMark = mark === undefined ? -1 : html.indexOf(mark)
     bodyEnd = undefined
-    // A `</` at the very end would begin a comment with whatever comes after it.
+    // A `</` at the very end would begin a comment with whatever follows.
     unclosed = html.endsWith('</') ? html.length - 2 : html.length
     shownMark = undefined
     hasLink = false
@@ -70,7 +70,7 @@ function makePlaces() {
   }
 }
 
-/** Where the values of all `href` stand in the source, without their quotes. */
+/** The places of all `href` values in the source, without their quotes. */
 export function hrefsIn(html: string): { start: number; end: number }[] {
   const hrefs: { start: number; end: number }[] = []
   const startTag = (tag: Tag, from: number) => {
@@ -82,20 +82,20 @@ export function hrefsIn(html: string): { start: number; end: number }[] {
 
 /** A link of `<a>` or `<area>`. */
 export interface Hyperlink {
-  /** Where the value of its `href` stands in the source, without quotes. */
+  /** The place of its `href` value in the source, without quotes. */
   start: number
   end: number
-  /** The value with its entities decoded; in a template with whatever braces it has. */
+  /** The value with its entities decoded; a template's braces stay in it. */
   target: string
 }
 
-/** The links of a mail, but for those that are marked `data-posthorn-notrack`. */
+/** The links of a mail, except those marked `data-posthorn-notrack`. */
 export function hyperlinksIn(html: string): Hyperlink[] {
   const links: Hyperlink[] = []
   if (!mayHaveLinks.test(html)) return links
   let isPlain = false
   const startTag = (tag: Tag, from: number) => {
-    // HTML §13.2.6.4.7: all behind it is text.
+    // HTML §13.2.6.4.7: everything after it is text.
     if (tag.element.id === 0 && plaintext.test(tag.source)) isPlain = true
     const source = isPlain || !isLink(tag) ? undefined : sourceOf(tag, href)
     if (source === undefined || hasAttribute(tag, attribute['data-posthorn-notrack'])) return
@@ -120,8 +120,8 @@ const hrefOf = ({ starts, ends }: Tag, from: number) => ({
 const [head, htmlElement] = [idOf('head'), idOf('html')]
 
 /**
- * Where the content of a document begins: behind the start tag of its body, else behind its head, its `<html>` or its
- * doctype. What stands in comments and in raw text is none of these.
+ * Where the content of a document begins: after the start tag of its body, else after its head, its `<html>` or its
+ * doctype. Tags inside comments and raw text do not count.
  */
 export function contentStart(html: string): number {
   const [doctype = ''] = /^\s{0,1000}<!doctype[^>]{0,1000}>/i.exec(html) ?? []

@@ -1,15 +1,15 @@
 import { readStyle, says } from './style.js'
 
-/** What the style sheets of a mail say of classes and ids, as `says` has it, by `.class` and `#id`. */
+/** The style sheets' rules for classes and ids, in bits of `says`, by `.class` and `#id`. */
 export type Rules = Map<string, number>
 
 const heeded = says.none | says.display | says.invisible | says.msoHide
-// A sheet with more is read no further.
+// Further rules of a mail are not read.
 const mostRules = 2_000
 
 /**
- * Adds what a style sheet hides by a class or an id. Rules for a narrow window, for dark or for print are left out: the text is
- * that of a wide window.
+ * Adds what a style sheet hides by a class or an id. Rules for a narrow window, for dark mode or for print are left
+ * out, as the text is that of a wide window.
  */
 export function readRules(html: string, from: number, to: number, rules: Rules): void {
   const source = html.slice(from, to)
@@ -23,7 +23,7 @@ export function readRules(html: string, from: number, to: number, rules: Rules):
     if (open === -1) return
     const prelude = behindStatements(css, at)
     if (css.charCodeAt(prelude) === atSign) {
-      // Of a block that is entered the closing brace stands before the next selector.
+      // After entering a block, its closing brace comes before the next selector.
       at = isWide(css.slice(prelude, open)) ? open + 1 : endOfBlock(css, open)
       continue
     }
@@ -41,11 +41,11 @@ export function readRules(html: string, from: number, to: number, rules: Rules):
   }
 }
 
-// Of the properties that hide one is in each rule that does.
+// Each rule that hides has one of these properties.
 const tells = 'display|visibility|opacity|overflow|mso-hide'
 const atSign = 0x40
 
-/** Where the selectors, or the at-rule with a block, begin. */
+/** Where the selectors, or an at-rule with a block, begin. */
 function behindStatements(css: string, from: number): number {
   const statements = /(?:[\s}]|@(?:import|charset|namespace)[^;{]*;)*/iy
   statements.lastIndex = from
@@ -58,7 +58,7 @@ const isWide = (prelude: string): boolean =>
   /min-width/i.test(prelude) &&
   !/max-|dark|print|\bor\b|,/i.test(prelude)
 
-/** Where a block that may have blocks in it is over. */
+/** Where a block ends, which may contain blocks. */
 function endOfBlock(css: string, open: number): number {
   let depth = 1
   let opened = css.indexOf('{', open + 1)
@@ -69,7 +69,7 @@ function endOfBlock(css: string, open: number): number {
   return css.length
 }
 
-/** Of selectors those that are one class or one id, with an element before it or without, are heeded. */
+/** Only selectors of one class or one id count, with or without an element before it. */
 function note(rules: Rules, selectors: string, said: number): void {
   const shuts = (said & says.clips) !== 0 && (said & says.noRoom) !== 0
   if ((said & heeded) === 0 && !shuts) return
@@ -79,7 +79,7 @@ function note(rules: Rules, selectors: string, said: number): void {
   }
 }
 
-/** A later rule counts, unless the one before is important and it is not. */
+/** A later rule wins, unless only the earlier one is important. */
 function withRule(before: number, said: number): number {
   const display = says.none | says.display | says.important
   if ((said & display) === 0) return before | said
@@ -88,7 +88,7 @@ function withRule(before: number, said: number): number {
   return (before & ~display) | said
 }
 
-/** What the rules say of an element with these classes and this id. */
+/** The rules for an element with these classes and this id. */
 export function ruled(rules: Rules, classes: string, id: string): number {
   let said = id === '' ? 0 : (rules.get(`#${id}`) ?? 0)
   if (!/\s/.test(classes)) return said | (rules.get(`.${classes}`) ?? 0)

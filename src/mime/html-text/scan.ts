@@ -2,7 +2,7 @@ import { type Element, elementAt, unknownElement } from './elements.js'
 import { isAt } from './names.js'
 import { behindAttributes, endOfTagName, type Tag, tagAt } from './tag.js'
 
-/** What is told of a source, in its order. Places are those of the source. */
+/** The callbacks of a scan, in the order of the source. Places are positions in the source. */
 export interface Told {
   text(from: number, to: number): void
   /** `from`: its name. */
@@ -11,14 +11,14 @@ export interface Told {
   endTag(element: Element, from: number): void
   /** The content of an element of raw text. */
   raw(element: Element, from: number, to: number): void
-  /** A comment, or what browsers take for one, from its `<` on. */
+  /** A comment, or what browsers treat as one, from its `<` on. */
   comment(from: number): void
-  /** A tag, comment or raw text that goes on to the end of the source, from its `<` on; browsers show nothing of it. */
+  /** A tag, comment or raw text without an end, from its `<` on; browsers show nothing of it. */
   unclosed?(from: number): void
 }
 
 const nothing = () => {}
-/** For who asks for little. */
+/** Callbacks that do nothing, for callers that need few. */
 export const nothingTold: Told = {
   text: nothing,
   startTag: nothing,
@@ -34,8 +34,9 @@ const bang = 0x21
 const question = 0x3f
 
 /**
- * Makes a reader of HTML, which cuts it into tags as HTML §13.2.5 does. `mostChars` of it are read, beside values of
- * attributes, comments and raw text, over which native searches go; what the reader returns is whether that was all.
+ * Makes a reader of HTML, which cuts it into tags as HTML §13.2.5 does. It reads `mostChars` characters, not
+ * counting attribute values, comments and raw text, which native searches skip; the reader returns whether that was
+ * the whole source.
  */
 export function makeScan(mostChars: number, told: Told): (source: string) => boolean {
   let html = ''
@@ -71,7 +72,7 @@ export function makeScan(mostChars: number, told: Told): (source: string) => boo
     return next
   }
 
-  /** Reads what begins with a `<`; where it goes on. */
+  /** Reads markup that begins with a `<`; returns where the source continues. */
   const markup = (at: number): number => {
     const first = at + 1 < length ? html.charCodeAt(at + 1) : less
     if (isLetter(first)) return startTag(at + 1)
@@ -113,7 +114,7 @@ const isLetter = (char: number): boolean => {
   return lower >= 0x61 && lower <= 0x7a
 }
 
-/** HTML §13.2.5.15: where the end tag begins that is of the same name. */
+/** HTML §13.2.5.15: where the end tag of the same name begins. */
 function endOfRaw(html: string, name: string, from: number): number {
   for (let at = html.indexOf('</', from); at !== -1; at = html.indexOf('</', at + 2)) {
     const behind = html.charCodeAt(at + 2 + name.length)
@@ -124,8 +125,8 @@ function endOfRaw(html: string, name: string, from: number): number {
 }
 
 /**
- * HTML §13.2.5.41 to 13.2.5.52: where it goes on behind a comment, a doctype or what is taken for a comment; -1 where that
- * has no end.
+ * HTML §13.2.5.41 to 13.2.5.52: where the source continues after a comment, a doctype or what counts as a comment; -1
+ * if that has no end.
  */
 function endOfComment(html: string, at: number): number {
   if (!html.startsWith('<!--', at)) {
@@ -142,7 +143,7 @@ function endOfComment(html: string, at: number): number {
   return -1
 }
 
-/** Where a text may be cut: at white space, if there is any. */
+/** Where a text may be cut: at white space, if it has any. */
 function lastSpace(html: string, from: number, to: number): number {
   let at = to
   while (at > from && html.charCodeAt(at) > 0x20) at--

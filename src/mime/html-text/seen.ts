@@ -9,15 +9,18 @@ export const keepsLines = 1
 export const keepsSpaces = 2
 export const keepsIndents = 3
 
-/** What of a mail is seen, and how its text is set, by styles, style sheets and attributes. */
+/**
+ * Which parts of a mail are visible, and how white space in them is shown, by styles, style sheets
+ * and attributes.
+ */
 export function makeSeen() {
   let html = ''
   const rules: Rules = new Map()
-  // In a part that Outlook alone is not shown.
+  // Inside a part that is hidden only from Outlook.
   let isForOthers = false
 
   return {
-    /** Goes on with another mail. */
+    /** Begins another mail. */
     restart(source: string) {
       html = source
       rules.clear()
@@ -27,7 +30,7 @@ export function makeSeen() {
     },
 
     whiteSpace: flows,
-    /** The text has no height. Pictures in it have. */
+    /** The text has no height, but pictures in it have. */
     isTextless: false,
 
     readSheet: (from: number, to: number) => readRules(html, from, to, rules),
@@ -39,7 +42,7 @@ export function makeSeen() {
         isForOthers = true
     },
 
-    /** What a tag's style says, and the rules for its classes. */
+    /** The bits of a tag's style, and of the rules for its classes. */
     styleOf(tag: Tag): number {
       const { said } = tag
       const { class: classes, id } = attribute
@@ -57,19 +60,19 @@ export function makeSeen() {
       if ((said & hiding) === 0) return false
       if ((said & (says.none | says.invisible)) !== 0) return true
       if ((said & says.clips) !== 0 && (said & says.noRoom) !== 0) return true
-      // Outlook has its own copy of such a link or picture; all others see this one.
+      // Outlook has its own copy of such a link or picture; all other programs show this one.
       const isTheirs = isForOthers || element.id === link || element.id === picture
       return (said & says.msoHide) !== 0 && !isTheirs
     },
 
-    /** Sets how the text in an element is set. */
+    /** Applies an element's rules for white space. */
     enter({ id }: Element, said: number) {
       if ((said & says.noFont) !== 0 || (said & noLine) === noLine) this.isTextless = true
       else if ((said & says.font) !== 0) this.isTextless = false
       const isCode = id === pre || id === listing
       if ((said & says.spaces) !== 0) this.whiteSpace = keepsSpaces
       else if ((said & says.indents) !== 0) {
-        // A program's lines are kept as they are, also where a browser would break them.
+        // A program's lines are kept unchanged, even if a browser would break them.
         if (isCode) this.whiteSpace = keepsSpaces
         else if (this.whiteSpace !== keepsSpaces) this.whiteSpace = keepsIndents
       } else if ((said & says.lines) !== 0) this.whiteSpace = keepsLines

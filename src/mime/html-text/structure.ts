@@ -9,7 +9,7 @@ import { decodeValue } from './white-space.js'
 
 const rule = '-'.repeat(40)
 
-/** What elements that are seen make of the lines. */
+/** How visible elements shape the lines. */
 export function makeStructure(lines: Lines) {
   const cells = makeCells(lines)
   const lists = makeLists(lines)
@@ -27,13 +27,13 @@ export function makeStructure(lines: Lines) {
       piecesAtRule = 0
     },
 
-    /** How an element parts itself from what is around it. */
+    /** How an element is separated from its surroundings. */
     breaksOf({ name, breaks }: Element, said: number): number {
       if (breaks === 2 && isList.has(name) && lists.isInner()) return 1
       return breaks > 0 ? breaks : (said & says.block) === 0 || isInTable.has(name) ? 0 : 1
     },
 
-    /** Begins an element; what it returns ends it, if that means anything. */
+    /** Begins an element; returns a function that ends it, if its end has an effect. */
     begin(tag: Tag, said: number): (() => void) | undefined {
       const { name } = tag.element
       const isMarked = (said & says.noMarker) === 0
@@ -58,7 +58,8 @@ export function makeStructure(lines: Lines) {
         case 'blockquote':
           return lists.quotation()
         case 'sup':
-          // The cents of a price, a note behind a number: one number with it would be another one.
+          // The cents of a price, or a note after a number: joined to the number they would change
+          // it.
           raise(lines)
           return undefined
         case 'pre':
@@ -76,7 +77,7 @@ export function makeStructure(lines: Lines) {
       else if (name === 'area') {
         links.area(sourceOf(tag, attribute.href), value(tag, 'alt'))
       } else if (name === 'hr') {
-        // Of several with nothing between them one says as much.
+        // One rule says as much as several with nothing between them.
         if (lines.at.pieces === piecesAtRule) return
         breakLine(lines, 1)
         addApart(lines, rule)
@@ -94,5 +95,5 @@ export function makeStructure(lines: Lines) {
 }
 
 const isList: ReadonlySet<string> = new Set(['ul', 'ol', 'menu', 'dir'])
-// These have a display of their own that begins no line.
+// The display of these elements begins no line.
 const isInTable: ReadonlySet<string> = new Set(['td', 'tr', 'tbody', 'thead', 'tfoot', 'colgroup'])

@@ -1,6 +1,6 @@
 import { isAt } from './names.js'
 
-/** What a style says that a text heeds, as bits. */
+/** The declarations of a style that matter to the text, as bits. */
 export const says = {
   /** `display: none`. */
   none: 1,
@@ -8,7 +8,7 @@ export const says = {
   display: 1 << 1,
   /** A display that begins a line. */
   block: 1 << 2,
-  /** Nothing of it is seen, whatever it has in it. */
+  /** Invisible, with everything in it. */
   invisible: 1 << 3,
   /** Hidden in Outlook. */
   msoHide: 1 << 4,
@@ -23,20 +23,23 @@ export const says = {
   lines: 1 << 11,
   /** Line ends and spaces are kept. */
   spaces: 1 << 12,
-  /** White space is as ever. */
+  /** White space is collapsed as usual. */
   flows: 1 << 13,
   /** Items of the list have no marker. */
   noMarker: 1 << 14,
-  /** `!important` stands behind a display. */
+  /** A display is `!important`. */
   important: 1 << 15,
-  /** Line ends and spaces are kept, and long lines broken. */
+  /** Line ends and spaces are kept, and long lines are broken. */
   indents: 1 << 16,
 } as const
 
 const colon = 0x3a
 const exclamation = 0x21
 
-/** Where the next semicolon of a source is: each is searched for once, however many styles have none. */
+/**
+ * The place of the next semicolon in a source, so that each is searched for once, however many styles
+ * have none.
+ */
 export interface Semicolons {
   source: string
   next: number
@@ -61,13 +64,13 @@ export function readStyle(semicolons: Semicolons, from: number, to: number): num
   return said
 }
 
-/** The first letters of the properties that are heeded: d, f, h, l, m, o, v and w. */
+/** The first letters of the properties that matter: d, f, h, l, m, o, v and w. */
 const letters = [...'dfhlmovw'].reduce(
   (bits, letter) => bits | (1 << (letter.charCodeAt(0) & 31)),
   0,
 )
 
-/** What is said so far, changed by one declaration. */
+/** The bits so far, changed by one declaration. */
 function withDeclaration(said: number, source: string, start: number, end: number): number {
   const on = (name: string) => valueAt(name, source, start, end)
   switch (source.charCodeAt(start) | 32) {
@@ -107,7 +110,7 @@ function withDeclaration(said: number, source: string, start: number, end: numbe
   }
 }
 
-/** Where the value of the declaration begins, if it is of that property; else 0. */
+/** Where the declaration's value begins, if it sets that property; else 0. */
 function valueAt(name: string, source: string, start: number, end: number): number {
   if (!isAt(name, source, start)) return 0
   let at = start + name.length
@@ -131,7 +134,7 @@ function withDisplay(said: number, source: string, value: number, end: number): 
 
 const blocks = ['block', 'table', 'flex', 'grid', 'list-item', 'flow-root']
 
-/** Notes whether a length is nothing; where there is a bit for `some`, the later of two declarations counts. */
+/** Notes whether a length is zero; with a bit for `some`, the later of two declarations counts. */
 function withSize(said: number, source: string, value: number, nothing: number, some: number) {
   if (value === 0) return said
   if (isNothing(source, value)) return (said | nothing) & ~some

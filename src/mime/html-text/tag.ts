@@ -3,19 +3,19 @@ import { type Element, elementAt, unknownElement } from './elements.js'
 import { makeNames } from './names.js'
 import { readStyle } from './style.js'
 
-/** A start tag. Those that are written alike share one. */
+/** A start tag. Identically written tags share one object. */
 export interface Tag {
   element: Element
-  /** As it is written, from its name on, with its `>`. */
+  /** The tag as written, from its name to its `>`. */
   source: string
-  /** The bits of the attributes that it has. */
+  /** The bits of its attributes. */
   has: number
-  /** Where their values stand in the source, by the number of the attribute. */
+  /** The places of their values in the source, by the number of the attribute. */
   starts: readonly number[]
   ends: readonly number[]
-  /** How many characters its values have. */
+  /** The number of characters in its values. */
   valueChars: number
-  /** What its style says. */
+  /** The bits of its style. */
   said: number
 }
 
@@ -35,7 +35,7 @@ const names = [
   'type',
 ] as const
 
-/** The attributes that are looked at, by number. */
+/** The attributes that are read, by number. */
 export const attribute = Object.fromEntries(names.map((name, i) => [name, i])) as Record<
   (typeof names)[number],
   number
@@ -48,7 +48,7 @@ const equals = 0x3d
 const doubleQuote = 0x22
 const singleQuote = 0x27
 
-/** Where values stand, as they are read; one object for all tags. */
+/** The places of values while a tag is read; one object for all tags. */
 const read = {
   has: 0,
   starts: names.map(() => 0),
@@ -56,12 +56,12 @@ const read = {
   valueChars: 0,
 }
 
-// Mails are made of templates, so that a tag has most often been there before, down to its styles.
+// Mails are made from templates, so most tags have occurred before, styles included.
 const alike = new Map<string, Tag>()
 const mostAlike = 1_000
 const mostChars = 400
 
-/** Reads the start tag whose name begins there; undefined where the source ends in it. */
+/** Reads the start tag whose name begins at `start`; undefined if the source ends inside it. */
 export function tagAt(html: string, start: number): Tag | undefined {
   const close = html.indexOf('>', start) + 1
   if (close === 0) return undefined
@@ -79,7 +79,7 @@ function readTag(html: string, start: number): Tag | undefined {
   const end = behindAttributes(html, nameEnd)
   if (end === -1) return undefined
   const { has, starts, ends, valueChars } = read
-  // A slice would keep all of the mail in memory.
+  // A slice would keep the whole mail in memory.
   const source = Buffer.from(html.slice(start, end), 'utf16le').toString('utf16le')
   const tag: Tag = {
     element: elementAt(html, start, nameEnd) ?? unknownElement,
@@ -111,8 +111,8 @@ export function endOfTagName(html: string, from: number): number {
 }
 
 /**
- * Reads the attributes of a tag from behind its name on, as HTML §13.2.5.32 to 13.2.5.40 do; where the source goes on
- * behind the tag, or -1 where it ends in it.
+ * Reads a tag's attributes after its name, as HTML §13.2.5.32 to 13.2.5.40 do; returns where the source continues
+ * after the tag, or -1 if it ends inside the tag.
  */
 export function behindAttributes(html: string, from: number): number {
   const { length } = html
@@ -183,7 +183,7 @@ function endOfBareValue(html: string, from: number): number {
   return at
 }
 
-/** The value of an attribute as it stands in the source; undefined where the tag has none. */
+/** The value of an attribute as written in the source; undefined if the tag has none. */
 export function sourceOf(tag: Tag, number: number): string | undefined {
   if (!hasAttribute(tag, number)) return undefined
   return tag.source.slice(tag.starts[number], tag.ends[number])

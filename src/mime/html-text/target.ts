@@ -3,11 +3,11 @@ import { decodeValue } from './white-space.js'
 const nowhere = /^(?:#|$|(?:javascript|vbscript|data|about|cid):)/i
 const address = /^(?:mailto|tel|sms|callto):/i
 
-/** Where an `href` leads, whole and without white space; undefined: nowhere that a text could say. */
+/** The target of an `href`, complete and without white space; undefined if a text cannot name it. */
 export function targetOf(source: string): string | undefined {
   const value = decodeValue(source).trim()
   if (nowhere.test(value)) return undefined
-  // As browsers read it: a line end in it is none of it, a space is one of it.
+  // As browsers read it: line ends in it are dropped, and spaces belong to it.
   const whole = /\s/.test(value) ? value.replace(/[\t\n\r]+/g, '').replace(/\s/g, '%20') : value
   const scheme = address.exec(whole)?.[0]
   if (scheme === undefined) return whole
@@ -15,7 +15,7 @@ export function targetOf(source: string): string | undefined {
   return addressIn(to) || undefined
 }
 
-/** RFC 6068 §2, RFC 3966 §3: what is in the way of its use is escaped in an address. */
+/** RFC 6068 §2, RFC 3966 §3: characters that would disturb are escaped in an address. */
 function addressIn(source: string): string {
   const bare = source.replace(/\s+/g, '')
   if (!bare.includes('%')) return bare
@@ -27,13 +27,13 @@ function addressIn(source: string): string {
   }
 }
 
-/** Whether the words of a link, without spaces, are its target, as people write it. */
+/** Whether a link's words, without spaces, are its target in the form that people write. */
 export function isSameTarget(words: string, target: string): boolean {
   if (words === target) return true
-  // What people leave out is no longer than `https://` and a slash.
+  // People leave out at most `https://` and a slash.
   if (Math.abs(words.length - target.length) > 9) return false
   const [said, meant] = [bare(words), bare(target)]
-  // Upper and lower case mean the same in a host, not behind it.
+  // Upper and lower case mean the same in a host, but not after it.
   return said === meant || (!said.includes('/') && said.toLowerCase() === meant.toLowerCase())
 }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 let loaded: typeof import('entities') | undefined
 
-/** The decoder of entities, loaded when first needed. */
+/** The decoder of entities, loaded on first use. */
 const entities = (): typeof import('entities') => {
   loaded ??= load()
   return loaded
@@ -17,7 +17,7 @@ export const decodeText = (source: string): string =>
 export const decodeValue = (source: string): string =>
   source.includes('&') ? entities().decodeHTMLAttribute(source) : source
 
-/** Whether a character may be one of those that only fill, or is a space of another kind. */
+/** Whether a character may be a filler, or is a special kind of space. */
 export const mayFill = (char: number): boolean =>
   char === 0xa0 ||
   char === 0xad ||
@@ -33,18 +33,18 @@ const spaces = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205
 const marks = '\\u200e\\u200f'
 const unseen = '\\u00ad\\u034f\\u180e\\u200b-\\u200d\\u2060\\ufeff'
 const special = spaces.replace('\\t-\\r ', '') + marks + unseen
-// From the first that is special on, so that a run of spaces is looked at once.
+// Matches from the first special character on, so that a run of spaces is read once.
 const run = new RegExp(`[${special}][${spaces}${marks}${unseen}]*`, 'g')
 const space = new RegExp(`[${spaces}]`)
 const anySpace = new RegExp(`[${spaces}]+`, 'g')
 const isUnseen = new RegExp(`[${unseen}]`)
 
-// A joiner in a word (Persian, emoji) is written once, seldom twice.
+// A word (Persian, emoji) has one joiner in a place, rarely two.
 const mostInWord = 2
 
 /**
- * The text without what only fills: characters that nobody sees but between two of a word, which they join or part. Every
- * kind of space becomes an ordinary one.
+ * The text without fillers: invisible characters, which stay only inside a word, where they join or separate letters.
+ * Every kind of space becomes an ordinary one.
  */
 export const withoutFilling = (text: string): string =>
   text.replace(run, (found: string, at: number) => {

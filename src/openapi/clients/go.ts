@@ -28,7 +28,8 @@ function printDeclared({ name, side, about, fields, choices = [], is }: Declared
 function structOf(fields: readonly TypedField[], side: Declared['side']): string {
   const lines = fields.map(({ name, about, type, needed }) => {
     const plain = typeOf(type, side)
-    // What may be absent is a pointer, or a zero value would be sent; lists, maps and `any` have nil.
+    // An optional value is a pointer, as otherwise a zero value would be sent; lists, maps and `any`
+    // have nil.
     const isOwn = /^[[*]|^map|^any$|^json\./.test(plain)
     const absent = !needed && side === 'in'
     const own = absent && !isOwn ? `*${plain}` : plain
@@ -65,7 +66,7 @@ function plainType(type: ValueType, side: Declared['side']): string {
       return `map[string]${typeOf(type.of, side)}`
     case 'named':
       return goName(type.name)
-    // Go has no type that is one of several; what is answered so may be read in either way.
+    // Go has no union types; such an answer may be read in either way.
     case 'any':
     case 'either':
       return side === 'in' ? 'any' : 'json.RawMessage'
@@ -79,7 +80,7 @@ function printMethod(method: ClientMethod, byName: ReadonlyMap<string, Declared>
   const answerName = `${name}Answer`
   const declarations: string[] = []
   if (query.length > 0) {
-    // Where a page begins is the iterator's matter.
+    // The iterator itself sets where a page begins.
     const some = query.filter((one) => items === undefined || one.name !== 'cursor')
     declarations.push(
       `${comment(`${queryName} narrows ${name} down.`, '')}type ${queryName} ${structOf(some, 'in')}`,
@@ -157,7 +158,7 @@ function printMethod(method: ClientMethod, byName: ReadonlyMap<string, Declared>
   ].join('\n\n')
 }
 
-/** The fields of several answers; those that not all of them have are null where they are not there. */
+/** The fields of several answers; a field that not all have is null if it is missing. */
 function merged(
   answers: readonly ValueType[],
   byName: ReadonlyMap<string, Declared>,
@@ -176,7 +177,7 @@ const indented = (lines: readonly string[]) => lines.map((line) => `\t${line}`).
 const keywords = new Set(['type', 'range', 'func', 'map', 'var', 'import', 'package', 'default'])
 const local = (name: string) => (keywords.has(name) ? `${name}Name` : name)
 
-// As golint wants it: initials stay together.
+// As golint requires: initials stay together.
 const initials = new Set([
   'id',
   'url',

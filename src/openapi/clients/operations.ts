@@ -10,19 +10,19 @@ export interface ClientMethod {
   /** `/v1/emails/{id}`. */
   path: string
   about: string
-  /** What stands in the path, in its order. */
+  /** The parameters in the path, in its order. */
   params: readonly string[]
   query: readonly TypedField[]
   body: ValueType | undefined
   /** The name of the field in which a file is sent, instead of JSON. */
   file: string | undefined
-  /** One, or several where the server may answer in several ways. */
+  /** One answer, or several if the server may answer in several ways. */
   answers: readonly ValueType[]
-  /** Of a list with pages, the field of its items, and what each of them is. */
+  /** For a list with pages: the field of its items, and their type. */
   items: { field: string; of: ValueType } | undefined
 }
 
-/** What a client in any language is printed from. */
+/** The model from which a client in any language is printed. */
 export interface ClientModel {
   version: string
   methods: readonly ClientMethod[]
@@ -85,7 +85,7 @@ export function modelOf(document: Document): ClientModel {
   }
 }
 
-/** An answer with a `nextCursor` is a page; its list is what the page is of. */
+/** An answer with a `nextCursor` is a page; its list has the page's items. */
 function itemsOf(answers: readonly ValueType[], declared: readonly Declared[]) {
   const [only] = answers
   if (only?.is !== 'named') return undefined

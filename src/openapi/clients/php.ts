@@ -22,7 +22,7 @@ function shapeOf(fields: readonly TypedField[], side: Declared['side']): string 
   const all = fields.map(
     ({ name, type, needed }) => `${keyOf(name)}${needed ? '' : '?'}: ${typeOf(type, side)}`,
   )
-  // A newer server may answer more.
+  // A newer server may answer with more fields.
   return `array{${[...all, ...(side === 'out' ? ['...'] : [])].join(', ')}}`
 }
 

@@ -6,9 +6,9 @@
 //		Subject: posthorn.Ptr("Your order"), HTML: posthorn.Ptr("<p>Thank you!</p>")})
 //
 // Each POST has an Idempotency-Key, the same with the same bytes in all its attempts, so that a repeat cannot act twice.
-// Again is tried what has no whole answer, a 500, 502, 503, 504, a 409 concurrent_idempotent_request, and a 429
-// rate_limit_exceeded after its Retry-After; never account_paused, quotas and all else. What fails is an *Error: branch on
-// its Code.
+// A request is repeated after no whole answer, a 500, 502, 503, 504, a 409 concurrent_idempotent_request, and a 429
+// rate_limit_exceeded (after its Retry-After); never after account_paused, quotas and all else. A failure is an *Error:
+// branch on its Code.
 package posthorn
 
 import (
@@ -35,10 +35,10 @@ import (
 	"time"
 )
 
-// Version is that of the appliance which this client fits.
+// Version is the appliance's that this client fits.
 const Version = "@VERSION@"
 
-// Config says where the appliance is and how patient the client may be; what is zero is as usual.
+// Config says where the appliance is and how patient the client may be; a zero value means the default.
 type Config struct {
 	// URL is where the API is; else POSTHORN_URL. APIKey is the key; else POSTHORN_API_KEY.
 	URL    string
@@ -64,7 +64,7 @@ func (config Config) Format(state fmt.State, _ rune) {
 type Client struct {
 	config Config
 	base   string
-	// In a function, so that nothing that prints a structure shows it.
+	// In a function, so that printing the structure does not show it.
 	key func() string
 }
 
@@ -79,7 +79,7 @@ func New(config Config) (*Client, error) {
 	key := config.APIKey
 	config.APIKey = ""
 	if key != "" && !regexp.MustCompile(`^[!-~]+$`).MatchString(key) {
-		// It is not shown: a message goes into logs.
+		// The key is not shown, as a message goes into logs.
 		return nil, errors.New("posthorn: APIKey has a space, a line break or a letter that no key has")
 	}
 	at, err := url.Parse(config.URL)
@@ -119,7 +119,7 @@ func (client Client) GoString() string { return client.String() }
 // Format shows where the appliance is, and never the key, whatever the verb.
 func (client Client) Format(state fmt.State, _ rune) { io.WriteString(state, client.String()) }
 
-// Ptr gives the pointer that a field takes which may be absent.
+// Ptr gives the pointer for an optional field.
 func Ptr[T any](value T) *T { return &value }
 
 // Option changes one call.
@@ -149,20 +149,20 @@ type call struct {
 
 var keyForm = regexp.MustCompile(`^[!-~]{1,255}$`)
 
-// Error is what the appliance refused, or why it had no answer.
+// Error is a refusal by the appliance, or why there was no answer.
 type Error struct {
-	// Code is what to branch on: that of the catalogue, or timeout, connection_failed, http_<status>.
+	// Code is for branching: one of the catalogue, or timeout, connection_failed, http_<status>.
 	Code    string
 	Message string
-	// Status is 0 where there was no whole answer.
+	// Status is 0 if there was no whole answer.
 	Status    int
 	RequestID string
-	// Body is the answer, or its beginning where it is no JSON.
+	// Body is the answer, or its beginning if it is no JSON.
 	Body []byte
-	// Attempts is how often it was tried, Retryable whether it may be right a little later.
+	// Attempts is how often it was tried, Retryable whether it may succeed a little later.
 	Attempts  int
 	Retryable bool
-	// RetryAfter is of a 429; below zero: not said.
+	// RetryAfter is that of a 429; below zero if not given.
 	RetryAfter time.Duration
 	Cause      error
 }
@@ -177,7 +177,7 @@ func IsCode(err error, code string) bool {
 	return errors.As(err, &own) && own.Code == code
 }
 
-// Pages is a list. Next goes on to the next item, over all pages; a page is asked for when it is needed.
+// Pages is a list. Next moves to the next item, over all pages; a page is fetched when it is needed.
 //
 //	for list.Next() { use(list.Item()) }
 //	if err := list.Err(); err != nil { ... }
@@ -190,7 +190,7 @@ type Pages[Item any] struct {
 	err    error
 }
 
-// Next is false at the end, and where a page could not be had: then Err says why.
+// Next is false at the end, and if a page could not be fetched: then Err says why.
 func (pages *Pages[Item]) Next() bool {
 	for len(pages.items) == 0 {
 		if pages.ended {
@@ -212,13 +212,13 @@ func (pages *Pages[Item]) Next() bool {
 	return true
 }
 
-// Item is where Next has led to.
+// Item is the item to which Next has moved.
 func (pages *Pages[Item]) Item() Item { return pages.item }
 
 // Err is why Next ended before the list did.
 func (pages *Pages[Item]) Err() error { return pages.err }
 
-// Request asks for anything, for what is newer than this client; answer may be nil.
+// Request makes any request, for operations that are newer than this client; answer may be nil.
 func (client *Client) Request(ctx context.Context, method, path string, query, body, answer any, options ...Option) error {
 	return client.ask(ctx, call{method: method, path: path, query: query, body: body}, answer, options)
 }
@@ -256,7 +256,7 @@ func (client *Client) ask(ctx context.Context, one call, answer any, options []O
 			if answer == nil {
 				return nil
 			}
-			// What was asked for may have been done: the repeat with the same key finds out.
+			// The request may have been carried out: the repeat with the same key finds out.
 			if broken = json.Unmarshal(given, answer); broken == nil {
 				return nil
 			}
@@ -289,7 +289,7 @@ func (client *Client) ask(ctx context.Context, one call, answer any, options []O
 	}
 }
 
-// once is one attempt: it ends with the whole answer, or with why there was none.
+// once makes one attempt: it ends with the whole answer, or with why there was none.
 func (client *Client) once(ctx context.Context, one call, target string, data []byte, contentType string) (int, http.Header, []byte, error) {
 	limited, cancel := context.WithTimeout(ctx, one.timeout)
 	defer cancel()
@@ -302,7 +302,7 @@ func (client *Client) once(ctx context.Context, one call, target string, data []
 		return 0, nil, nil, err
 	}
 	if one.form != nil {
-		// Or the transport would send it a second time where a connection that it had kept breaks.
+		// Otherwise the transport would send it a second time if a kept connection breaks.
 		request.GetBody = nil
 	}
 	request.Header.Set("Accept", "application/json")
@@ -328,7 +328,7 @@ func (client *Client) once(ctx context.Context, one call, target string, data []
 	return response.StatusCode, response.Header, given, nil
 }
 
-// unfit is what is wrong before anything is sent.
+// unfit is an error from before anything is sent.
 func unfit(message string, cause error) *Error {
 	return &Error{Code: "validation_error", Message: message, RetryAfter: -1, Cause: cause}
 }
@@ -456,7 +456,7 @@ func searchOf(query any) (string, error) {
 	return "?" + values.Encode(), nil
 }
 
-// pathOf fills in what stands in a path. An empty id would make the path of another endpoint.
+// pathOf fills in the parameters of a path. An empty id would make the path of another endpoint.
 func pathOf(template string, params ...string) (string, error) {
 	for _, param := range params {
 		start, end := strings.Index(template, "{"), strings.Index(template, "}")
@@ -506,7 +506,7 @@ type WebhookError struct{ Reason, Message string }
 
 func (err *WebhookError) Error() string { return "posthorn: " + err.Message }
 
-// WebhookTolerance is how far the time of a signature may be from now, either way.
+// WebhookTolerance is how far the time of a signature may be from now, in both directions.
 const WebhookTolerance = 5 * time.Minute
 
 var digestForm = regexp.MustCompile(`^v1=([0-9a-fA-F]{64})$`)
@@ -552,7 +552,7 @@ func ReadWebhook(rawBody []byte, header string, now time.Time, secrets ...string
 		mac.Write(rawBody)
 		expected := mac.Sum(nil)
 		for _, digest := range digests {
-			// All of them, each in constant time: how long it takes tells nothing.
+			// Checks all of them, each in constant time, so that the time reveals nothing.
 			good = hmac.Equal(digest, expected) || good
 		}
 	}

@@ -8,23 +8,23 @@
  *         'subject' => 'Your order', 'html' => '<p>Thank you!</p>']);
  *
  * Each POST has an Idempotency-Key, the same with the same bytes in all its attempts, so that a repeat cannot act twice.
- * Again is tried what has no whole answer, a 500, 502, 503, 504, a 409 `concurrent_idempotent_request`, and a 429
- * `rate_limit_exceeded` after its Retry-After; never `account_paused`, quotas and all else. What fails is thrown: branch
- * on `$error->errorCode`.
+ * A request is repeated after no whole answer, a 500, 502, 503, 504, a 409 `concurrent_idempotent_request`, and a 429
+ * `rate_limit_exceeded` (after its Retry-After); never after `account_paused`, quotas and all else. Failures are thrown:
+ * branch on `$error->errorCode`.
  */
 declare(strict_types=1);
 
 namespace Posthorn;
 
-/** What the appliance refused, or why it had no answer. */
+/** A refusal by the appliance, or why there was no answer. */
 class PosthornError extends \RuntimeException
 {
     /**
-     * @param string $errorCode what to branch on
+     * @param string $errorCode branch on it
      * @param mixed $body of the answer
      * @param int $attempts how often it was tried
-     * @param bool $retryable whether it may be right a little later
-     * @param float|null $retryAfter of a 429: in how many seconds
+     * @param bool $retryable whether it may succeed a little later
+     * @param float|null $retryAfter for a 429: in how many seconds
      */
     public function __construct(
         string $message,
@@ -56,7 +56,7 @@ class AuthenticationError extends PosthornError {}
 class PermissionError extends PosthornError {}
 /** The operator has to act: never loop. */
 class AccountPausedError extends PosthornError {}
-/** A cap of the plan; `$body` has `canSend`, or when it begins anew. */
+/** A cap of the plan; `$body` has `canSend`, or when it starts again. */
 class QuotaError extends PosthornError {}
 /** 429: more requests than a key may make in its window. */
 class RateLimitError extends PosthornError {}
@@ -87,7 +87,7 @@ final class Broken extends \RuntimeException
 }
 
 /**
- * A list: to iterate it gives every item of all pages; `first()` and `pages()` give pages as they are answered.
+ * A list: iterating it gives every item of all pages; `first()` and `pages()` give pages as they are answered.
  *
  * @template T
  * @implements \IteratorAggregate<int, T>
@@ -163,7 +163,7 @@ final class Client
         $this->url = preg_replace('~/+(v1/*)?$~', '', $url) ?? $url;
         $key = $apiKey ?? (getenv('POSTHORN_API_KEY') ?: null);
         if ($key !== null && !preg_match('/^[!-~]+$/D', $key)) {
-            // It is not shown: a message goes into logs.
+            // The key is not shown, as a message goes into logs.
             throw new \InvalidArgumentException('$apiKey is empty, or has a space, a line break or a letter that no key has');
         }
         $this->key = static fn (): ?string => $key;
@@ -184,7 +184,7 @@ final class Client
     }
 
     /**
-     * Any request, for what is newer than this client. `content`: bytes and their type, sent once.
+     * Any request, for operations that are newer than this client. `content`: bytes and their type, sent once.
      *
      * @param array{query?: array<string, mixed>, body?: mixed, content?: array{string, string}, idempotencyKey?: string,
      *     timeout?: float|int, retries?: int} $given
@@ -224,7 +224,7 @@ final class Client
                 $isJson = json_last_error() === JSON_ERROR_NONE;
                 if ($status < 300) {
                     if ($isJson) return $body;
-                    // What was asked for may have been done: the repeat with the same key finds out.
+                    // The request may have been carried out: the repeat with the same key finds out.
                     throw new Broken('The answer is not whole');
                 }
                 $error = self::refused($status, $answer, $isJson ? $body : substr($text, 0, 200), $attempt);
@@ -305,7 +305,7 @@ final class Client
         return [$status, $headers];
     }
 
-    /** What is wrong before anything is sent. */
+    /** An error from before anything is sent. */
     private static function unfit(string $message, ?\Throwable $cause = null): ValidationError
     {
         return new ValidationError($message, 'validation_error', attempts: 0, previous: $cause);
@@ -408,7 +408,7 @@ final class Client
     }
 }
 
-/** Webhooks that come in. */
+/** Received webhooks. */
 final class Webhook
 {
     /**
@@ -440,7 +440,7 @@ final class Webhook
         $isGood = false;
         foreach ($secrets as $one) {
             $expected = hash_hmac('sha256', "$match[1].$rawBody", $one);
-            // All of them, each in constant time: how long it takes tells nothing.
+            // Checks all of them, each in constant time, so that the time reveals nothing.
             foreach ($digests as $digest) $isGood = hash_equals($expected, $digest) || $isGood;
         }
         if (!$isGood) throw new WebhookVerificationError('Svc-Signature does not fit the body', 'signature');

@@ -6,9 +6,9 @@
                                 "subject": "Your order", "html": "<p>Thank you!</p>"})
 
 Each POST has an Idempotency-Key, the same with the same bytes in all its attempts, so that a repeat cannot act twice.
-Again is tried what has no whole answer, a 500, 502, 503, 504, a 409 `concurrent_idempotent_request`, and a 429
-`rate_limit_exceeded` after its Retry-After; never `account_paused`, quotas and all else. What fails is raised: branch
-on `error.code`.
+A request is repeated after no whole answer, a 500, 502, 503, 504, a 409 `concurrent_idempotent_request`, and a 429
+`rate_limit_exceeded` (after its Retry-After); never after `account_paused`, quotas and all else. Failures are raised:
+branch on `error.code`.
 """
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ Json = Any
 
 
 class PosthornError(Exception):
-    """What the appliance refused, or why it had no answer. `code` is what to branch on."""
+    """A refusal by the appliance, or why there was no answer. Branch on `code`."""
 
     def __init__(self, message: str, *, code: str, status: int = 0, body: Json = None, request_id: Optional[str] = None,
                  attempts: int = 1, retryable: bool = False, retry_after: Optional[float] = None) -> None:
         super().__init__(message)
         self.code, self.status, self.body, self.request_id = code, status, body, request_id
-        #: How often it was tried, and whether it may be right a little later.
+        #: How often it was tried, and whether it may succeed a little later.
         self.attempts, self.retryable = attempts, retryable
-        #: Of a 429: in how many seconds.
+        #: For a 429: in how many seconds.
         self.retry_after = retry_after
 
 
@@ -66,7 +66,7 @@ class AccountPausedError(PosthornError):
 
 
 class QuotaError(PosthornError):
-    """A cap of the plan; `body` has `canSend`, or when it begins anew."""
+    """A cap of the plan; `body` has `canSend`, or when it starts again."""
 
 
 class RateLimitError(PosthornError):
@@ -102,7 +102,7 @@ class WebhookVerificationError(Exception):
 
 
 class Pages(Generic[Item]):
-    """A list: to iterate it gives every item of all pages; `first()` and `pages()` give pages as they are answered."""
+    """A list: iterating it gives every item of all pages; `first()` and `pages()` give pages as answered."""
 
     def __init__(self, fetch: Callable[[Optional[str]], Dict[str, Any]], key: str) -> None:
         self._fetch, self._key, self._first = fetch, key, None
@@ -142,7 +142,7 @@ class Posthorn:
         self._base = re.sub(r"/+(v1/*)?$", "", parts.path)
         self._key = api_key or os.environ.get("POSTHORN_API_KEY")
         if self._key and not re.fullmatch(r"[!-~]+", self._key):
-            # It is not shown: a message goes into logs.
+            # The key is not shown, as a message goes into logs.
             raise ValueError("api_key has a space, a line break or a letter that no key has")
         self._timeout, self._retries, self._max_elapsed = timeout, retries, max_elapsed
         self._sleep, self._chance, self._ssl = sleep, chance, ssl_context
@@ -166,7 +166,7 @@ class Posthorn:
     def request(self, method: str, path: str, *, query: Optional[Mapping[str, Any]] = None, body: Json = None,
                 idempotency_key: Optional[str] = None, content: Optional[tuple] = None, timeout: Optional[float] = None,
                 retries: Optional[int] = None) -> Json:
-        """Any request, for what is newer than this client. `content`: bytes and their type, sent once."""
+        """Any request, for operations that are newer than this client. `content`: bytes and their type, sent once."""
         began = time.monotonic()
         key = idempotency_key
         if key is None:
@@ -199,7 +199,7 @@ class Posthorn:
                     try:
                         return json.loads(given)
                     except ValueError as cause:
-                        # What was asked for may have been done: the repeat with the same key finds out.
+                        # The request may have been carried out: the repeat with the same key finds out.
                         raise _Broken("The answer is not whole") from cause
                 error = _refused(status, answer, given, attempt)
                 wait = _wait_for(error, self._backoff(attempt), self._chance)
@@ -227,7 +227,7 @@ class Posthorn:
         end = time.monotonic() + timeout
         kept, self._kept = self._kept, None
         if kept is not None and not again:
-            # What is sent once goes by a new connection: of one that breaks nobody knows how far it came.
+            # A request that is sent once gets a new connection: how far a broken one came is unknown.
             kept.close()
             kept = None
         connection = kept or self._connection()
@@ -235,7 +235,7 @@ class Posthorn:
             try:
                 answer = self._ask(connection, method, target, data, headers, end)
             except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
-                # A connection that was kept may have been closed by the server meanwhile: that is no answer to this.
+                # The server may have closed a kept connection meanwhile, which is no answer to this request.
                 if kept is None:
                     raise
                 connection.close()
@@ -253,7 +253,7 @@ class Posthorn:
             if length is not None and len(body) < int(length):
                 raise _Broken("The answer is not whole")
             keeps = not answer.will_close
-            # Read to its end it is not yet closed, and an open answer makes the next one unreadable.
+            # An answer that was read to its end is not closed yet, and would make the next one unreadable.
             answer.close()
             if keeps:
                 self._kept = connection
@@ -294,7 +294,7 @@ class _Broken(Exception):
 
 
 def _unfit(message: str) -> ValidationError:
-    """What is wrong before anything is sent."""
+    """An error from before anything is sent."""
     return ValidationError(message, code="validation_error", attempts=0)
 
 
@@ -427,7 +427,7 @@ def read_webhook(raw_body: bytes, header: Optional[str], secret: Union[str, Sequ
     for one in secrets:
         expected = hmac.new(one.encode(), at.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
         for digest in digests:
-            # All of them, each in constant time: how long it takes tells nothing.
+            # Checks all of them, each in constant time, so that the time reveals nothing.
             good = hmac.compare_digest(digest, expected) or good
     if not good:
         raise WebhookVerificationError("Svc-Signature does not fit the body", "signature")

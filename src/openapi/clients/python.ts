@@ -9,7 +9,7 @@ export function printPython(core: string, { version, methods, declared }: Client
     .replace('    # <methods>', () => methods.map(printMethod).join('\n\n'))
 }
 
-/** A TypedDict by its function: fields may be called `from`, which a class cannot have. */
+/** A TypedDict in its functional form: fields may be named `from`, which a class cannot have. */
 function printDeclared(one: Declared): string[] {
   const { name, side, about, fields, is } = one
   const said = about === undefined ? [] : [`# ${oneLine(about)}`]
@@ -64,7 +64,7 @@ function plainType(type: ValueType, side: Declared['side']): string {
   }
 }
 
-/** In what is answered any word of a kind: a newer server may have others. */
+/** In answers any value of the type, as a newer server may have other words. */
 function wordsOf(words: readonly (string | number | boolean)[], side: Declared['side']): string {
   const isText = words.every((word) => typeof word === 'string')
   if (side === 'out' && isText) return 'str'

@@ -1,7 +1,7 @@
 import type { Schema } from '../../fields/index.js'
 import { nameIn } from '../documented.js'
 
-/** A type as every language has it in its own way. */
+/** A type that every language writes in its own way. */
 export type ValueType = (
   | { is: 'text' | 'time' | 'whole' | 'number' | 'flag' | 'any' }
   | { is: 'words'; words: readonly (string | number | boolean)[] }
@@ -22,31 +22,33 @@ export interface TypedField {
 /** Something with a name: an object with fields, or another name for a type. */
 export interface Declared {
   name: string
-  /** Whether it is of what is sent, and exact, or of what is answered: there a newer server may have other words. */
+  /** Whether it is sent, and then exact, or answered: there a newer server may have other words. */
   side: 'in' | 'out'
   about: string | undefined
   fields?: readonly TypedField[]
-  /** Of an object that needs one of several sets of fields: these sets. What each begins with excludes the others. */
+  /**
+   * For an object that needs one of several sets of fields: these sets. The first field of each excludes the others.
+   */
   choices?: readonly (readonly string[])[]
   is?: ValueType
 }
 
-/** What is sent is named apart where the same schema is answered too. */
+/** A sent type gets a name of its own if the same schema is answered too. */
 export interface TypeMaker {
   typeOf(schema: Schema, place: string): ValueType
-  /** All that has got a name, in the order of the names. */
+  /** All named types, in the order of the names. */
   declared(): Declared[]
 }
 
 /** With its first letter in upper case. */
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Types of a document's schemas. Objects within others get the name of their place: `AutomationRuns`. */
+/** Types of a document's schemas. Nested objects are named after their place: `AutomationRuns`. */
 export function makeTypes(
   schemas: Readonly<Record<string, Schema>>,
   nameOf: (name: string) => string,
   side: Declared['side'],
-  /** Names that are given already; those that are given here are added. */
+  /** Names that are already taken; new ones are added. */
   taken: Set<string>,
 ): TypeMaker {
   const known = new Map<string, Declared>()
@@ -65,7 +67,7 @@ export function makeTypes(
     const name = nameIn(ref)
     const own = nameOf(name)
     if (!known.has(own)) {
-      // Before it is looked into: it may lead to itself.
+      // Entered before its fields are read, as it may refer to itself.
       known.set(own, { name: own, side, about: undefined })
       const schema = schemas[name] ?? {}
       known.set(own, { ...declare(own, schema), about: schema.description as string | undefined })
@@ -94,7 +96,7 @@ export function makeTypes(
     return choices.length === 0 ? { fields } : { fields, choices }
   }
 
-  // A time may be given as the language has it, also where more than RFC 3339 is understood.
+  // A time may be given in the language's own type, even if the server takes more than RFC 3339.
   const timed = (name: string, type: ValueType): ValueType =>
     side === 'in' && type.is === 'text' && /At$/.test(name)
       ? { is: 'either', of: [{ is: 'text' }, { is: 'time' }], ...(type.orNull && { orNull: true }) }
@@ -162,7 +164,7 @@ export function variantsOf({ fields = [], choices = [] }: Declared) {
     key: keys[i] ?? '',
     fields: fields
       .filter(({ name }) => name === keys[i] || !keys.includes(name))
-      // Null means absent, and what chooses has to be there.
+      // Null means absent, and the choosing field must be there.
       .map((one): TypedField => {
         if (!needed.includes(one.name)) return one
         const { orNull: _, ...type } = one.type
@@ -180,7 +182,7 @@ function choicesOf(schema: Schema): string[][] {
   return choices.flatMap(({ required }) => (Array.isArray(required) ? [required as string[]] : []))
 }
 
-/** One type of several; that it may be null too is said beside it. */
+/** One type of several; whether it may be null is kept separately. */
 function together(types: readonly ValueType[]): ValueType {
   const isNull = (type: ValueType) => type.is === 'any' && type.orNull === true
   const real = types.filter((type) => !isNull(type))

@@ -23,25 +23,27 @@ export interface Admission {
   /** Learns that a stream has, or may have, a delivery that falls due then. */
   note(due: StreamDue): void
   /**
-   * Takes delivery slots for the mail that may start now. `may`: of which streams, by how many slots each has
-   * been given already; by default of all. Each slot is to be given to `ended` or to `withdraw`.
+   * Takes delivery slots for the mail that may start now. `may` says whether a stream may have one more slot, given
+   * how many it has in this turn; by default all may. The caller gives each slot to `ended` or to `withdraw`.
    */
   admit(may?: (stream: Stream, slots: number) => boolean): AdmittedTurn
   /** An attempt in the slot came as far as the site. */
   ended(slot: DeliverySlot, outcome: SiteOutcome): void
   /** Nothing began in the slot, or it told nothing about the site. */
   withdraw(slot: DeliverySlot): void
-  /** Room at a site (by its key) was given back that `admit` had not handed out: its mail asks again. */
+  /** Room that `admit` had not handed out was given back at a site (by its key): the site's mail asks again. */
   roomAt(site: string): void
   /** A claim took all that was due of the stream: nothing more before then (undefined: nothing). */
   exhausted(stream: Stream, nextDueAt: number | undefined): void
-  /** Between two claims of a stream: where its site was found long ago, it is looked up again first. */
+  /** Called between two claims of a stream: a site that was found long ago is looked up again first. */
   refreshSite(stream: Stream, now: number): void
-  /** A gate has closed before the stream, or its site is being looked up: what is claimed of it cannot leave soon. */
+  /**
+   * True when the stream's gate has closed or its site is being looked up: what is claimed of it cannot leave soon.
+   */
   isHeld(stream: Stream): boolean
   /** When something may start next; infinite for not known. */
   wakeAt(): number
-  /** At which gate mail of the stream stands; undefined when nothing of it is due here. */
+  /** The gate at which mail of the stream waits; undefined when nothing of the stream is due here. */
   explain(key: StreamKey, isClaiming: (stream: Stream) => boolean): LiveGate | undefined
   /** The busiest sites and accounts; `connections`: sockets by site. */
   standing(connections: ReadonlyMap<string, number>): OutboundStanding
@@ -80,9 +82,10 @@ export interface AdmissionOptions extends Routes, DestinationOptions {
 
 // Deliveries that one claim asks for at most: the write that leases them stays short.
 const maxPerClaim = 100
-// How many destinations are looked up ahead of their turn, and not a whole queue's.
+// How many destinations are looked up ahead of their turn: not those of a whole queue.
 const routedAhead = 100
-// How many more are parked of an account that waits for room in its share, so that those behind them are found.
+// While an account waits for room in its share, its lanes are looked up until so many of its paths are parked, so
+// that those behind them are found.
 const mostParked = 1_000
 
 /**
@@ -108,7 +111,7 @@ export function makeAdmission(options: AdmissionOptions): Admission {
     log,
     onRouted(lane, site, addresses, streams) {
       locate(lane, { site, addresses, now: clock.now() })
-      // A claim that was under way may have found the end of one of them.
+      // A claim that was under way may have emptied one of the streams.
       for (const stream of streams) if (stream.state === 'due') standAt(stream, site)
       onOpened()
     },
@@ -188,7 +191,8 @@ export function makeAdmission(options: AdmissionOptions): Admission {
     standAnew,
     reshape(data) {
       shaping.reload(data)
-      // A table may be new for a domain: its site is worked out anew, also for what stands in line.
+      // The new files may put a domain into another site, so sites are worked out anew, also for what stands in
+      // line.
       forgetRoutes()
       lanes.forgetSites()
       standAnew()

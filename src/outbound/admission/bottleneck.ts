@@ -3,8 +3,8 @@ import { keptFrom } from '../shaping/index.js'
 import { classes } from './waiting.js'
 
 /**
- * Lets so many through at once, a fifth of them transactional mail alone; of those who wait it goes
- * first.
+ * Lets a number of mails through at once. A fifth of the places is for transactional mail alone, which also goes
+ * first among those that wait.
  */
 export interface Bottleneck {
   pass<T>(of: QueueClass, work: () => Promise<T>): Promise<T>
@@ -12,7 +12,10 @@ export interface Bottleneck {
   waiting(): number
 }
 
-/** `onPassed`: one is through. p-queue has priorities too, but can keep no places free for one of them. */
+/**
+ * `onPassed`: called when a mail is through. p-queue has priorities too, but can keep no places free for one of
+ * them.
+ */
 export function makeBottleneck(most: number, onPassed = () => {}): Bottleneck {
   const line = makeLine<() => void>()
   let inside = 0
@@ -46,7 +49,7 @@ export function makeLine<T>() {
   return {
     add: (of: QueueClass, one: T) => void waiting[of].push(one),
     length: () => waiting[0].length + waiting[1].length + waiting[2].length,
-    /** How many go before one of the class that comes now. */
+    /** How many would go before a mail of the class that came now. */
     before(of: QueueClass): number {
       let count = 0
       for (const one of classes) if (one <= of) count += waiting[one].length

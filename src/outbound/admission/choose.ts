@@ -2,17 +2,17 @@ import type { Asker, ConnectionShares, ShareRefusal } from './connection-shares.
 import type { DeliverySlot } from './delivery-slots.js'
 import type { Stream, StreamsByAccount } from './waiting.js'
 
-/** Who has the slot: a stream, or for each account why it has none; nothing when none is asked for. */
+/** The stream that has the slot, or for each account why it has none; nothing when no stream is asked for. */
 export interface Choice {
   stream?: Stream
   refused?: ReadonlyMap<string, ShareRefusal>
 }
 
-// How many domains of an account are looked at where one has no room at its server.
+// When a domain has no room at its server, at most so many domains of its account are looked at.
 const mostLooked = 50
 
 /**
- * The next account's next stream of those that are asked for and have room in the shares of the
+ * The next stream of the next account, among the streams that are asked for and have room in the shares of the
  * connections. An account without room is passed over: it must not hold up the others at the path.
  */
 export function choose(

@@ -12,7 +12,7 @@ export interface ComposedFor {
   giveUp: ((why: string) => void) | undefined
 }
 
-/** What was composed, with what gives its memory back. */
+/** What was composed, and the function that gives its memory back. */
 export interface Composed<T> {
   composed: T
   done(): void
@@ -21,8 +21,8 @@ export interface Composed<T> {
 /** Where mail waits for the CPU, and for memory. */
 export interface ComposingRoom {
   /**
-   * Composes a message when it is its turn and there is memory for it. `work` may be called more than once:
-   * what it made is dropped while it waits for memory, as it would take the room that it waits for.
+   * Composes a message when it is its turn and there is memory for it. `work` may be called more than once: while
+   * the message waits for memory it is dropped, as it would take the room that it waits for.
    */
   compose<T extends { heldBytes: number }>(
     mail: ComposedFor,
@@ -30,14 +30,14 @@ export interface ComposingRoom {
   ): Promise<Composed<T>>
   /** Calls back when few wait for their turn, for a few in each turn of the event loop. */
   whenNear(of: QueueClass, begin: () => void): void
-  /** So many wait before a mail of the class that no more of it need be claimed. */
+  /** True when so many wait before a mail of the class that no more mail of it need be claimed. */
   isCrowded(of: QueueClass): boolean
 }
 
 // Messages that are composed at once: enough for the signer to have work (0.4 ms each) while this thread settles or
-// claims, which takes some ms. Without a bound hundreds of slots would compose at once, each message waiting for all
-// the others. With 48 and four orders at the signer instead of 24 and two, 20 sites of 20 connections get 5 to 9 % more
-// mails a second, as the cores idle 7 % of the time instead of 12 (26 Nov 2026).
+// claims, which takes some ms. Without a bound hundreds of slots would compose at once, each message waiting for
+// all the others. With 48 and four orders at the signer instead of 24 and two, 20 sites of 20 connections get 5 to
+// 9 % more mails a second, because the cores idle 7 % of the time instead of 12 (26 Nov 2026).
 const maxComposing = 48
 // Memory of one thread for large messages under way.
 const maxHeavyBytes = 256 * 1024 * 1024
@@ -51,9 +51,9 @@ const nearAgain = 4
 const mostFar = 32
 
 /**
- * Composing and signing take CPU, and a message takes memory until it is sent. Without a bound a
- * burst of due mail would be composed at once and then wait in memory for connections; with one,
- * only as much is composed ahead as the connections take. `onTurn`: some have begun, and it may not be crowded any more.
+ * Composing and signing take CPU, and a message takes memory until it is sent. Without a bound a burst of due mail
+ * would be composed at once and then wait in memory for connections; with one, only as much is composed ahead as
+ * the connections take. `onTurn`: called when some have begun, so that it may not be crowded any more.
  */
 export function makeComposingRoom(clock: Clock, onTurn = () => {}): ComposingRoom {
   const far = makeLine<() => void>()
@@ -78,7 +78,7 @@ export function makeComposingRoom(clock: Clock, onTurn = () => {}): ComposingRoo
           const done = heavyRoom.enter({ bytes, accountId, giveUp })
           if (done !== undefined) return { composed, done }
         } finally {
-          // Also one that cannot be composed any more, or is smaller now.
+          // Also where the message cannot be composed any more, or is smaller now.
           if (wasCalled) heavyRoom.passOn()
         }
         await heavyRoom.untilFree(accountId, bytes)

@@ -17,23 +17,23 @@ import {
 import type { Lane } from './waiting.js'
 
 /**
- * How a thread's connections are divided by how long those who hold them keep them.
+ * How a thread's connections are divided, by how long attempts keep them.
  *
  *   an attempt ──younger than 10 s, its site and its server are usually done by then──▶ prompt
  *       └──────every other: never answered, known to be slow, or 10 s old──▶ slow
  *
- * A receiver may take minutes for each reply (RFC 5321 §4.5.3.2 grants them), and a sender who owns
- * receivers could hold every connection like that. So there are shares, of all, of an account, of a
- * site and of a server's address: of connections at all, and fewer of slow ones. The last quarter is
- * for prompt ones alone. Where a share of slow ones is nearly full and mail waits, those in it get a
- * minute instead of the RFC's; where there is room nobody is hurried.
+ * A receiver may take minutes for each reply (RFC 5321 §4.5.3.2 grants them), and a sender who owns receivers could
+ * hold every connection like that. So all together, an account, a site and a server's address each have a share of
+ * the connections, and a smaller share of slow ones. The last quarter is for prompt attempts alone. Where a share
+ * of slow ones is nearly full and mail waits, attempts in it get a minute instead of the RFC's ten; where there is
+ * room nobody is hurried.
  */
 export interface ConnectionShares {
-  /** The share in which there is no room for it; undefined when it may start. */
+  /** The share that has no room for the attempt; undefined when it may start. */
   refuses(asker: Asker): ShareRefusal | undefined
-  /** It has started: the slot as the attempt is to have it. */
+  /** The attempt has started. Returns the slot that it is to use. */
   started(slot: DeliverySlot, asker: Asker): DeliverySlot
-  /** It has ended; `tried`: it came as far as the site. Which shares have more room now. */
+  /** The attempt has ended; `tried`: it came as far as the site. Returns the shares that have more room now. */
   ended(slot: DeliverySlot, tried: boolean): readonly string[]
   /** Ends attempts that others have waited for long enough; to be called while mail waits. */
   cut(): void
@@ -46,7 +46,7 @@ export interface Asker {
   of: QueueClass
   accountId: string
   site: string
-  /** Where the attempt will connect to in all likelihood is the lane's `server`. */
+  /** The attempt will in all likelihood connect to the lane's `server`. */
   lane: Pick<Lane, 'server'>
   /** The site's last attempt had an answer. */
   answers: boolean
@@ -61,17 +61,16 @@ export interface ShareRefusal {
 }
 
 /**
- * Connections are the scarce thing: a server that answers slowly holds one for minutes. So nobody
- * may hold more than a share: an account, a site, a server, and all slow ones together. Postfix
- * bounds only the site (`default_destination_concurrency_limit`), which one slow provider of
- * thousand domains gets around.
+ * Connections are scarce: a server that answers slowly holds one for minutes. So no account, site or server may
+ * hold more than a share, nor may all slow ones together. Postfix bounds only the site
+ * (`default_destination_concurrency_limit`), which one slow provider of thousand domains gets around.
  */
 export function makeConnectionShares(total: number, clock: Pick<Clock, 'now'>): ConnectionShares {
   const ledger = makeShareLedger(total, clock)
   const { all, accounts, sites, servers } = ledger
   const cutter = makeCutter(ledger)
   const holds = new Map<DeliverySlot, HeldConnection>()
-  /** Shares that have more room since the last attempt ended, as one went to another server. */
+  /** Shares that have more room since the last attempt ended, because an attempt went to another server. */
   const roomier: string[] = []
 
   return {
@@ -139,7 +138,7 @@ function sharesOf({ isSlow }: HeldConnection, holders: readonly Holder[]): strin
   return isSlow ? [...names, ...holders.map(({ shares }) => shares.slow)] : names
 }
 
-/** In words at once, because this is what an operator reads in `queue show` and `top`. */
+/** The refusal is in words, because an operator reads it in `queue show` and `top`. */
 function refusal(holder: Holder, which: 'held' | 'slow'): ShareRefusal {
   const whose = {
     all: 'all together',

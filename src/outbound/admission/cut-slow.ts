@@ -19,7 +19,7 @@ export interface Cutter {
 // The least that a slow attempt gets. Postfix and KumoMTA wait as long for a greeting; nearly all
 // answers to a message come sooner.
 const patienceMs = 60_000
-// The patience where more is slow than may be, because all of them began to hang at the same moment.
+// The patience where more attempts are slow than may be, because all began to hang at the same moment.
 const leastPatienceMs = 30_000
 const cutEveryMs = 1_000
 
@@ -56,7 +56,7 @@ export function makeCutter(ledger: ShareLedger): Cutter {
 
   return {
     cut(now) {
-      // A clock that was set back must not keep it from looking.
+      // A clock that was set back must not keep the cutter from looking.
       if (now < lastAt) lastAt = now - cutEveryMs
       if (now < lastAt + cutEveryMs) return
       const holders = crowded()
@@ -76,12 +76,12 @@ export function makeCutter(ledger: ShareLedger): Cutter {
   }
 }
 
-/** How many slow ones make it crowded: what a share has for mail that is not transactional. */
+/** As many slow attempts as a share has for mail that is not transactional make it crowded. */
 const markOf = ({ limits }: Pick<Holder, 'limits'>) => limits.slow - reserveOf(limits.slow)
 /** How long (ms) each attempt of a holder may last while it is crowded. */
 const patienceOf = ({ slow, limits }: Holder) => (slow > limits.slow ? leastPatienceMs : patienceMs)
 
-/** Those go first whose account or server holds the most. */
+/** Puts first the connections whose account or server holds the most. */
 const heaviestFirst = (one: HeldConnection, other: HeldConnection) =>
   other.account.slow - one.account.slow ||
   (other.server?.slow ?? 0) - (one.server?.slow ?? 0) ||

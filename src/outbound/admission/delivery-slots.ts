@@ -11,23 +11,23 @@ export interface DeliverySlot {
   readonly siteKey: string
   source: EgressSource
   /**
-   * Changes this slot for one from another source of its pool (by name). `busy`: that one has no room just now; `closed`:
-   * not soon, or it is not of the pool. To be called with the slot itself.
+   * Exchanges this slot for one from another source of its pool (by name). `busy`: that source has no room just
+   * now; `closed`: it has none soon, or is not of the pool. The caller passes the slot itself.
    */
   readonly leaveFrom?: (slot: DeliverySlot, source: string) => 'changed' | 'busy' | 'closed'
   /** The smart host whose room it is, on the failover way. */
   readonly relay?: Relay
-  /** Leads to servers of our own or of the operator's, which are in nobody's share. */
+  /** The slot leads to servers of our own or of the operator's, which are in nobody's share. */
   readonly own?: true
-  /** Others wait for it to be told whether the site answers. */
+  /** Other mail waits for this attempt to show whether the site answers. */
   readonly hurried?: true
-  /** Breaks it off, when it has lasted long and others wait for its connection. */
+  /** Breaks the attempt off when it has lasted long and others wait for its connection. */
   readonly cut?: Cut
-  /** Breaks it off, in these words. */
+  /** Breaks the attempt off, with these words. */
   readonly giveUp?: (why: string) => void
-  /** To be told the address that it connects to. */
+  /** The attempt calls this with the address that it connects to. */
   readonly goesTo?: (address: string) => void
-  /** Takes it back: nothing began there. */
+  /** Gives the slot back: nothing began in it. */
   withdraw(): void
   /** Tells the site how the attempt ended, and gives the room back. */
   ended(outcome: SiteOutcome): void
@@ -43,8 +43,8 @@ export interface DeliverySlots {
 }
 
 /**
- * Places at a site from a pool's source addresses, each as often as its weight says, over all sites:
- * where mail comes singly each gate would begin with the first source anew.
+ * Places at a site from a pool's source addresses, each as often as its weight says. The turns are counted over all
+ * sites: where mail comes singly, each gate by itself would begin with the first source again.
  */
 export function openSiteSlots(shaping: Shaping, site: SiteName, pool: EgressPool): DeliverySlots {
   const own = isInside(site.key) && ({ own: true } as const)
@@ -104,7 +104,7 @@ interface Room {
   ration: TakenRation | undefined
 }
 
-/** Places at the smart hosts. The sources are for probes, which leave from them as mail usually does. */
+/** Places at the smart hosts. The sources are for probes, which leave directly, as mail usually does. */
 export function openRelaySlots(relays: Relays, pool: EgressPool): DeliverySlots {
   let turn = 0
   return {
@@ -129,7 +129,7 @@ export function openRelaySlots(relays: Relays, pool: EgressPool): DeliverySlots 
   }
 }
 
-/** A pool has several sources, and a warm-up is of one. */
+/** A pool has several sources, and a warm-up belongs to one of them: its name is added. */
 const named = (held: Held, { name }: EgressSource): Held =>
   held.gate === 'warm-up'
     ? {
@@ -140,8 +140,8 @@ const named = (held: Held, { name }: EgressSource): Held =>
     : held
 
 /**
- * Of two closed gates the one that opens first; one that names no time is asked again anyway. Where a ration is on its
- * way it is told: those who wait for one are asked when it has come.
+ * Of two closed gates, the one that opens first; a gate that names no time is asked again anyway. A gate that waits
+ * for a ration is the one that is named: its mail is asked again when the ration has come.
  */
 function soonest(one: Held | undefined, other: Held): Held {
   if (one === undefined) return other
@@ -154,11 +154,10 @@ const never = Number.POSITIVE_INFINITY
 
 // How often each source was taken, divided by its weight: equal numbers are fair.
 const taken = new WeakMap<EgressPool, Map<EgressSource, number>>()
-// How far behind a source may fall: one that had no room for long does not get everything when it
-// has.
+// How far behind a source may fall: one that had no room for long does not get all turns once it has.
 const mostBehind = 10
 
-/** The pool's sources, those first that had least for their weight. */
+/** The pool's sources, beginning with the one that had least for its weight. */
 function inTurn(pool: EgressPool): readonly EgressSource[] {
   const counts = taken.get(pool)
   if (pool.turns.length === 1 || counts === undefined) return pool.turns

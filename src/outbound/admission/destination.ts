@@ -17,7 +17,7 @@ import { type Lane, type Stream, secondOf } from './waiting.js'
 /** What decides where a stream stands in line. */
 export interface DestinationOptions {
   poolOf: EgressPools
-  /** Pools whose addresses are other nodes'. */
+  /** Pools whose addresses belong to other nodes. */
   elsewhere: Pick<PoolsElsewhere<Stream>, 'of'>
   /** What the operator has ordered for a site or a domain. */
   orders: Pick<OrdersInForce, 'of'>
@@ -28,8 +28,8 @@ export interface DestinationOptions {
 }
 
 /**
- * At which path a stream stands in line: at its site's, or on the failover way at the smart hosts'. What the operator holds
- * stands at a path of its own, whose gate is closed until the order ends and all streams stand anew.
+ * At which path a stream stands in line: at its site's, or on the failover way at the smart hosts'. Mail that the
+ * operator holds stands at a path of its own. Its gate is closed until the order ends; then all streams stand anew.
  */
 export function makePathFinder(options: DestinationOptions) {
   const { poolOf, elsewhere, orders, shaping, egress, relays } = options
@@ -41,7 +41,7 @@ export function makePathFinder(options: DestinationOptions) {
       return { key: `held ${hold.id}`, site: site.key, open: () => ({ take: () => held }) }
     }
     const wanted = (named === undefined ? undefined : poolOf.named(named)) ?? poolOf(accountId, of)
-    // Whatever the way out is, these stay inside.
+    // These sites stay inside, whatever the way out is.
     const isOwn = site === simulatorSite || site === testInboxSite
     const why = isOwn ? undefined : elsewhere.of(stream, wanted)
     if (why !== undefined) {
@@ -70,12 +70,12 @@ export function locate(
 ): void {
   lane.site = site
   const servers = addresses.map(serverOf)
-  // Where it last connected to is known better than the order in which its hosts come.
+  // The server that the lane last connected to is surer than the first one in the list.
   if (!servers.some((server) => server === lane.server)) lane.server = servers[0]
   lane.routedSecond = secondOf(now)
 }
 
-// After so long a site is looked up anew: a domain whose MXs have moved is at its new site then.
+// A site is looked up anew after so long, so that a domain whose MXs have moved gets to its new site.
 const routeAgainSeconds = 300
 
 /** Whether the lane's site is not known, or was looked up too long ago to claim by it. */

@@ -24,7 +24,7 @@ export function explainGate(
     if (held === undefined) return { gate: 'failover', says: says('it waits for its turn there') }
     return closed('failover', relayHeld(held), held.until, says)
   }
-  // The order says for whom and until when by itself.
+  // The order's own text says for whom and until when.
   if (held?.gate === 'hold' || held?.gate === 'away') {
     return closed(held.gate, held, held.until)
   }
@@ -57,7 +57,7 @@ function closed(
   }
 }
 
-/** A site's own words would be taken for those about the recipient's domain. */
+/** The smart hosts' own words are left out: a reader would take them for words about the recipient's domain. */
 const relayHeld = (held: Held): WaitReason =>
   held.gate === 'suspended'
     ? {

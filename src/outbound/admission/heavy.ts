@@ -1,16 +1,16 @@
 import { type Clock, isRecent } from '../../clock/index.js'
 
 /**
- * Room for large messages under way: a receiver may make us hold one for the ten minutes that it has for
- * the final dot, and hundreds of those are gigabytes. Small ones pass: all together they are not much.
- * One account has half of it; while others wait, whoever has held it for a minute gives up, one a second.
+ * Room for large messages under way: a receiver may make us hold one for the ten minutes that it has for the final
+ * dot, and hundreds of them are gigabytes. Small messages pass: all together they are not much. One account has at
+ * most half of the room. While others wait, attempts that have held a message for a minute give up, one a second.
  */
 export interface HeavyRoom {
   /** Undefined: there is no room now. Whoever gets in gives it back with the function returned. */
   enter(message: Heavy): (() => void) | undefined
   /**
-   * Resolves when there is room for so much, for one after the other. Whoever was called enters, or says by `passOn`
-   * that it does not: the next one is called by nobody else.
+   * Resolves when there is room for so much, for one after the other. Whoever was called enters, or calls `passOn`:
+   * nobody else calls the next one.
    */
   untilFree(accountId: string, bytes: number): Promise<void>
   passOn(): void
@@ -49,7 +49,7 @@ export function makeHeavyRoom(mostBytes: number, clock: Clock): HeavyRoom {
     if (own === 0) byAccount.delete(accountId)
     else byAccount.set(accountId, own)
   }
-  /** One that is larger than all that there is has to leave too. */
+  /** A message that is larger than the whole room has to leave too. */
   const fits = (bytes: number, taken: number, most: number) => taken === 0 || taken + bytes <= most
   const hasRoom = ({ bytes, accountId }: Pick<Heavy, 'bytes' | 'accountId'>) =>
     fits(bytes, used, mostBytes) && fits(bytes, ofAccount(accountId), mostBytes / 2)
@@ -59,7 +59,7 @@ export function makeHeavyRoom(mostBytes: number, clock: Clock): HeavyRoom {
   }
   /** The oldest of the account that has most. */
   const endOldest = (now: number) => {
-    // The clock was set back: its patience begins anew.
+    // The clock was set back: the patience begins anew.
     for (const held of inside) held.since = Math.min(held.since, now)
     const old = [...inside].filter((held) => {
       return !isRecent(held.since, now, patienceMs) && held.giveUp !== undefined && !over.has(held)

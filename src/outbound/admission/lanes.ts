@@ -13,12 +13,12 @@ import { earliestFirst, type Lane, type Stream, secondOf } from './waiting.js'
 export interface Lanes {
   /** Learns that a stream has, or may have, a delivery that falls due then. */
   note(due: StreamDue): void
-  /** Those that have fallen due since the last call. */
+  /** The streams that have fallen due since the last call. */
   wake(now: number): Stream[]
   /** After a claim took all that was due: nothing more before `dueAt` (undefined: nothing). */
   exhausted(stream: Stream, dueAt: number | undefined): void
   find(lane: string, of: QueueClass, accountId: string): Stream | undefined
-  /** As far as it is known. */
+  /** The lane's site, as far as it is known. */
   siteOf(lane: string): SiteName | undefined
   /** Where mail goes has to be looked up anew. */
   forgetSites(): void
@@ -28,7 +28,7 @@ export interface Lanes {
   wakeAt(): number | undefined
 }
 
-// An idle lane is kept for so long: one that comes again soon need not look for its site again.
+// An idle lane is kept for so long: if mail comes soon, its site need not be looked up again.
 const forgetAfterMs = 300_000
 
 /**
@@ -40,7 +40,7 @@ export function makeLanes(): Lanes {
   const lanes = new Map<string, Lane>()
   const later = new TinyQueue<{ at: number; stream: Stream }>([], earliestFirst)
   const accountIds = new Map<string, string>()
-  /** Each row that is read has an id of its own; all streams of an account have this one. */
+  /** Each row that is read brings a new string of the id; all streams of an account share this one. */
   const oneOf = (accountId: string) => {
     const known = accountIds.get(accountId)
     if (known === undefined) accountIds.set(accountId, accountId)
@@ -86,7 +86,7 @@ export function makeLanes(): Lanes {
       for (let first = later.peek(); first !== undefined && first.at <= now; first = later.peek()) {
         later.pop()
         const { stream } = first
-        // An entry that says something else than its stream is left over from a later time.
+        // An entry that does not agree with its stream is an old one.
         if (stream.state !== 'later' || stream.dueAt !== first.at) continue
         stream.state = 'due'
         stream.lane.usedSecond = secondOf(now)

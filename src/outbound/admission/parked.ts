@@ -2,9 +2,9 @@ import type { QueueClass } from '../../store/index.js'
 import { classes, type Path } from './waiting.js'
 
 /**
- * Paths that are out of line as no account with mail there has room in the shares of the connections
- * (`connection-shares.ts`). Each waits for the shares that refused it, and accounts in turn for a share:
- * one with a thousand paths there is not a thousand times before the others.
+ * Paths that are out of line because no account with mail there has room in the shares of the connections
+ * (`connection-shares.ts`). Each waits for the shares that refused it, and accounts in turn for a share: one with a
+ * thousand paths there is not a thousand times before the others.
  */
 export interface Parked {
   /** `refused`: the share in which each account with mail there has no room. */
@@ -90,7 +90,7 @@ export function makeParked(): Parked {
   }
 }
 
-/** One of it for each class, as a class never waits behind a lower one. */
+/** One for each class, because a class never waits behind a lower one. */
 const makeForClasses = <T>(make: () => T): Record<QueueClass, T> => ({
   0: make(),
   1: make(),

@@ -21,21 +21,21 @@ import { earliestFirst, type Path, type Stream } from './waiting.js'
 export interface PathLines {
   /** Those in line, in their order; a path that joins during a walk is reached by it. */
   readonly of: Record<QueueClass, ReadonlySet<Path>>
-  /** Gets in line, if it has mail of the class; whatever held it is asked again. */
+  /** Gets in line, if it has mail of the class; the gate or share that held it is asked again. */
   join(path: Path, of: QueueClass): void
   /** Gets in line if a gate holds it that named no time. What is parked stays: it waits for its turn in a share. */
   askAgain(path: Path, of: QueueClass): void
-  /** It has mail of one account more, which may have room where others have none. */
+  /** The path has mail of one more account, which may have room where others have none. */
   joined(path: Path, of: QueueClass): void
-  /** It was given something, and goes to the end. */
+  /** The path was given something, and goes to the end of the line. */
   toTheEnd(path: Path, of: QueueClass): void
-  /** A gate is closed there. */
+  /** A gate is closed at the path. */
   hold(path: Path, of: QueueClass, held: Held): void
   /** `refused`: the share in which each account with mail there has no room. */
   park(path: Path, of: QueueClass, refused: ReadonlyMap<string, ShareRefusal>): void
-  /** The account has no mail of the class there any more. */
+  /** The account has no mail of the class at the path any more. */
   forget(path: Path, of: QueueClass, accountId: string): void
-  /** It has no mail of the class at all any more. */
+  /** The path has no mail of the class any more. */
   leave(path: Path, of: QueueClass): void
   /** These shares have more room: one path for each gets in line. */
   roomIn(shares: readonly string[]): void
@@ -48,18 +48,17 @@ export interface PathLines {
   isAnyParked(): boolean
 }
 
-/** A gate has closed; who stands before it, by account. */
+/** A gate has closed. `waiting`: the streams before it, by account. */
 export type OnHeld = (gate: Held['gate'], waiting: ReadonlyMap<string, ReadonlySet<Stream>>) => void
 
 /**
- * Which paths may be asked next, by class. A path whose gate is closed leaves the line until the
- * gate opens, so that a look costs what is open and not what is waiting: a million deliveries to
- * one suspended site cost nothing.
+ * Which paths may be asked next, by class. A path whose gate is closed leaves the line until the gate opens, so a
+ * look costs time only for open paths: a million deliveries to one suspended site cost nothing.
  */
 export function makePathLines(onHeld: OnHeld): PathLines {
   const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
   const parked = makeParked()
-  /** Paths that are in line again as a share had room, with that share. */
+  /** Paths that are in line again because a share had room, with that share. */
   const woken: Record<QueueClass, Map<Path, string>> = { 0: new Map(), 1: new Map(), 2: new Map() }
   const opening = new TinyQueue<{ at: number; path: Path; of: QueueClass }>([], earliestFirst)
 
@@ -73,7 +72,7 @@ export function makePathLines(onHeld: OnHeld): PathLines {
     join(next.path, next.of)
     woken[next.of].set(next.path, share)
   }
-  /** It has left the line: the room for which it was woken is the next one's, unless it was used. */
+  /** The path has left the line: the room for which it was woken goes to the next path, unless it was used. */
   const passOn = (path: Path, of: QueueClass, isUsed = (_share: string) => false) => {
     const share = woken[of].get(path)
     woken[of].delete(path)
@@ -116,7 +115,7 @@ export function makePathLines(onHeld: OnHeld): PathLines {
     forget: parked.forget,
     leave(path, of) {
       lines[of].delete(path)
-      // Whoever comes next asks the gate anew: it may have been closed only by the slots that this mail took to be claimed.
+      // The next mail asks the gate anew: only the slots taken for this mail's claim may have closed it.
       path.held[of] = undefined
       passOn(path, of)
     },
@@ -127,7 +126,7 @@ export function makePathLines(onHeld: OnHeld): PathLines {
       for (let first = opening.peek(); first && first.at <= now; first = opening.peek()) {
         opening.pop()
         const { path, of } = first
-        // Left over from a time that the gate said before.
+        // An old entry: the gate has named another time since.
         if (path.held[of]?.until !== first.at) continue
         path.held[of] = undefined
         join(path, of)

@@ -7,7 +7,7 @@ import type { DeliverySlot, DeliverySlots } from './delivery-slots.js'
 import { makePathLines, type OnHeld } from './path-lines.js'
 import { classes, type Path, type Stream, type StreamsByAccount } from './waiting.js'
 
-/** A path by its name, and how to open its gate if nothing stands there yet. */
+/** A path, and how to open its gate if nothing stands there yet. */
 export interface PathTo extends Pick<Path, 'key' | 'site'> {
   /** The gate of a path that is not there yet. */
   open(): DeliverySlots
@@ -16,7 +16,7 @@ export interface PathTo extends Pick<Path, 'key' | 'site'> {
 /** A stream that may start, with the slots that were taken for it. */
 export interface Admitted {
   stream: Stream
-  /** One for each delivery that may start; those for which there is none are given back. */
+  /** One for each delivery that may start; a slot without a delivery is given back. */
   slots: DeliverySlot[]
 }
 
@@ -26,36 +26,36 @@ export interface PathBounds {
   total: number
   /** The most deliveries that one claim asks for. */
   perClaim: number
-  /** So many of the class wait for the processor that no more need to start. */
+  /** True when so many of the class wait for the processor that no more need to start. */
   isCrowded: (of: QueueClass) => boolean
   clock: Pick<Clock, 'now'>
 }
 
 /**
- * Whose turn it is: transactional before automation before campaign, paths in turn within a class,
- * accounts in turn at a path, lanes in turn within an account. A path whose gate is closed leaves
- * the line until an attempt at its site ends or the gate said it would open, so a site with a
- * million waiting rows is looked at once for each slot that it has.
+ * Whose turn it is. Transactional mail goes before automations' mail, and that before campaigns'; within a class
+ * the paths take turns, at a path the accounts, within an account the lanes. A path whose gate is closed leaves the
+ * line until an attempt at its site ends or until the time that the gate named, so a site with a million waiting
+ * rows is looked at once for each slot that it has.
  */
 export interface Paths {
   /** A due stream gets in line. */
   stand(stream: Stream, to: PathTo): void
   /** It has nothing due any more, or goes elsewhere. */
   leave(stream: Stream): void
-  /** Everybody leaves, to get in line anew: ways have changed. */
+  /** Takes all streams out of line, to get in line anew: ways have changed. */
   leaveAll(): Stream[]
   /**
-   * Takes slots for what may start now. Whoever is given something goes to the end of the line.
-   * `may`: of which streams, by how many slots each has been given already; by default of all.
+   * Takes slots for what may start now. A path that is given something goes to the end of the line. `may` says
+   * whether a stream may have one more slot, given how many it has already; by default all may.
    */
   admit(now: number, may?: (stream: Stream, slots: number) => boolean): Admitted[]
   /** An attempt has ended, after it came as far as the site. */
   ended(slot: DeliverySlot): void
   /** Nothing began in the slot, or it told nothing about the site. */
   withdrawn(slot: DeliverySlot): void
-  /** Room at the site was given back that nobody had taken here: all paths to it ask again. */
+  /** Room at the site that was taken outside of the line was given back: all paths to the site ask again. */
   roomAt(site: string): void
-  /** All that wait for an attempt to end, or for a ration, ask again: a return that nobody told must not cost more. */
+  /** All that wait for an attempt to end, or for a ration, ask again, in case a return of room was not told. */
   askAgain(): void
   /** Something that holds many changed (a ration came, limits were raised): all ask again. */
   reopen(gate?: Held['gate']): void
@@ -68,7 +68,7 @@ export interface Paths {
   /** When the next closed gate opens, or an attempt has had time enough; undefined for not known. */
   wakeAt(): number | undefined
   readonly inFlight: number
-  /** All that have mail due, for who looks. */
+  /** All paths that have mail due, for the operator's view. */
   all(): Iterable<Path>
 }
 
@@ -153,7 +153,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
           if (!isAnyAsked(path.due[of], isAsked)) continue
           if (!admitAt(path, of, isAsked, admitted)) continue
           left--
-          // This walk comes to the end of the line in turn.
+          // The path is at the end of the line, and this walk comes to it again in turn.
           lines.toTheEnd(path, of)
         }
       }
@@ -185,7 +185,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
 }
 
 const never = Number.POSITIVE_INFINITY
-/** For who sleeps: never is not a time. */
+/** For a loop that sleeps until then: `never` is not a time. */
 const known = (at: number) => (at === never ? undefined : at)
 // For a site at which nothing stands.
 const nowhere: ReadonlySet<Path> = new Set()

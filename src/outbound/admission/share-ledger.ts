@@ -43,9 +43,9 @@ export interface ShareLedger {
   readonly holds: ReadonlySet<HeldConnection>
   /** Counts attempts as slow that have become so since. */
   age(now: number): void
-  /** `isUnknown`: the site has not answered yet, so it counts as slow. */
+  /** `isUnknown`: the site has not answered yet, so the attempt counts as slow. */
   begin(names: HolderNames, state: { now: number; isUnknown: boolean }): HeldConnection
-  /** It is at another server than was expected. */
+  /** The attempt is at another server than was expected. */
   move(hold: HeldConnection, server: string): void
   /** `tried`: it came as far as the site. */
   end(hold: HeldConnection, tried: boolean, now: number): void
@@ -59,18 +59,18 @@ const slowAfterMs = 10_000
 // eight make a site slow, a few prompt ones make it prompt again.
 const slowCountsMs = 60_000
 const weight = 1 / 8
-// A site or server that took longer is remembered for so long after its last attempt.
+// A site or server whose attempts take longer than this is remembered after its last attempt.
 const worthKnowingMs = 1_000
 const rememberedMs = 600_000
-// Bounds for one of a few connections would only be in the way.
+// A share is never smaller than this: with so few connections, bounds would only be in the way.
 const few = 10
 
-// Three of four, rounded up: of one it is one.
+// Three of four, rounded up: three quarters of one are one.
 const quarters = (whole: number) => Math.ceil((whole * 3) / 4)
 /** A half, rounded up. */
 export const half = (whole: number) => Math.ceil(whole / 2)
 
-/** Attempts there usually take long. */
+/** True when attempts there usually take long. */
 export const isKnownSlow = (holder: Holder | undefined) => (holder?.averageMs ?? 0) > slowAfterMs
 
 /** Whose shares a connection is in. */
@@ -109,7 +109,7 @@ export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): Share
       holder.averageMs += (tookMs - holder.averageMs) * weight
     }
   }
-  /** A clock that is set back takes the times that it gave along. */
+  /** When the clock is set back, the times that it gave are set back too. */
   const setBack = (ms: number) => {
     for (const hold of holds) hold.since -= ms
     sweptAt -= ms
@@ -175,7 +175,7 @@ export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): Share
   }
 }
 
-/** `averageMs` is how long its connections are held, by which it is known to be slow or not. */
+/** `averageMs` is how long its connections are held, which says whether it is known to be slow. */
 const makeHolder = (kind: Holder['kind'], name: string, limits: Holder['limits']): Holder => ({
   kind,
   name,
@@ -190,7 +190,7 @@ const makeHolder = (kind: Holder['kind'], name: string, limits: Holder['limits']
 /** All holders of one kind, by their names. */
 export type Holders = ReturnType<typeof makeHolders>
 
-/** Those that hold something, and those of which it is worth knowing how long they take. */
+/** The holders that hold something, and those whose usual time is worth knowing. */
 function makeHolders(kind: Holder['kind'], limits: Holder['limits']) {
   const holders = new Map<string, Holder>()
   return {

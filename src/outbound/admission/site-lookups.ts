@@ -6,9 +6,9 @@ import { keptFrom, type SiteName } from '../shaping/index.js'
 import { streamsOf } from './lane-streams.js'
 import { classes, type Lane, type Stream } from './waiting.js'
 
-/** Finds the sites of lanes that have something due, before anything of theirs is claimed. */
+/** Finds the sites of lanes that have something due, before any of their mail is claimed. */
 export interface SiteLookups {
-  /** Looks for the site of its lane; all streams that came meanwhile are told together. */
+  /** Looks for the site of its lane; all streams that came meanwhile learn it together. */
   add(stream: Stream): void
   /** Begins look-ups while there is room for them, in the order of classes. */
   pump(isWanted: (of: QueueClass, accountId: string) => boolean): void
@@ -24,9 +24,9 @@ export interface SiteLookupOptions {
   onRouted(lane: Lane, site: SiteName, servers: readonly string[], streams: readonly Stream[]): void
 }
 
-// DNS answers take up to seconds: enough at once that few slow ones hold up nobody.
+// A DNS answer may take seconds. With so many look-ups at once, a few slow ones hold up nobody.
 const maxLookups = 64
-// Domains whose DNS failed are asked again behind all others, and never take all of it.
+// Domains whose DNS failed are asked again behind all others, and never take all look-ups.
 const maxFailing = 32
 
 /** Lanes by account, both in turn. */
@@ -55,7 +55,7 @@ export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions)
     const { site, hosts } = await findRoute(lane.name).then(
       (route) => ({ site: route.site, hosts: 'hosts' in route ? route.hosts : [] }),
       (error: unknown) => {
-        // A bug; the attempt meets it again and says so in the delivery's own record.
+        // This is a bug; the attempt meets it again and says so in the delivery's own record.
         log.error({ lane: lane.name, cause: messageOf(error) }, 'A route could not be looked up')
         return { site: nowhere, hosts: [] }
       },
@@ -87,7 +87,7 @@ export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions)
           }
         }
         const isWantedOf = (accountId: string) => isWanted(of, accountId)
-        // Where a site is known it is there in all likelihood: their mail waits behind nobody's.
+        // A site that was known is in all likelihood still the same, so its mail waits behind nobody's.
         begin(lines.known[of], () => true)
         begin(lines.fresh[of], isWantedOf)
         begin(lines.failing[of], (accountId) => failing < maxFailing && isWantedOf(accountId))

@@ -31,10 +31,10 @@ interface Sources {
   limitsOf(sites: ReadonlySet<string>): ReadonlyMap<string, number>
 }
 
-// Sites and accounts that are told: a screen of them.
+// How many sites and accounts are listed: a screen of them.
 const mostTold = 40
 
-/** The sites with most connections and mail due, and the accounts whose mail that is. One look over all paths. */
+/** The sites with most connections and mail due, and the accounts that own this mail, in one walk over all paths. */
 export function standingSites({ paths, connections, limitsOf }: Sources): OutboundStanding {
   const bySite = new Map<string, SiteStanding>()
   const byAccount = new Map<string, number>()
@@ -78,7 +78,7 @@ export function standingSites({ paths, connections, limitsOf }: Sources): Outbou
   }
 }
 
-/** A site that is suspended comes before all others: it is what somebody looks for. */
+/** A site that is suspended comes before all others: an operator looks for it first. */
 function busiestFirst(a: SiteStanding, b: SiteStanding): number {
   const rank = ({ gate }: SiteStanding) => (gate === 'suspended' ? 0 : 1)
   return rank(a) - rank(b) || b.connections - a.connections || b.streams - a.streams

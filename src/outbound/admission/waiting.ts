@@ -22,7 +22,7 @@ export interface Stream {
   /** The earliest time noted while a claim was under way: the claim may not have seen that row. */
   notedAt: number | undefined
   claiming: boolean
-  /** Its lane's site is to be looked up before it stands anywhere. */
+  /** True while its lane's site has to be looked up before the stream stands anywhere. */
   awaitsSite: boolean
   /** Where it stands in line while `due`. */
   path: Path | undefined
@@ -56,7 +56,7 @@ export const classes: readonly QueueClass[] = [
   queueClass.campaign,
 ]
 
-/** By what the queue knows it. */
+/** The key by which the queue knows the stream. */
 export const keyOf = ({ lane, class: of, accountId }: Stream): StreamKey => ({
   lane: lane.name,
   class: of,

@@ -26,20 +26,20 @@ export interface Attempts {
   /** Tries one claimed delivery, start to end. Never rejects: whatever happens is a settlement. */
   attempt(claimed: Claimed, slot: DeliverySlot): Promise<Attempted>
   readonly connections: Pick<Connections, 'close' | 'destroy'>
-  /** When none is under way any more. */
+  /** Resolves when no attempt is under way any more. */
   close(): Promise<void>
 }
 
 /** What came of an attempt. */
 export interface Attempted {
   /**
-   * Undefined: our stop broke it off before any server had an answer, or the storage could not be read just then; the mail
-   * counts as not tried.
+   * Undefined when the mail counts as not tried: our stop broke the attempt off before any server had answered, or
+   * the storage could not be read.
    */
   settlement: Settlement | undefined
-  /** When that one may be tried again, where it is not at once. */
+  /** How long a mail without a settlement rests before its next attempt, where it is not tried again at once. */
   restMs?: number
-  /** Why the mail itself can never leave as it is stored: it is not settled but held, with this. */
+  /** Why the mail can never leave as it is stored: it is not settled but held, with this reason. */
   fault?: string | undefined
   /** What it tells about the site; undefined when it never got there. */
   site: SiteOutcome | undefined
@@ -54,7 +54,7 @@ export interface AttemptParts extends DetourOptions {
   tlsCount: TlsCount | undefined
 }
 
-// As a read that fails may go on failing while rows can be claimed.
+// A mail rests for so long when it could not be read: reads may go on failing while rows can be claimed.
 const awayMs = 5_000
 
 // Mails whose departure is judged in one query, all of one turn of the event loop: a millisecond of
@@ -92,7 +92,7 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
     const stopped = await stopOf(claimed)
     if (stopped !== undefined) return stopped
     const route = await findRoute(claimed.lane)
-    // Whatever has become of its row: the mail of a test key never gets onto the wire, by a smart host neither.
+    // Whatever has become of its row, the mail of a test key never gets onto the wire, not by a smart host either.
     if (isTestId(claimed.emailId) && (!isInside(route.site.key) || slot.relay !== undefined)) {
       throw new MailFault('It is a mail of a test key, which goes to the test inbox alone')
     }
@@ -115,10 +115,11 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
         isAway = isPassing(error)
         return resultOfError(error, claimed, log)
       })
-      // The mail is not to blame, and leaves when the storage is back: not by the times of a mail that was put off.
+      // The mail is not to blame. It leaves when the storage is back, and not by the retry times of a deferred
+      // mail.
       if (isAway) return { settlement: undefined, site: undefined, restMs: awayMs }
       const { site, fault } = result
-      // What a server may have, or has spoken of, is not as it was.
+      // A mail counts as not tried only where no server may have it and none has answered.
       const isToldNothing = result.kind === 'deferred' && !result.doubt && !site?.reply
       const isBrokenOff = stop.signal.aborted && isToldNothing
       const times = { startedAt, now: clock.now(), source: slot.source.name }
@@ -128,7 +129,7 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
   }
 }
 
-/** With what the site's words say against us, by the rules that judge the mail. */
+/** Adds what the site's words say against us, by the rules that judge the mail. */
 function judgedSite(
   site: SiteOutcome | undefined,
   settlement: Settlement | undefined,
@@ -167,7 +168,7 @@ async function send(
     }
     case 'probe': {
       const probed = await sendProbe(ways, claimed, route, first.probe)
-      // What it tells is about the site and not about the smart host, whose slot this is.
+      // The probe tells about the site, but this slot belongs to the smart host.
       if (probed !== undefined) return { ...probed, site: undefined }
       return await sendBySmartHost(claimed, first.relay)
     }
@@ -178,7 +179,7 @@ async function send(
   }
 }
 
-/** Undefined: it did not get through, and is to go by the smart host. */
+/** Undefined: the mail did not get through, and is to go by the smart host. */
 async function sendProbe(
   { detour, sendDirect }: Ways,
   claimed: Claimed,
@@ -207,7 +208,7 @@ async function sendTurned({ detour, sendBySmartHost }: Ways, claimed: Claimed, r
   }
 }
 
-/** What it means for a mail that its attempt threw. */
+/** The result for a mail whose attempt threw an error. */
 function resultOfError(error: unknown, claimed: Claimed, log: Log): AttemptResult {
   if (error instanceof MailFault) return { kind: 'failed', reply: error.message }
   if (error instanceof Uncomposable) {
@@ -223,7 +224,7 @@ function resultOfError(error: unknown, claimed: Claimed, log: Log): AttemptResul
     log.warn({ cause: wordsOfCause(error), deliveryId: claimed.id }, 'The mail could not be read')
     return { kind: 'deferred', reply: internalFault, class: 'unknown' }
   }
-  // A bug, not the world: the mail keeps its place in the queue and somebody is told.
+  // This is a bug and not a fault of the network: the mail keeps its place in the queue, and the log says so.
   log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
   return { kind: 'deferred', reply: internalFault, class: 'unknown' }
 }

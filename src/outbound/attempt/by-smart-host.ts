@@ -3,7 +3,7 @@ import type { Offered, Relay, Relays } from '../egress/index.js'
 import { envelopeOf, type Prepare } from './prepare.js'
 import type { AttemptResult } from './result.js'
 
-/** Offers one mail to the smart hosts, in room that was taken at this one of them. */
+/** Offers one mail to the smart hosts, where room was taken at this one. */
 export type SendBySmartHost = (claimed: Claimed, relay: Relay) => Promise<AttemptResult>
 
 /** `relays` undefined: there is no smart host, and nothing leads here. */

@@ -16,8 +16,8 @@ import type { Outcome } from '../outcome.js'
 const suppressed = (why: string): Outcome => ({ kind: 'suppressed', reply: `Not sent: ${why}` })
 
 /**
- * What keeps deliveries from leaving that were free to when they were accepted: a recipient may have
- * bounced, complained or left since, and a campaign have been stopped. Undefined: nothing.
+ * What keeps deliveries from leaving that could leave when they were accepted: since then a recipient may have
+ * bounced, complained or left, or a campaign may have been stopped. Undefined: nothing.
  */
 export async function stopAtDeparture(
   read: Read,
@@ -37,7 +37,7 @@ export async function stopAtDeparture(
       return []
     }
     const { accountId, recipient } = delivery
-    // A notice is a campaign whose mails are transactional; who is gone from the log gets none as marketing.
+    // A notice is a campaign whose mails are transactional. A mail that is gone from the log counts as marketing.
     const isBulk = isMarketing(delivery) && mail?.type !== 'transactional'
     const type = isBulk ? ('marketing' as const) : ('transactional' as const)
     return [{ delivery, accountId, type, topicId: mail?.topicId, addresses: [recipient] }]
@@ -60,7 +60,7 @@ export async function stopAtDeparture(
   return deliveries.map((delivery) => outcomes.get(delivery))
 }
 
-/** Of what is stopped, that which stays so: who was erased and asks for mail again gets the mail of the form. */
+/** What stays stopped: a person who was erased and asks for mail again gets the confirmation mail of the form. */
 async function butConfirmations<T extends AddressedMail & { delivery: Leaving }>(
   read: Read,
   stopped: readonly T[],
@@ -79,7 +79,10 @@ async function butConfirmations<T extends AddressedMail & { delivery: Leaving }>
   return stopped.filter(({ delivery }, i) => blocked[i]?.has(delivery.recipient))
 }
 
-/** Those of forms that people fill in themselves, and of no others: by hand nobody is asked who has left. `ids`: a JSON list. */
+/**
+ * Confirmations of forms that people fill in themselves, and no others: whoever has left is not asked again by
+ * hand. `ids`: a JSON list.
+ */
 const confirmationsAmong = prepared<{ ids: string }, { email_id: string }>((db, { ids }) =>
   db
     .selectFrom('form_mails')
@@ -89,10 +92,10 @@ const confirmationsAmong = prepared<{ ids: string }, { email_id: string }>((db, 
     .where(unindexed<string>('forms.kind'), '=', 'page'),
 )
 
-/** What of a delivery says whether it may leave. */
+/** The fields of a delivery that decide whether it may leave. */
 type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'class'>
 
-/** Whether it is of a campaign or an automation; what is transactional is of neither. */
+/** Whether the delivery belongs to a campaign or an automation. */
 const isMarketing = (delivery: Leaving) => delivery.class !== queueClass.transactional
 
 /** A copy of a mail: its id and its recipient. */
@@ -106,7 +109,7 @@ const keyOf = ({ emailId, recipient }: { emailId: string; recipient: string }) =
 function stopOfMail(mail: MarketingMail): Outcome | undefined {
   if (mail.deleted) return suppressed('the contact was deleted')
   if (mail.status === 'cancelled') return suppressed('the campaign was cancelled')
-  // Those that wait are held some at a time, and what was in flight then may have been put off since.
+  // A pause holds waiting mails in batches, and mail that was in flight then may have been put off since.
   if (mail.status === 'paused') return { kind: 'held', reply: 'The campaign is paused' }
   return undefined
 }
@@ -124,7 +127,7 @@ interface MarketingMail {
   deleted: 0 | 1
 }
 
-/** `pairs`: of a mail's id and a recipient's address in lower case. */
+/** `pairs`: each is a mail's id and a recipient's address in lower case. */
 const marketingMails = prepared<{ pairs: string }, MarketingMail>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))

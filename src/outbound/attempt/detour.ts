@@ -12,7 +12,7 @@ export interface DetourOptions {
   /** Undefined: there is no smart host. */
   relays: Relays | undefined
   shaping: Shaping
-  /** Room at a site (by its key) was given back that was taken here and not in line. */
+  /** Room at a site (by its key) was given back that was taken by a detour and not in line. */
   onRoom: (site: string) => void
 }
 
@@ -26,11 +26,14 @@ export interface DetourOptions {
  *     └───nowhere─▶ ends with the DNS's answer
  */
 export interface Detour {
-  /** For a slot at a site the direct way; for one at a smart host that one, which a few mails try direct before. */
+  /**
+   * The direct way for a slot at a site; the smart host for a slot at one, but a few mails try the direct way
+   * before.
+   */
   first(claimed: Claimed, slot: DeliverySlot, route: MailRoute): FirstWay
-  /** What a direct attempt tells about our way out counts, and may turn the mail to a smart host. */
+  /** Counts what a direct attempt tells about our way out, which may turn the mail to a smart host. */
   afterDirect(claimed: Claimed, sent: SentDirect): Turned
-  /** Gives the room back that `afterDirect` has taken. `site`: what the smart host's answer tells of it. */
+  /** Gives the room back that `afterDirect` has taken. `site`: what the smart host's answer tells about that host. */
   afterTurned(claimed: Claimed, relay: Relay, site: SiteOutcome | undefined): void
   /** Counts what the probe has shown. True: its mail is done; false: it is offered to the smart host. */
   afterProbe(probe: DirectProbe, result: AttemptResult | undefined): boolean
@@ -46,7 +49,7 @@ export type FirstWay =
 /** A mail in line for a smart host that tries the direct way first, in a slot of its site. */
 export interface DirectProbe {
   slot: DeliverySlot
-  /** Undefined: somebody else has begun it meanwhile, and this attempt does not count as one. */
+  /** Undefined: another thread has begun the probe meanwhile, and this attempt does not count as one. */
   taken: Probe | undefined
 }
 
@@ -58,8 +61,8 @@ export interface SentDirect {
 }
 
 /**
- * What follows a direct attempt. `waits`: our address is refused and not this mail, and no smart host has
- * room now. `relay`: this smart host has taken room for the mail, which is to be given back.
+ * What follows a direct attempt. `waits`: our address is refused and not this mail, and no smart host has room now.
+ * `relay`: room for the mail was taken at this smart host, and has to be given back.
  */
 export type Turned = { next: 'ends' } | { next: 'waits' } | { next: 'relay'; relay: Relay }
 
@@ -88,7 +91,7 @@ export function makeDetour({ egress, relays, shaping, onRoom }: DetourOptions): 
       const { relay } = slot
       if (relay === undefined) return direct
       if ('outcome' in route) {
-        // A definite answer of the DNS is no incident of ours, and nobody else's business.
+        // A definite answer of the DNS says nothing about our way out, and no smart host need be asked.
         if (route.site === nowhere) return { way: 'nowhere', outcome: route.outcome }
         return { way: 'relay', relay }
       }
@@ -120,13 +123,13 @@ export function makeDetour({ egress, relays, shaping, onRoom }: DetourOptions): 
       onRoom(slot.siteKey)
       taken?.ended(result === undefined || isRefused ? undefined : probeOutcomeOf(result))
       if (result === undefined) return false
-      // What may have been taken is not offered a second time at once.
+      // A mail that a server may have taken is not offered a second time at once.
       return result.doubt === true || !(isRefused || result.kind === 'deferred')
     },
   }
 }
 
-/** The receiver's words are those for which the shaping says 'failover'. */
+/** True when the shaping says 'failover' for the receiver's words. */
 function refusesUs(policy: Policy, { kind, site }: AttemptResult): boolean {
   if (kind === 'delivered' || site?.reply === undefined) return false
   return automationsFor(policy, site.reply).some(({ action }) => action === 'failover')

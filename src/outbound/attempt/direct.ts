@@ -34,12 +34,12 @@ export type SendDirect = (
 /** A route that leads to servers. */
 type HostsRoute = Extract<MailRoute, { hosts: unknown }>
 
-// For sites that nobody knows yet, while there are many of them: half of the usual time to connect,
-// as most of those that do not answer are dead.
+// For sites that nobody knows yet, while there are many of them: half of the usual time to connect, because most
+// that do not answer are dead.
 const hurriedDeadlines = { connectMs: 15_000 }
 
 /**
- * Reports about TLS go without a policy: RFC 8460 §3 and §5.3 want them delivered even where TLS is what has failed.
+ * Reports about TLS are sent without a policy: RFC 8460 §3 and §5.3 want them delivered even where TLS has failed.
  */
 export function makeSendDirect(options: DirectOptions): SendDirect {
   const { read, tlsPolicies, tlsCount } = options
@@ -64,9 +64,8 @@ export function makeSendDirect(options: DirectOptions): SendDirect {
 }
 
 /**
- * No route: the domain has a null MX (RFC 7505), does not exist, has no usable server, or the DNS
- * did not answer. Only the last says something about the site, which is then left alone for a
- * while.
+ * No route: the domain has a null MX (RFC 7505), does not exist, has no usable server, or the DNS did not answer.
+ * Only a DNS that does not answer says something about the site, which is then left alone for a while.
  */
 function resultWithoutRoute(
   claimed: Claimed,
@@ -79,7 +78,8 @@ function resultWithoutRoute(
 }
 
 /**
- * What the connection is bound by. `hurried` gives sites that do not answer a shorter time to connect while slow connections are scarce.
+ * The limits of the connection. `hurried` gives sites that do not answer a shorter time to connect while slow
+ * connections are scarce.
  */
 function limitsAt(
   { site, source, hurried, cut, goesTo }: DeliverySlot,

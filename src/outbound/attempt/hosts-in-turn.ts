@@ -23,7 +23,7 @@ export interface Sending {
   claimed: Claimed
   slot: DeliverySlot
   target: SessionTarget
-  /** What is watched of the sessions that it takes, for the reports about TLS. */
+  /** Watches the mail's sessions, for the reports about TLS. */
   watch: ReturnType<typeof watchSessions> | undefined
 }
 
@@ -46,12 +46,12 @@ export async function sendInTurn(
   const trail = makeTrail(addressesIn(claimed.putOffBy))
   const results: AttemptResult[] = []
   let mail: Composed<SignedMessage> | undefined
-  /** The session that is opened next is in the clear, where TLS broke. */
+  /** The next session is opened in the clear, because TLS broke. */
   let inClear = false
   const send = async (session: SmtpSession): Promise<Sent> => {
     if (session.reused) watch?.reused(session)
     else session.countedFor.add(claimed.lane)
-    // Not sooner: thousands of mails to servers that do not answer cost no message each.
+    // Not sooner: thousands of mails to servers that do not answer need not be composed.
     mail ??= await prepare(claimed, giveUp).catch((error: unknown) => {
       connections.release(session, true)
       throw error
@@ -67,7 +67,7 @@ export async function sendInTurn(
     while (acquired !== undefined) {
       if ('failure' in acquired) {
         results.push(resultOfFailure(acquired, claimed.lane))
-        // In the clear one host alone was tried.
+        // When a session in the clear was tried, that was one host alone.
         if (!inClear || isOver(trail, cut)) break
         inClear = false
         acquired = await connections.acquire(target, trail)
@@ -91,7 +91,7 @@ export async function sendInTurn(
         continue
       }
       const mayGoOn = result.kind === 'deferred' ? !result.doubt : result.local === true
-      // What another host put off, and this one refused, is asked for in the same order the next time.
+      // A mail that one host put off and this one refused goes to the hosts in the same order next time.
       const isLast = !mayGoOn && (result.doubt || trail.failed.length > 0)
       if (mayGoOn || isLast) putOff(trail, session, sent)
       if (!mayGoOn || isOver(trail, cut)) break
@@ -110,8 +110,8 @@ export async function sendInTurn(
 }
 
 /**
- * Whether the session may carry another mail. Who puts off the first one may do so with all of this connection: Postfix's
- * postscreen lets a client pass that it did not know only when it connects again.
+ * Whether the session may carry another mail. A server that puts off the first mail may put off all of this
+ * connection: Postfix's postscreen lets an unknown client pass only when it connects again.
  */
 function mayCarryMore({ session, sent }: Sent): boolean {
   if (sent.kind === 'lost' || !sent.reusable || isFullSession(sent)) return false
@@ -123,8 +123,9 @@ function mayCarryMore({ session, sent }: Sent): boolean {
 const isOver = (trail: Trail, cut: Cut | undefined) => isSpent(trail) || cut?.why !== undefined
 
 /**
- * A session that ended while it was idle says nothing about this mail, which takes another one; nor does one that was
- * left at MAIL, as many servers leave after their last message without a word, or with the words that it was the last.
+ * A session that ended while it was idle says nothing about this mail, which takes another session. Nor does a
+ * session that ended at MAIL: many servers end it after their last message, with or without saying that it was the
+ * last.
  */
 function isUntried({ session, sent }: Sent): boolean {
   if (!session.reused) return false
@@ -133,7 +134,7 @@ function isUntried({ session, sent }: Sent): boolean {
   return !sent.offered || isGone
 }
 
-/** The server takes so many messages in one session, and this would be one more: `Max message per connection reached`. */
+/** This mail would be one more than the server takes in a session: `Max message per connection reached`. */
 const isFullSession = (sent: Exclude<SendResult, { kind: 'lost' }>) =>
   sent.kind === 'deferred' &&
   sent.phase === 'mail' &&
@@ -141,7 +142,7 @@ const isFullSession = (sent: Exclude<SendResult, { kind: 'lost' }>) =>
 
 /**
  * RFC 7435 §3: TLS that nobody demands is worth less than the mail. A server may hang up, or send its alert, at any
- * time after our side of the handshake is over. Where a session carried mail before, TLS is not what is wrong.
+ * time after our side of the handshake is over. TLS is not at fault where the session carried mail before.
  */
 function hasBrokenTls({ session, sent, demand }: Sent): boolean {
   if (sent.kind !== 'lost' || sent.ambiguous || sent.reply !== undefined) return false
@@ -164,7 +165,7 @@ function resultOfSession({ session, sent, demand }: Sent): AttemptResult {
   return { ...result, kind: 'deferred', site: { kind: 'deferred', reply } }
 }
 
-/** The hosts that come last next time; where there is one alone, nothing is to be remembered. */
+/** The hosts that come last next time; a route with one host remembers nothing. */
 function rememberedOf(trail: Trail, { hosts }: SessionTarget): string | undefined {
   const isOneWay = hosts.length < 2 && (hosts[0]?.addresses.length ?? 0) < 2
   const addresses = isOneWay ? [] : behindNextTime(trail)

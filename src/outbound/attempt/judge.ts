@@ -11,10 +11,7 @@ import {
 } from '../../reports/index.js'
 import type { Outcome, TriedSoFar } from '../outcome.js'
 
-/**
- * What is concluded from an attempt that did not deliver; `atLeastMs`: not sooner than after that
- * time.
- */
+/** What is concluded from an attempt that did not deliver; `atLeastMs`: the next one is not sooner than that. */
 export interface RefusalJudgement {
   verdict: Verdict
   /** Whether another attempt makes sense, if there is time for it. */
@@ -24,20 +21,22 @@ export interface RefusalJudgement {
   ending: Verdict
 }
 
-// The least wait after a refusal that asks for slower mail: Gmail says so of a recipient who gets
-// too much at the moment, and takes the mail some hours later.
+// The least wait after a refusal that asks for slower mail: Gmail says so when a recipient gets too much mail at
+// the moment, and takes the mail some hours later.
 const slowlyMs = hourMs
 // `notes/mta.md` §3: NXDOMAIN is believed when it comes again an hour later, not from a cache.
 const confirmMs = hourMs
 
-// By the usual schedule some fourteen hours: a host that is down for longer has had its chance.
+// By the usual schedule that is some fourteen hours: a host that is down for longer has had its chance.
 const attemptsElsewhere = 9
 
 // Each attempt that ends in doubt may have put one more copy into the mailbox.
 const inDoubtMs = hourMs
 const attemptsInDoubt = 4
 
-/** What a refusal means, and what follows. `attempts` counts this one in, `lastCause` is that of the one before. */
+/**
+ * What a refusal means, and what follows. `attempts` includes this one, `lastCause` is the cause of the one before.
+ */
 export function judgeRefusal(
   rules: BounceRules,
   finding: Outcome & { remote?: string },
@@ -46,18 +45,18 @@ export function judgeRefusal(
   const refused = finding.kind === 'bounced'
   const { command, remote, reply } = finding
   const said = saidInReply(reply, remote?.split(' ', 1)[0])
-  // A server left with 5yz before it was asked about this mail: its words count, not its finality.
+  // A server said 5yz before it was asked about this mail: its words count, but they are not final.
   const heard = said && { ...said, text: inReplyTo(command, said.text), final: refused }
   const verdict = heard ? classify(rules, heard) : ourOwn(rules, finding, refused)
   if (refused) {
-    // Our own judgement (no such domain, no server) was not made lightly.
+    // Our own judgement (no such domain, no server) is reliable.
     const again =
       heard !== undefined &&
       (allows(verdict.retry, attempts) || mayGoElsewhere(finding, verdict, attempts))
     return { verdict, again, atLeastMs: delayOf(verdict), ending: verdict }
   }
   if (finding.doubt) {
-    // Twice running: after five refusals, one loss of the connection must not end it.
+    // It takes two in a row: after five refusals, one loss of the connection must not end the delivery.
     const again = attempts < attemptsInDoubt || lastCause !== 'in-doubt'
     const ending = { ...givenUp(rules, finding, heard), soft: false }
     return { verdict, again, atLeastMs: inDoubtMs, ending }
@@ -70,12 +69,15 @@ export function judgeRefusal(
   }
 }
 
-/** No server has said anything: it was not reached, or there is none. */
+/** The verdict where no server has said anything: none was reached, or there is none. */
 function ourOwn(rules: BounceRules, { class: name = 'unreachable' }: Outcome, final: boolean) {
   return verdictOf(rules, { class: name, shown: 'what Posthorn itself found' }, { code: 0, final })
 }
 
-/** decisions.md, 'bounced, Transient': what was only put off again and again suppresses not at once. */
+/**
+ * decisions.md, 'bounced, Transient': a mail that was only put off, again and again, does not suppress the address
+ * at once.
+ */
 function givenUp(rules: BounceRules, finding: Outcome, heard: Said | undefined): Verdict {
   const last = heard ? classify(rules, { ...heard, final: true }) : ourOwn(rules, finding, true)
   const soft = last.suppress || last.soft
@@ -89,8 +91,8 @@ function allows(retry: Retry, attempts: number): boolean {
 }
 
 /**
- * Backup hosts that nobody looks after refuse to relay, and one may know less of SMTP than the other: that is no answer
- * while the other host cannot give one.
+ * Backup hosts that nobody looks after refuse to relay, and may know less of SMTP than the main host. Such a
+ * refusal is no answer while the main host cannot give one.
  */
 function mayGoElsewhere({ elsewhere, local }: Outcome, { class: name }: Verdict, attempts: number) {
   const isOfHost = local === true || name === 'routing'

@@ -13,7 +13,7 @@ export type Prepare = (
   giveUp?: DeliverySlot['giveUp'],
 ) => Promise<Composed<SignedMessage>>
 
-/** What is stored of the mail, or of what goes into it, is broken: the next attempt would find it so too. */
+/** The stored mail, or something that goes into it, is broken: the next attempt would find it broken too. */
 export class Uncomposable extends Error {
   constructor(cause: unknown) {
     super(messageOf(cause), { cause })
@@ -21,8 +21,8 @@ export class Uncomposable extends Error {
 }
 
 /**
- * A mail that cannot be composed is told apart from storage that cannot be read: the first is held
- * with its error, the second is tried again, for the mail is not to blame.
+ * A mail that cannot be composed is held with its error. Where storage cannot be read, the mail is not to blame and
+ * is tried again.
  */
 export function makePrepare(
   deps: OutboundDeps,
@@ -40,8 +40,8 @@ export function makePrepare(
 }
 
 /**
- * MAIL FROM is a return path that names this delivery (VERP), so that a bounce says whose it is
- * even if it quotes nothing.
+ * MAIL FROM is a return path that names this delivery (VERP), so that a bounce shows its delivery even if it quotes
+ * nothing.
  */
 export const envelopeOf = (
   { recipient }: Claimed,

@@ -15,16 +15,16 @@ export interface AttemptResult extends Outcome {
   reached?: boolean | undefined
   /** Why the mail itself can never leave as it is stored. */
   fault?: string
-  /** It went by a smart host. */
+  /** The mail went by a smart host. */
   failover?: true
   /** JSON of the addresses that come last in the next attempt; undefined: none. */
   putOffBy?: string | undefined
 }
 
-/** What the sessions of one attempt come to, each with another host or in another way. */
+/** What the sessions of one attempt come to; each was with another host or by another way. */
 export interface AllResults {
   result: AttemptResult
-  /** What servers have said that is not in the result; the site is told of it all the same. */
+  /** What servers have said that is not in the result. The site learns it too. */
   unheard: string[]
 }
 
@@ -43,8 +43,8 @@ export function resultOfSend(
 }
 
 /**
- * The last session's result where it is an end, or a server's words; else those of the last server that said any:
- * that a backup host is dead tells less than why the first one put the mail off.
+ * The last session's result where it ends the delivery; else the result of the last server that said anything: that a
+ * backup host is dead tells less than why the first one put the mail off.
  */
 export function resultOfAll(results: readonly AttemptResult[]): AllResults {
   const last = results.at(-1)
@@ -52,7 +52,7 @@ export function resultOfAll(results: readonly AttemptResult[]): AllResults {
   if (results.length === 1) return { result: last, unheard: [] }
   const isEnd = last.local !== true && (last.kind !== 'deferred' || last.doubt === true)
   const said = results.filter(({ site }) => site?.reply !== undefined)
-  // One that began a session knows more than one that turned us away at its door.
+  // A server that began a session knows more than one that turned us away before.
   const words = said.findLast(({ site }) => site?.kind !== 'connect-failed') ?? said.at(-1)
   const told = isEnd ? last : (words ?? results.findLast(({ local }) => local) ?? last)
   const others = results.filter((one) => one !== told)
@@ -68,11 +68,11 @@ export function resultOfAll(results: readonly AttemptResult[]): AllResults {
 }
 
 /**
- * What the site learns from an attempt (`shaping/`): which is not what the mail learns. A lost
- * connection says that the site is ill, a refusal of one address says nothing.
+ * What the site learns from an attempt (`shaping/`), which differs from what the mail learns. A lost connection says
+ * that the site is ill, a refusal of one address says nothing.
  */
 function siteOutcomeOf(result: SendResult): SiteOutcome {
-  // We refused it ourselves, before the server was asked: the words are ours, and no word of the site.
+  // We refused the mail ourselves, before the server was asked: the words are ours and not the site's.
   if (result.kind !== 'lost' && result.local) return { kind: 'deferred' }
   switch (result.kind) {
     case 'accepted':
@@ -83,7 +83,7 @@ function siteOutcomeOf(result: SendResult): SiteOutcome {
       return { kind: 'deferred', reply: replyText(result.reply) }
     case 'lost':
       if (result.reply) return { kind: 'deferred', reply: replyText(result.reply) }
-      // After the final dot the mail may have gone through: that the site is ill is not said.
+      // After the final dot the mail may have gone through, so this does not say that the site is ill.
       if (result.ambiguous) return { kind: 'deferred' }
       return {
         kind: 'connect-failed',
@@ -93,7 +93,7 @@ function siteOutcomeOf(result: SendResult): SiteOutcome {
   }
 }
 
-/** What it means that no session was got. */
+/** The result where no session could be opened. */
 export function resultOfFailure(last: NotAcquired, domain: string): AttemptResult {
   const { failure, remote, demand } = last
   const { phase, cause, reply, tlsFailed, transcript } = failure
@@ -104,7 +104,7 @@ export function resultOfFailure(last: NotAcquired, domain: string): AttemptResul
     kind: 'connect-failed',
     cause: causeOf(failure.code),
     reply: reply && replyText(reply),
-    // They did take the connection.
+    // The servers did take the connection.
     ...(phase !== 'connect' && {
       why: `Its servers begin no session: ${reply ? replyText(reply) : `${cause} (${phase})`}`,
     }),
@@ -122,22 +122,22 @@ export function resultOfFailure(last: NotAcquired, domain: string): AttemptResul
 }
 
 /**
- * Nothing came back: that may be our own way out. A server that said anything was reached. A connection
- * that is closed, or silent, before its banner shows no server: providers that block the port answer in
- * the receivers' place like this, and receivers that close on a listed address without a word are a
- * reason for the other way too. One that does so by itself moves nothing, as others are reached then.
+ * Whether the site was reached. If nothing came back, our own way out may be broken. A server that said anything was
+ * reached. A connection that is closed, or silent, before its banner shows no server: providers that block the port
+ * answer like this in the receivers' place. Receivers that close without a word on a listed address are a reason for
+ * the other way too. A single site that does so changes nothing, as others are reached.
  */
 function reachedBy({ phase, code, reply }: NotAcquired['failure']): boolean | undefined {
   if (reply !== undefined) return true
-  // What we broke off ourselves.
+  // We broke it off ourselves.
   if (code === 'ABORT_ERR') return undefined
-  // Later there was a banner, of whomever: a session that ends then tells neither.
+  // In a later phase there was a banner, whoever sent it: a session that ends then shows neither.
   return phase === 'connect' || phase === 'banner' ? false : undefined
 }
 
 const causeOf = (code: string | undefined) => (code === 'ETIMEDOUT' ? 'timeout' : 'refused')
 
-/** What was said and to whom, behind the hosts that were tried before; with the policy that counted. */
+/** What was said and to whom, after the lines of the hosts tried before; with the policy that counted. */
 function inFull(
   transcript: string,
   { before, remote, demand }: Pick<NotAcquired, 'before' | 'remote' | 'demand'>,

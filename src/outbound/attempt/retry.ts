@@ -28,8 +28,8 @@ export function nextAttempt(
   const usual = Math.round(now + scheduled * jittered)
   const dueAt = Math.max(usual, Math.round(now + atLeastMs * jittered))
   if (dueAt <= delivery.expiresAt) return dueAt
-  // An earlier attempt than was wanted is better than none, well before the end: to give up a domain that
-  // the DNS lost for a minute, it has to be asked twice.
+  // An attempt that is earlier than wanted, but well before the end, is better than none: a domain that the DNS lost
+  // for a minute must be asked twice before it is given up.
   const midway = Math.round((now + delivery.expiresAt) / 2)
   return usual > delivery.expiresAt ? undefined : Math.max(usual, midway)
 }

@@ -56,8 +56,8 @@ export function settlementOf(
 }
 
 /**
- * A greylist knows the client by its address, and from another one it would begin anew. Where no server has spoken, or it
- * will have nothing from this address, another one may fare better.
+ * A greylist knows the client by its address and would begin anew with another. Where no server has spoken, or the
+ * server wants nothing from this address, another address may do better.
  */
 const keepsSource = ({ kind, site, failover }: AttemptResult, verdict: Verdict): boolean =>
   kind === 'deferred' && site?.reply !== undefined && !failover && verdict.class !== 'blocked'

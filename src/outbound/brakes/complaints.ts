@@ -4,10 +4,12 @@ import type { Policy, SiteName } from '../shaping/index.js'
 import { addToDays, type SiteUsual, usualDays, usualOf } from './days.js'
 import type { Over } from './next-brake.js'
 
-// A screenful at a time: complaints are few, and what is left comes in the next minute.
+// A screenful at a time: complaints are few, and the rest is taken in the next minute.
 const mostTaken = 200
 
-/** Counts what `protection/` has noted by host for the sites of these hosts; resolves with those sites. */
+/**
+ * Counts the complaints that `protection/` has noted by host at the sites of these hosts; resolves with those sites.
+ */
 export async function takeComplaints(
   tx: Tx,
   siteOf: (host: string, domain: string) => SiteName,
@@ -35,7 +37,7 @@ export async function takeComplaints(
   return [...sites.values()]
 }
 
-// Two people are no climb, whatever share of few mails they are.
+// Two complaints are no climb, however large their share of a few mails is.
 const leastComplaints = 3
 const leastDelivered = 200
 // Complaints come for days after their mail.

@@ -9,11 +9,11 @@ export interface DayCounts {
   write(now: number): Promise<void>
 }
 
-// Of one minute; sites with less are too small to have anything usual.
+// How many sites are counted in a minute; smaller ones have too little mail to have anything usual.
 const mostCounted = 2_000
 const leastCounted = 5
 
-/** In memory: what a crash loses of it is less than a minute's. */
+/** In memory: a crash loses less than a minute of it. */
 export function makeDayCounts({
   store,
   thread,
@@ -40,7 +40,7 @@ export function makeDayCounts({
       if (written.length === 0) return
       await store.write(async (tx) => {
         await addToDays(tx, written, now)
-        // Once a day, as it goes through all of them.
+        // Once a day only, because it goes through all rows.
         if (thread === 0 && day !== dayNumber(now)) await forgetDays(tx, now)
       })
       day = dayNumber(now)

@@ -8,14 +8,14 @@ export type SiteUsual = Pick<
   'tried' | 'delivered' | 'deferred' | 'blocked' | 'complained' | 'busy_ms'
 >
 
-/** So many days before today are what a site usually has. */
+/** The usual of a site is counted over so many days before today. */
 export const usualDays = 14
 const keptDays = 28
 
 /** A count for the day. */
 export interface DayCount extends Pick<SiteTally, 'tried' | 'delivered' | 'deferred' | 'blocked'> {
   site: string
-  /** Empty: it is not known. */
+  /** Empty: the source is not known. */
   source: string
   complained: number
   busyMs: number
@@ -43,7 +43,7 @@ export async function addToDays(tx: Tx, counts: readonly DayCount[], now: number
   }
 }
 
-/** Forgets days of which nobody asks any more. */
+/** Forgets days that nobody asks for any more. */
 export async function forgetDays(tx: Tx, now: number): Promise<void> {
   await tx
     .deleteFrom('site_days')
@@ -51,7 +51,7 @@ export async function forgetDays(tx: Tx, now: number): Promise<void> {
     .execute()
 }
 
-/** What a site had in these days, the first and the last included; `source`: from that one alone. */
+/** What a site had in these days, the first and the last included; with `source`, from that source alone. */
 export async function usualOf(
   read: Read | Tx,
   { site, source }: { site: string; source?: string },
@@ -64,7 +64,7 @@ export async function usualOf(
     .where('day', '<=', to)
     .execute()
   return {
-    // Of no rows a sum is null.
+    // A sum over no rows is null.
     tried: sum?.tried ?? 0,
     delivered: sum?.delivered ?? 0,
     deferred: sum?.deferred ?? 0,

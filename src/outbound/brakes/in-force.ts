@@ -4,23 +4,23 @@ import type { SiteBrake } from '../shaping/index.js'
 import { brakeInWords } from './next-brake.js'
 import { openBrakes } from './site-brake.js'
 
-/** The brakes that a thread keeps to, as it has read them last. */
+/** The brakes that a thread keeps to, as it last read them. */
 export interface BrakesInForce {
   of(site: string, source: string): SiteBrake | undefined
   rows(): readonly SiteBrakeRow[]
-  /** `pool`: empty for all of them. */
+  /** `pool`: empty for all pools. */
   row(site: string, pool: string): SiteBrakeRow | undefined
-  /** The one that mail from a source has to keep to: that of its pool, or of all. */
+  /** The brake that mail from a source has to keep to: that of its pool, or of all pools. */
   rowFor(site: string, source: string): SiteBrakeRow | undefined
   /** Campaign mails a minute of this thread before a brake comes on, by `siteKey`. */
   readonly paces: Map<string, number>
-  /** Reads them anew. True: others are on than before, or one is in another state. */
+  /** Reads them anew. True: other brakes are on than before, or one is in another state. */
   refresh(): Promise<boolean>
 }
 
 /**
- * Reads the brakes that are on, for sites that come into use from now on. `poolOf`: a provider that blocks one address of a
- * pool is to have no more of the campaign by the next one, so all of them keep to what one has met.
+ * Reads the brakes that are on, for sites that come into use from now on. `poolOf`: all addresses of a pool keep to
+ * the brake of one, because a provider that blocks one address must not get the campaign from the next.
  */
 export async function makeBrakes(
   { store, threads }: Pick<OutboundDeps, 'store' | 'threads'>,
@@ -36,7 +36,7 @@ export async function makeBrakes(
     if (byKey.size === 0) return undefined
     const row = rowFor(site, source)
     if (row === undefined) return undefined
-    // Each thread slows down what it had; one that had nothing, or has been started since, gets an equal part.
+    // Each thread slows down its own pace; a thread that had none, or was started since, gets an equal part.
     const usual = paces.get(siteKey(site, source)) ?? row.per_minute / threads
     const { percent, until } = row
     return { percent, until, perMinute: (usual * percent) / 100, why: brakeInWords(row) }

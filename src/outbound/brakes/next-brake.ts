@@ -8,24 +8,24 @@ export type Brake = Omit<SiteBrakeRow, 'site' | 'source'>
 /** What climbed over the usual. */
 export interface Over {
   cause: Brake['cause']
-  /** What was counted, as a sentence without a full stop. */
+  /** The counts, as a sentence without a full stop. */
   why: string
   /** Campaign mails a minute until now, where no brake is on. */
   perMinute: number
 }
 
-// A wait may be twice as long as the first one: who blocks for two hours is asked again four times.
+// A wait may be twice as long as the first one: a site that blocks for two hours is asked again four times.
 const longestWaits = 2
 
 /**
- * The next state of a brake; undefined: none is on (any more). The same object: nothing changes.
+ * The next state of a brake; undefined: none is on (any more). When nothing changes, it is the same object.
  *
  *   none ──over──▶ 10 % ──over──▶ waits ──its time──▶ 10 % ──well──▶ 25 % ──well──▶ 50 % ──well──▶ none
  *                   ▲              (longer each time)                  │              │
  *                   └───────────────────────over───────────────────────┴──────────────┘
  *
- * `over`: what was seen since the state began; complaints come days after their mail, so they only keep it from
- * going on.
+ * `over`: what was seen since the state began. Complaints come days after their mail, so they only keep the brake
+ * from coming back.
  */
 export function nextBrake(
   before: Brake | undefined,

@@ -4,29 +4,29 @@ import type { SiteUsual } from './days.js'
 import type { Over } from './next-brake.js'
 
 /**
- * What a thread has lately seen at a site from a source. Two halves, of which the older one is dropped when the newer is
- * full, so that five to ten minutes are looked at.
+ * What a thread has lately seen at a site from a source. It has two halves, and the older one is dropped when the
+ * newer one is full, so that five to ten minutes are looked at.
  */
 export interface SeenWindow {
   newer: SiteTally
   older: SiteTally
-  /** When the newer half began, and the older one. */
+  /** When the newer half began; then the same of the older one. */
   newerAt: number
   olderAt: number
-  /** The state of the brake that it is about; undefined: none is on. */
+  /** When the state of the brake began that the window is about; undefined: no brake is on. */
   since: number | undefined
-  /** What ends before is of attempts that began in the state before. */
+  /** Attempts that end before this time began in the state before. */
   from: number
 }
 
 const halfMs = 300_000
-// Whatever is under way when a step begins ends by then, mostly.
+// Most attempts that are under way when a step begins have ended by then.
 const settleMs = 60_000
-// So many attempts say something of a site, and so few of one whose campaign mail goes at a tenth.
+// So many attempts say something about a site; a site whose campaign mail goes at a tenth needs fewer.
 const leastTried = 30
 const leastBraked = 5
 
-/** Begins to look, at a state of the brake. */
+/** A window for a state of the brake that begins now. */
 export const openWindow = (since: number | undefined, now: number): SeenWindow => ({
   newer: noTally(),
   older: noTally(),
@@ -44,18 +44,18 @@ export function addSeen(window: SeenWindow, tally: SiteTally, now: number): void
     window.newer = noTally()
     window.newerAt = now
   }
-  // A clock that was set back is no reason to look away.
+  // After a clock was set back, attempts are counted all the same.
   if (now < window.from && isRecent(now, window.from, settleMs + 1)) return
   addTally(window.newer, tally)
 }
 
-/** Campaign mails a minute that it has seen. */
+/** Campaign mails a minute that the window has seen. */
 export const paceOf = (window: SeenWindow, now: number): number =>
   (window.older.campaigns + window.newer.campaigns) / minutesOf(window, now)
 
 const minutesOf = ({ olderAt }: SeenWindow, now: number) => Math.max(1, (now - olderAt) / 60_000)
 
-/** Nothing of it is told any more. */
+/** True when nothing in the window counts any more. */
 export const isOld = ({ newerAt }: SeenWindow, now: number): boolean =>
   !isRecent(newerAt, now, 2 * halfMs)
 
@@ -65,8 +65,8 @@ const causes = [
 ] as const
 
 /**
- * What is over its threshold by itself; whether it is over the usual too is for `isOverUsual`. Undefined where too little was
- * seen, or no campaign is in it.
+ * What is over its threshold; `isOverUsual` says whether it is also over the usual. Undefined where too little was
+ * seen, or no campaign mail.
  */
 export function suspected(
   window: SeenWindow,
@@ -89,7 +89,7 @@ export function suspected(
   return undefined
 }
 
-/** Whether a share is as many times what the site usually has as the policy allows; without a past any is. */
+/** Whether a share is more times the usual of the site than the policy allows; without a past, any share is. */
 export function isOverUsual(
   { cause, share }: { cause: 'blocked' | 'deferred'; share: number },
   usual: SiteUsual,

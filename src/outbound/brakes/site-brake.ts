@@ -3,10 +3,10 @@ import type { Read, SiteBrakeRow, Tx } from '../../store/index.js'
 import type { Policy } from '../shaping/index.js'
 import { type Brake, brakeInWords, nextBrake, type Over } from './next-brake.js'
 
-/** A site as seen from a pool (`source`), by its name; without one it is meant with all of them. */
+/** A site as seen from a pool (`source`), by the pool's name; an empty one means all pools. */
 export type BrakedSite = Pick<SiteBrakeRow, 'site' | 'source'>
 
-// An appliance with so many has another trouble than one provider.
+// An appliance with so many brakes has another trouble than a provider.
 const mostOpen = 1_000
 
 /** The brakes that are on. */
@@ -19,7 +19,7 @@ export const openBrakes = (read: Read): Promise<SiteBrakeRow[]> =>
     .limit(mostOpen)
     .execute()
 
-/** What a thread has seen at a site, and since which state of the brake there (`since`; undefined: none was on). */
+/** What a thread has seen at a site since a state of the brake there began (`since`; undefined: none was on). */
 export interface SeenAtSite extends BrakedSite {
   since: number | undefined
   over: Over | undefined
@@ -27,8 +27,8 @@ export interface SeenAtSite extends BrakedSite {
 }
 
 /**
- * Takes a brake a step on, and tells the operator. Nothing where another thread has done so since this one looked: what it
- * has seen was of the state before.
+ * Takes a brake a step further, and tells the operator. Does nothing where another thread has done so since this one
+ * looked: what this one has seen was in the state before.
  */
 export async function moveBrake(tx: Tx, seen: SeenAtSite, now: number): Promise<void> {
   const { site, source, since, over, policy } = seen
@@ -45,7 +45,7 @@ export async function moveBrake(tx: Tx, seen: SeenAtSite, now: number): Promise<
   else await keep(tx, { site, source }, next, now)
 }
 
-/** Ends the brakes of a site at an operator's word; resolves with those that were on. */
+/** Ends the brakes of a site at an operator's word; resolves with the brakes that were on. */
 export async function endBrakes(tx: Tx, site: string, now: number): Promise<SiteBrakeRow[]> {
   const on = await tx.selectFrom('site_brakes').selectAll().where('site', '=', site).execute()
   for (const one of on) await endOf(tx, one, now)
@@ -81,7 +81,7 @@ async function keep(tx: Tx, at: BrakedSite, next: Brake, now: number): Promise<v
     kind: 'brake',
     key: noticeKey(at),
     severity: 'daily',
-    // Told anew where it gets worse; on its way back nobody needs to know of each step.
+    // The operator is told again where it gets worse, but not of each step back.
     stage: percent === 0 ? 'waits' : 'slow',
     text: [
       `To ${site}${source === '' ? '' : ` from the pool ${source}`} ${brakeInWords(next)}`,

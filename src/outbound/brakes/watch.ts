@@ -19,12 +19,12 @@ import {
 } from './seen.js'
 import { moveBrake, type SeenAtSite } from './site-brake.js'
 
-/** Looks at what the thread's sites do, and takes brakes on. */
+/** Looks at how the thread's sites do, and moves their brakes. */
 export interface WatchedBrakes {
   close(): Promise<void>
 }
 
-// A brake is on within as long. A look costs one small query where nothing has happened.
+// A brake comes on within this time. A look costs one small query where nothing has happened.
 const everyMs = 10_000
 const writeEveryMs = 60_000
 
@@ -52,7 +52,7 @@ export function watchBrakes(
   let writtenAt = clock.now()
   let changed = false
 
-  /** Takes in what has ended since the last look. */
+  /** Takes in the attempts that have ended since the last look. */
   const takeIn = (
     now: number,
   ): { window: SeenWindow; site: string; source: string; policy: Policy }[] =>
@@ -65,22 +65,25 @@ export function watchBrakes(
         windows.set(key, window)
       }
       addSeen(window, tally, now)
-      // What comes while a brake is on is not usual.
+      // What is seen while a brake is on is not usual.
       if (since === undefined) days.add({ complained: 0, site, source, ...tally })
       return { window, site, source, policy }
     })
 
-  /** A brake comes on: what each source of the pool had is what it goes slower than. */
+  /** A brake comes on: keeps the pace of each source of the pool, which the brake takes a part of. */
   const keepPaces = (site: string, pool: string, now: number) => {
     for (const [key, window] of windows) {
       if (window.site !== site || poolOf(window.source) !== pool) continue
       const pace = paceOf(window, now)
-      // One that had none gets an equal part (`in-force.ts`).
+      // A source that had no pace gets an equal part (`in-force.ts`).
       if (pace > 0) brakes.paces.set(key, pace)
     }
   }
 
-  /** What of that calls for a brake. It is seen by source, as one of many is not to hide among the others. */
+  /**
+   * What was seen that calls for a brake. Each source is judged by itself, because one of many must not hide among
+   * the others.
+   */
   const judge = async (seen: ReturnType<typeof takeIn>, now: number): Promise<SeenAtSite[]> => {
     const moves: SeenAtSite[] = []
     const today = dayNumber(now)
@@ -153,7 +156,7 @@ export function watchBrakes(
   return { close: async () => void (await looks.stop()) }
 }
 
-/** Steps whose time has come, of all brakes: whoever looks first takes them. */
+/** Steps whose time has come, of all brakes: the thread that looks first takes them. */
 const stepsDue = (rows: readonly SiteBrakeRow[], now: number): SeenAtSite[] =>
   rows
     .filter(({ since, until }) => !lasts({ until, at: since }, now))

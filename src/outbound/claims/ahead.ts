@@ -5,14 +5,14 @@ import type { Store } from '../../store/index.js'
 import type { Stream } from '../admission/index.js'
 
 /**
- * Deliveries that were claimed before there is a slot for them, so that a deep stream whose mail
- * leaves fast needs one write for many, and a free slot need not wait for it. No more than leave in a
- * fraction of a second; what cannot leave now after all is given back.
+ * Deliveries that were claimed before there is a slot for them, so that a deep stream whose mail leaves fast needs
+ * one write for many, and a free slot need not wait for a write. They are no more than leave in a fraction of a
+ * second. Those that cannot leave now after all are given back.
  */
 export interface Ahead {
-  /** How many to claim beyond the slots that there are: by how fast it has been leaving. */
+  /** How many to claim beyond the slots that there are, by how fast the stream's mail has been leaving. */
   wanted(stream: Stream): number
-  /** Puts what was claimed with those that are left. `exhausted`: nothing else of it is due. */
+  /** Adds what was claimed to what is left. `exhausted`: nothing else of the stream is due. */
   keep(stream: Stream, claimed: readonly Claimed[], exhausted: Exhausted | undefined): void
   /** The next delivery of the stream, if one is left, which begins now. */
   take(stream: Stream): Claimed | undefined
@@ -20,21 +20,21 @@ export interface Ahead {
   began(stream: Stream): void
   left(stream: Stream): number
   holds(stream: Stream, id: number): boolean
-  /** Few are left, and the table has more. */
+  /** True when few are left and the table has more. */
   isLow(stream: Stream): boolean
-  /** Gives back what is left of the account's streams that were stopped: by a pause, or a bounce that led to one. */
+  /** Gives back what is left of the account's stopped streams: a pause stops them, or a bounce that leads to one. */
   giveBackStopped(accountId: string): Promise<void>
-  /** None is left of any stream. */
+  /** True when nothing is left of any stream. */
   isEmpty(): boolean
   /** Gives back what is left of the streams, and claims no more of them than there are slots for a while. */
   giveBack(streams: Iterable<Stream>): void
-  /** Gives back some that were begun, and that no server was offered. */
+  /** Gives back deliveries that were begun, but that no server was offered. */
   giveBackBegun(stream: Stream, deliveries: readonly Claimed[]): Promise<void>
-  /** Gives all back. */
+  /** Gives everything back. */
   close(): Promise<void>
 }
 
-/** The table has no more of the stream that is due; when the next is. */
+/** The table has no more of the stream that is due now; `nextDueAt`: when the next is. */
 type Exhausted = { nextDueAt: number | undefined }
 
 /** What claiming ahead needs, and whom it tells. */
@@ -43,16 +43,16 @@ export interface AheadOptions {
   clock: Clock
   log: Log
   thread: number
-  /** The last one was taken of a stream of which nothing else was due. */
+  /** The last delivery was taken of a stream that has nothing else due. */
   onExhausted(stream: Stream, nextDueAt: number | undefined): void
-  /** These wait again, since then. */
+  /** Deliveries of the stream wait again, due at that time. */
   onReturned(stream: Stream, dueAt: number): void
 }
 
 /** What is left of a stream. */
 interface Kept {
   rows: Claimed[]
-  /** How many there were after the last claim. */
+  /** How many were kept after the last claim. */
   size: number
   exhausted: Exhausted | undefined
   cancel: () => void
@@ -66,16 +66,15 @@ const pauseMs = 1_000
 const retryWriteMs = 1_000
 
 /**
- * Claims are made for several deliveries at once, as each costs a commit. What was claimed and
- * could not start soon is given back, so that it is due again: a pause or a deletion finds it
- * waiting.
+ * A claim takes several deliveries at once, because each claim costs a commit. Deliveries that were claimed and
+ * cannot start soon are given back, so that they are due again: a pause or a deletion finds them waiting.
  */
 export function makeAhead(options: AheadOptions): Ahead {
   const { store, clock, log, thread, onExhausted, onReturned } = options
   const kept = new Map<Stream, Kept>()
   const pace = makePace(clock)
 
-  /** By their ids: those that are being given back. */
+  /** The ids of those that are being given back. */
   const returning = new Set<number>()
   const underWay = new Set<Promise<boolean>>()
   const closing = new AbortController()
@@ -88,7 +87,7 @@ export function makeAhead(options: AheadOptions): Ahead {
         break
       } catch (error) {
         log.error({ error, deliveries: rows.length }, 'Deliveries could not be given back')
-        // The next start of the thread takes them.
+        // The next start of the thread takes them over.
         if (closing.signal.aborted) return false
         await pause(clock, retryWriteMs, closing.signal)
       }
@@ -97,7 +96,7 @@ export function makeAhead(options: AheadOptions): Ahead {
     return true
   }
 
-  /** Makes them due again as they were; tried until it is written, as they are leased for long. */
+  /** Makes them due again as they were. It is tried until it is written, because their leases are long. */
   const unclaimAll = async (rows: readonly Claimed[]): Promise<boolean> => {
     const done = tryToUnclaim(rows)
     underWay.add(done)
@@ -167,15 +166,15 @@ export function makeAhead(options: AheadOptions): Ahead {
 
 const none = { rows: [], size: 0, exhausted: undefined }
 
-/** How fast a stream's mail leaves: what began since then, and the pace of the time before. */
+/** How fast a stream's mail leaves: how many began since a time, and the pace before it. */
 interface Pace {
   begun: number
   since: number
   perMs: number
 }
 
-// Claimed ahead is what leaves within this time at the pace of now: at least `fewest`, or it is not
-// worth it, and at most `most`.
+// As many are claimed ahead as leave within this time at the present pace. Fewer than `fewest` are not worth it;
+// `most` is the limit.
 const horizonMs = 200
 const fewest = 4
 const most = 100
@@ -199,7 +198,7 @@ function makePace(clock: Pick<Clock, 'now'>) {
       const pace = paces.get(stream)
       if (pace !== undefined) pace.begun++
     },
-    /** It counts from nothing again after this time. */
+    /** The pace is counted from nothing again after this time. */
     rest(stream: Stream, ms: number) {
       paces.set(stream, { begun: 0, since: clock.now() + ms, perMs: 0 })
     },

@@ -16,17 +16,17 @@ import type { OutboundDeps } from '../deps.js'
 /** What a claim needs of the thread. */
 type Deps = Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>
 
-// How long a stream rests of which nothing can be claimed nor held, though the storage works.
+// How long a stream rests when nothing of it can be claimed or held, though the storage works.
 const restMs = 300_000
 const soonMs = 1_000
 
 /**
- * Claims whose outcome nobody knows, as the way to the database was gone before it had answered: until what they may have
- * leased is due again, it would wait for the end of its lease, an hour.
+ * Claims whose outcome nobody knows, because the connection to the database was lost before it answered. What they
+ * may have leased is made due again; else it would wait an hour for the end of its lease.
  */
 export type LostClaims = LostClaim[]
 
-/** Before the next claim. Rejects while the storage fails, and then keeps what is left. */
+/** To be called before the next claim. Rejects while the storage fails, and then keeps what is left. */
 export async function takeBackLost(deps: Deps, lost: LostClaims): Promise<void> {
   const { store, clock, log } = deps
   for (let one = lost[0]; one !== undefined; one = lost[0]) {
@@ -41,9 +41,9 @@ export async function takeBackLost(deps: Deps, lost: LostClaims): Promise<void> 
 }
 
 /**
- * Claims for all of these streams at once; when that fails for a reason of some row, for each stream by
- * itself, so that the row keeps no other stream waiting, and holds it. Rejects while the storage fails
- * and nothing was claimed.
+ * Claims for all of these streams at once. When that fails because of some row, it claims for each stream by itself,
+ * so that the row keeps no other stream waiting, and holds the row. Rejects while the storage fails and nothing was
+ * claimed.
  */
 export async function claimApart(
   deps: Deps,
@@ -68,12 +68,12 @@ const claimantOf = ({ store: { node }, thread }: Deps) => ({
   lease: leaseOf(node, thread),
 })
 
-/** Never rejects, as others may have claimed with it: their deliveries have to begin. */
+/** Never rejects: others may have claimed at the same time, and their deliveries have to begin. */
 async function claimAlone(deps: Deps, want: WantedRows, lost: LostClaims): Promise<Claim> {
   const { store, clock } = deps
   const now = clock.now()
   const none = (again: number): Claim => ({ taken: [], exhausted: { nextDueAt: now + again } })
-  // One by one up to the row at fault, which is then the first.
+  // With a limit of one, rows are claimed up to the one at fault, which is then the first.
   for (const limit of [want.limit, 1]) {
     try {
       const [claimed] = await store.byRow((tx) =>
@@ -91,7 +91,7 @@ async function claimAlone(deps: Deps, want: WantedRows, lost: LostClaims): Promi
   return none(0)
 }
 
-/** Holds the delivery of the stream that is due first; resolves with when it is to be looked at again. */
+/** Holds the delivery of the stream that is due first; resolves with the time until the stream is looked at again. */
 async function holdFirst(deps: Deps, stream: StreamKey, fault: unknown): Promise<number> {
   const { store, clock, log } = deps
   const now = clock.now()

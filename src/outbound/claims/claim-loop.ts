@@ -23,9 +23,9 @@ export interface ClaimLoop {
   turn(): void
   /** Calls `turn` once for all that ends in this turn of the event loop. */
   turnSoon(): void
-  /** Transactional mail has come: while little does it does not wait for the end of a rest. */
+  /** Transactional mail has come: while little of it comes, it does not wait for the end of a rest. */
   hurry(): void
-  /** Rows of the stream are being claimed, and none of it is claimed ahead. */
+  /** True when rows of the stream are being claimed and none of it is claimed ahead. */
   isClaiming(stream: Stream): boolean
   /** Nothing begins any more; resolves when the claim under way has ended. */
   stop(): Promise<void>
@@ -33,18 +33,19 @@ export interface ClaimLoop {
 
 // The rest after a claim that failed, before the next.
 const retryWriteMs = 1_000
-// The rest after a claim of fewer rows while mail is under way: each claim costs as much as some mails in it, so that
-// few larger ones are better. Under full load a claim has more of them.
+// The rest after a claim of fewer rows while mail is under way: a claim costs as much as some of the mails in it, so
+// a few larger claims are better. Under full load a claim has more rows than this.
 const fewRows = 16
 const restMs = 25
-// Transactional mail ends a rest, as it would wait for 12 ms on average beside a campaign: so many in a row, and one more
-// each time that this has passed. Where hundreds a second come singly none does, as each claim would have fewer of them.
+// Transactional mail ends a rest, as it would wait for 12 ms on average beside a campaign. So many mails in a row may
+// do so, and one more each time that the interval below has passed. Where hundreds a second come singly none does,
+// because each claim would have fewer mails.
 const mostHurried = 4
 const hurriedAgainMs = 50
 
 /**
- * One claim at a time: a second one would only wait for its turn to write, and hold its slots
- * meanwhile; what has come since is claimed with the next.
+ * One claim at a time: a second one would only wait for its turn to write, and hold its slots meanwhile. Mail that
+ * comes meanwhile is claimed with the next.
  */
 export function makeClaimLoop(
   deps: Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>,
@@ -126,7 +127,8 @@ export function makeClaimLoop(
   const rest = async () => {
     if (stopped || runs.isIdle() || isHurried) return
     await new Promise<void>((resolve) => {
-      // It is not for the mail: by the system's time, whatever clock this one has.
+      // The rest is for the machine and not for the mail, so it goes by the system's time and not by the mail's
+      // clock.
       const cancel = systemClock.after(restMs, resolve)
       endRest = () => {
         cancel()
@@ -153,7 +155,7 @@ export function makeClaimLoop(
       isHurried = true
       endRest()
     },
-    // Where a stream has mail claimed ahead, a gate is what holds it, and no claim.
+    // A stream that has mail claimed ahead is held by a gate and not by a claim.
     isClaiming: (stream) => claiming && stream.claiming && ahead.left(stream) === 0,
     stop() {
       stopped = true

@@ -7,7 +7,7 @@ import type { Runs } from './runs.js'
 
 /** Hands rows of the queue to the delivery slots that were taken for them. */
 export interface HandOut {
-  /** Begins what was claimed ahead; true when there is something to claim. */
+  /** Begins what was claimed ahead; true when more is to be claimed. */
   claimedAhead(admitted: Admitted): boolean
   /**
    * Begins the rows of a claim for which there are slots, keeps the others for later, and gives back slots
@@ -33,14 +33,13 @@ export interface AskedRows extends Admitted {
 }
 
 /**
- * Slots and deliveries meet here. A slot that no delivery is found for goes back at once, because
- * others stand in line for it.
+ * Slots and deliveries meet here. A slot without a delivery goes back at once, because others stand in line for it.
  */
 export function makeHandOut(
   { clock, log }: { clock: Pick<Clock, 'now'>; log: Log },
   { admission, ahead, runs }: HandOutParts,
 ): HandOut {
-  /** Begins the deliveries in these slots, and leaves those that were not needed. */
+  /** Begins the deliveries in these slots, and leaves the slots that were not needed. */
   const begin = (stream: Stream, deliveries: readonly Claimed[], slots: DeliverySlot[]) => {
     const { pairs, busy } = pair(deliveries, slots, admission.roomAt)
     for (const [delivery, slot] of pairs) runs.begin(stream, delivery, slot)
@@ -57,7 +56,7 @@ export function makeHandOut(
         if (delivery === undefined) break
         begin(stream, [delivery], slots)
       }
-      // It came to its end, and has left the line.
+      // The stream has nothing more and has left the line.
       if (stream.path === undefined) {
         for (const slot of slots.splice(0)) admission.withdraw(slot)
         return false
@@ -67,16 +66,16 @@ export function makeHandOut(
 
     claimed({ stream, slots }, claim, { now, stopped }) {
       const { taken: found = [], exhausted } = claim ?? {}
-      // A clock that was set forward ends leases before their attempts; they are just renewed.
+      // When the clock is set forward, leases end before their attempts do. The claim has just renewed them.
       const taken = found.filter(
         (one) => !runs.has(one.id) && !ahead.holds(stream, one.id) && !runs.endAnew(stream, one),
       )
       stream.claiming = false
-      // After a stop nothing begins any more: `Ahead.close` gives it back.
+      // After a stop nothing begins any more: `Ahead.close` gives the rows back.
       const begun = stopped ? [] : taken.slice(0, slots.length)
       const more = taken.slice(begun.length)
       if (more.length + ahead.left(stream) > 0) {
-        // With some left it stays in line, though the table may have no more of it.
+        // With some left the stream stays in line, though the table may have no more of it.
         if (exhausted !== undefined) stream.claiming = true
         ahead.keep(stream, more, exhausted)
       } else if (exhausted !== undefined) admission.exhausted(stream, exhausted.nextDueAt)
@@ -84,19 +83,20 @@ export function makeHandOut(
       const left = [...slots]
       begin(stream, begun, left)
       for (const slot of left) admission.withdraw(slot)
-      // A gate may have closed, or the lane's site be looked up, since they were asked for.
+      // Since the rows were asked for, a gate may have closed, or the site's look-up may have begun.
       if (more.length > 0 && admission.isHeld(stream)) ahead.giveBack([stream])
     },
   }
 }
 
-// So long a delivery waits whose source has no connection to spare: most attempts are over then.
+// How long a delivery waits whose source has no connection to spare: most attempts are over by then.
 const busyMs = 2_000
 
 /**
- * Which delivery leaves in which slot. One that was put off leaves from the source that it was put off from, while that may
- * send: a greylist would begin anew with another. Takes the slots that are used out of `slots`, which are as many as the
- * deliveries at least. `busy`: their source has no room just now. `onRoom`: the site has room from another source instead.
+ * Which delivery leaves in which slot. A delivery that was put off leaves from the same source again while that may
+ * send: a greylist would begin anew with another. Takes the slots that are used out of `slots`, which are at least as
+ * many as the deliveries. `busy`: deliveries whose source has no room just now. `onRoom`: called when a slot changed
+ * its source, so that the site has room from the first one.
  */
 function pair(
   deliveries: readonly Claimed[],

@@ -11,20 +11,20 @@ import { makeSeldom } from '../../log/index.js'
 import type { OutboundDeps } from '../deps.js'
 
 /**
- * Mail that this thread knows it has sent. A database that went back in time has it in its queue again: then it is
- * settled anew instead of sent again.
+ * Mail that this thread knows it has sent. A database that went back in time has this mail in its queue again: then
+ * it is settled anew instead of sent again.
  */
 export interface LatelySent {
-  /** Their settlements are committed. */
+  /** These settlements are committed. */
   note(settlements: readonly Settlement[]): void
-  /** The end of a claimed delivery that has left already; undefined: none that is known. */
+  /** The end of a claimed delivery that has already left; undefined when none is known. */
   endOf(claimed: Claimed): Settlement | undefined
 }
 
-// More than leave in the two seconds after which the appliance knows that its database went back, and ends.
+// More than can leave in two seconds: by then the appliance knows that its database went back, and ends.
 const most = 20_000
 
-/** In memory, and in the journal for the next start where there is one. */
+/** Kept in memory, and in the journal for the next start where there is a journal. */
 export function makeLatelySent({
   clock,
   log,

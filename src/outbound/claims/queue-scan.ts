@@ -5,11 +5,11 @@ import type { OutboundDeps } from '../deps.js'
 
 /** Looks through the queue for streams of this thread that have something due. */
 export interface QueueScan {
-  /** The thread works this lane. */
+  /** True when the thread works this lane. */
   isMine(lane: string): boolean
   /** Looks through the whole queue. */
   scan(): Promise<void>
-  /** Does so now, and every 30 s from then on. */
+  /** Scans now, and every 30 s from then on. */
   start(): void
   /** Resolves when the scan under way has ended. */
   stop(): Promise<void>
@@ -17,10 +17,10 @@ export interface QueueScan {
 
 // Streams a query; between two queries the event loop has its turn.
 const streamsPerScan = 1_000
-// Rings get lost and other processes write: the queue is looked through this often regardless.
+// Rings get lost and other processes write, so the queue is looked through this often in any case.
 const scanEveryMs = 30_000
 
-/** `onFound`: the admission was told of some streams more. */
+/** `onFound`: called when the admission was told of more streams. */
 export function makeQueueScan(
   deps: Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread' | 'threads'>,
   admission: Pick<Admission, 'note' | 'sweep'>,
@@ -31,7 +31,7 @@ export function makeQueueScan(
   let cancel = () => {}
   let scanning = Promise.resolve()
 
-  /** By lane and class: each is told once. */
+  /** By lane and class, so that each is told once. */
   const leftAlone = new Set<string>()
   const leaveAlone = ({ lane, class: of, accountId }: StreamDue) => {
     const name = `${lane} ${of}`
@@ -75,7 +75,7 @@ export function makeQueueScan(
   }
 }
 
-/** Which of the threads works a lane: the same one always, so that it alone knows the destination. */
+/** Which of the threads works a lane. It is always the same one, so that it alone knows the destination. */
 export function shardOf(lane: string, threads: number): number {
   // FNV-1a
   let hash = 0x811c9dc5

@@ -1,10 +1,12 @@
 import type { SiteOutcome } from '../shaping/index.js'
 
-/** Whether servers can be reached at all, as one thread has seen it: for the operator, never for a decision. */
+/**
+ * Whether servers can be reached at all, as one thread has seen it. It is shown to the operator and decides nothing.
+ */
 export interface Reachability {
-  /** When a server last said anything; the start, where none has. */
+  /** When a server last said anything, or the start of the thread if none has. */
   reachedAt: number
-  /** Domains where none did since the last one that did, and that were not silent before it. */
+  /** Domains whose servers have been silent since `reachedAt`, but not before it. */
   unreached: Unreached[]
 }
 
@@ -16,20 +18,20 @@ interface Unreached {
   why: string
 }
 
-/** What the attempts tell, and what is made of it. */
+/** Records what the attempts tell. */
 export interface ReachabilityRecord {
-  /** How an attempt for the lane's mail ended; `why`: what is told of it. */
+  /** How an attempt for the lane's mail ended; `why`: the reason that is shown. */
   note(lane: string, outcome: SiteOutcome, why: string, now: number): void
   tell(): Reachability
 }
 
-// What tells a blocked port from dead domains are a few; more say nothing more. A new one is left out and the oldest
-// stays, which tells since when nothing was reached.
+// A few tell a blocked port from dead domains; more say nothing more. A new one is left out and the oldest stays,
+// because it tells since when nothing was reached.
 const maxUnreached = 100
 const maxDead = 10_000
 
 /**
- * Keeps apart what is silent by itself: a domain that stays silent while others answer is dead, and says
+ * Keeps apart domains that are silent by themselves: a domain that stays silent while others answer is dead, and says
  * nothing about our way out when, at night, its mail is all that is tried.
  */
 export function makeReachability(startedAt: number): ReachabilityRecord {

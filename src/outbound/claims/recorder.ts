@@ -17,14 +17,14 @@ import { type LatelySent, makeLatelySent } from './lately.js'
 
 // The rest after results that could not be written.
 const retryWriteMs = 1_000
-// Results a transaction: some ms of writing, in which others wait for the turn.
+// Results in one transaction: some ms of writing, in which others wait for their turn.
 const maxPerSettle = 64
-// The rest between two writes while mail ends all the time: each write costs as much as some mails
-// in it, so that few larger ones are better.
+// The rest between two writes while mail ends all the time: a write costs as much as some of the mails in it, so a
+// few larger writes are better.
 const betweenFlushesMs = 30
-// Transactions at once: together they take the time that one sync takes.
+// Transactions at once: together they take the time of one sync.
 const maxSettles = 4
-// The words of the log for each end that is no delivery.
+// The log's words for each end that is not a delivery.
 const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }
 
 /** `stuck`: neither its result nor a hold could be written, so it must not be claimed again. */
@@ -34,7 +34,7 @@ export type Recorded = 'written' | 'held' | 'stuck'
 export interface ResultRecorder extends Pick<LatelySent, 'endOf'> {
   /** `done` is called once, when the result is written or can be written in no way. */
   record(result: Waiting): void
-  /** True while results cannot be written: starting more would only put more at risk. */
+  /** True while results cannot be written: to start more would only put more at risk. */
   stuck(): boolean
 }
 
@@ -52,10 +52,9 @@ interface Waiting {
 }
 
 /**
- * Writes settlements, many in one transaction and several transactions a sync. While the storage fails
- * they are kept and tried again: forgetting one would send the mail twice. One that cannot be written for
- * a reason of its own holds up no other: its delivery is held for the operator, as is that of a mail that
- * cannot be composed.
+ * Writes settlements, many in one transaction and several transactions a sync. While the storage fails they are kept
+ * and tried again: forgetting one would send the mail twice. A settlement that cannot be written for a reason of its
+ * own holds up no other: its delivery is held for the operator. So is the delivery of a mail that cannot be composed.
  */
 export function makeRecorder(deps: RecorderDeps): ResultRecorder {
   const { store, clock, log, thread, backlog, land } = deps
@@ -77,13 +76,13 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
       }
       failing = (await Promise.all(batches.map(write))).includes(false)
       if (failing) await pause(clock, retryWriteMs)
-      // The pause is for the disk and not for the mail: by the system's time, whatever clock this one has.
+      // The pause is for the disk and not for the mail, so it goes by the system's time.
       else await pause(systemClock, betweenFlushesMs)
     }
     writing = false
   }
 
-  /** Whether the storage took them all, be it as written or as held. */
+  /** Whether the storage took them all, as written or as held. */
   const write = async (batch: readonly Waiting[]): Promise<boolean> => {
     const sound = batch.filter(({ fault }) => fault === undefined)
     const { written, faults, left, ...outcome } = await writeApart(
@@ -129,8 +128,8 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
 }
 
 /**
- * Holds the delivery of a result that cannot be written, or of a mail that cannot be composed. Resolves with why
- * the storage fails, if it does: then all of it is to be tried again.
+ * Holds the delivery of a result that cannot be written, or of a mail that cannot be composed. If the storage fails,
+ * resolves with the reason: then all of it is to be tried again.
  */
 async function holdBack(
   { store, clock, log, thread }: RecorderDeps,
@@ -165,7 +164,7 @@ async function holdBack(
   return undefined
 }
 
-/** Counts what was written, and tells it in the log. */
+/** Counts a written settlement, and logs it. */
 function tell({ meter, log }: RecorderDeps, settlement: Settlement): void {
   const { kind, id, emailId, recipient, attempts, reply, remote, verdict } = settlement
   if (kind === 'held') {

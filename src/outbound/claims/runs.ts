@@ -16,15 +16,18 @@ import { makeRecorder, type Recorded } from './recorder.js'
 /** Attempts under way, each from its claim until what came of it is written. */
 export interface Runs {
   begin(stream: Stream, delivery: Claimed, slot: DeliverySlot): void
-  /** Without an attempt where it has left already, and the database has forgotten that; false: it has not. */
+  /**
+   * Settles the delivery without an attempt where it has left already and the database has forgotten that. False: it
+   * has not left.
+   */
   endAnew(stream: Stream, delivery: Claimed): boolean
-  /** It is under way, or its result can be written in no way: it may have arrived. */
+  /** True when the delivery is under way, or when its result could not be written: it may have arrived. */
   has(id: number): boolean
-  /** None is under way. */
+  /** True when no attempt is under way. */
   isIdle(): boolean
-  /** True while results cannot be written: starting more would only put more at risk. */
+  /** True while results cannot be written: to start more would only put more at risk. */
   cannotWrite(): boolean
-  /** What ends from now on may be broken off by us; resolves when none is under way. */
+  /** From now on attempts may end because we break them off. Resolves when none is under way. */
   stop(): Promise<void>
 }
 
@@ -35,13 +38,13 @@ export interface RunsParts {
   attempts: Pick<Attempts, 'attempt'>
   composing: Pick<ComposingRoom, 'whenNear'>
   reachability: ReachabilityRecord
-  /** An attempt has ended, or was written. */
+  /** An attempt has ended, or its result was written. */
   onEnded: () => void
 }
 
 /**
- * Attempts that are under way, from the slot to the settled outcome. What cannot be settled stays
- * counted as in flight, so that this thread does not try the same mail again and again.
+ * Attempts that are under way, from the slot to the settled outcome. A delivery that cannot be settled stays counted
+ * as in flight, so that this thread does not try the same mail again and again.
  */
 export function makeRuns(
   deps: OutboundDeps,
@@ -62,7 +65,7 @@ export function makeRuns(
 
   /** Gives the slot back, with what the attempt told about the site. */
   const freeSlot = ({ lane }: Stream, slot: DeliverySlot, { site, settlement }: Attempted) => {
-    // What we broke off ourselves says nothing about the site.
+    // An attempt that we broke off ourselves says nothing about the site.
     if (site === undefined || stopped) return admission.withdraw(slot)
     admission.ended(slot, site)
     // The appliance's own servers say nothing about the way out.
@@ -70,14 +73,14 @@ export function makeRuns(
     reachability.note(lane.name, site, settlement?.reply ?? '', clock.now())
   }
 
-  /** What follows when the result is written, or cannot be. */
+  /** To be called when the result is written, or cannot be. */
   const written = (
     stream: Stream,
     settlement: NonNullable<Attempted['settlement']>,
     how: Recorded,
   ) => {
     if (how === 'stuck') unwritable.add(settlement.id)
-    // The bounce may have paused its account: what was claimed ahead of that does not leave.
+    // The bounce may have paused its account: mail that was claimed ahead before that must not leave.
     if (settlement.kind === 'bounced') {
       ahead.giveBackStopped(stream.accountId).catch((error) => {
         log.error({ error }, 'Whether an account is paused could not be read')
@@ -95,7 +98,7 @@ export function makeRuns(
     const { settlement, fault, restMs } = attempted
     freeSlot(stream, slot, attempted)
     if (settlement === undefined) {
-      // Not tried, and perhaps not to be tried at once.
+      // The mail was not tried, and perhaps is not to be tried at once.
       const dueAt =
         restMs === undefined ? delivery.dueAt : Math.max(delivery.dueAt, clock.now() + restMs)
       await ahead.giveBackBegun(stream, [{ ...delivery, dueAt }]).finally(() => leave(delivery.id))

@@ -28,7 +28,7 @@ export interface Host {
 
 /** Connects to one address at a time, and knows which hosts are talked to in the clear. */
 export interface HostConnector {
-  /** `before`: gets lines about what was tried there in vain, for the record. `clear`: why TLS is not to be tried. */
+  /** `before` gets a line about each try there that failed, for the record. `clear`: why TLS is not to be tried. */
   connect(
     host: Host,
     from: ConnectFrom,
@@ -36,9 +36,9 @@ export interface HostConnector {
     before: string[],
     clear?: InTheClear,
   ): Promise<ConnectResult & { clear?: InTheClear }>
-  /** It takes mail in the clear, where its TLS breaks. */
+  /** The host takes mail in the clear, and its TLS breaks. */
   stayInTheClear(host: Host, clear: InTheClear): void
-  /** It takes none in the clear. */
+  /** The host takes no mail in the clear. */
   tryTlsAgain(host: Host): void
 }
 
@@ -48,7 +48,7 @@ export interface ConnectOptions {
   log: Log
   /** PEM of the authorities trusted instead of the usual ones. */
   ca?: string
-  /** Breaks off all that are being opened. */
+  /** Breaks off all connections that are being opened. */
   signal: AbortSignal
 }
 
@@ -72,13 +72,13 @@ export function makeHostConnector({ clock, log, ca, signal }: ConnectOptions): H
 
   const stayInTheClear = ({ exchange, address }: Host, clear: InTheClear) => {
     keepNewest(plainUntil, exchange, { at: clock.now() + plainMs, ...clear }, maxPlainHosts)
-    // Somebody on the way may have broken it on purpose.
+    // Somebody on the way may have broken TLS on purpose.
     log.warn({ exchange, address, why: clear.why }, 'TLS is broken there, mail goes without')
   }
 
   return {
     async connect(host, from, demand, before, known) {
-      // Where anybody asks for TLS there is no way back into the clear.
+      // Where a policy asks for TLS there is no way back into the clear.
       if (demand.mode !== 'opportunistic') return await connect(host, from, demand)
       const { exchange, address } = host
       const plain = plainUntil.get(exchange)
@@ -99,7 +99,7 @@ export function makeHostConnector({ clock, log, ca, signal }: ConnectOptions): H
   }
 }
 
-/** Why a host is talked to in the clear whose TLS was lost. */
+/** Why a host whose TLS was lost is talked to in the clear. */
 export const brokenTls = ({ code, cause }: Loss): InTheClear => ({
   why: `TLS failed: ${cause}`,
   failure: failureBy(code, cause),

@@ -2,21 +2,21 @@ import type { Meter } from '../../metrics/index.js'
 import type { SmtpConnection } from '../../smtp/index.js'
 
 /**
- * A thread's SMTP sockets, each counted from before it is opened until it is closed. A socket that is
- * opened, in use, idle, or waits for the answer to QUIT is one to the receiver all the same.
+ * A thread's SMTP sockets, each counted from before it is opened until it is closed. A socket that is being opened,
+ * in use, idle, or waits for the answer to QUIT is one connection to the receiver.
  */
 export interface ConnectionSlots {
   /**
-   * A slot for a session that is about to be opened. Where the site, or all of them together, has none
-   * left, sessions that said QUIT are closed at once, then idle ones are ended, the longest idle first.
-   * Whoever asks holds a delivery slot (`admission/delivery-slots.ts`), so those that are opened or in use leave room for it.
+   * A slot for a session that is about to be opened. Where the site, or all sites together, have none left, sessions
+   * that said QUIT are closed at once, then idle ones are ended, the longest idle first. Whoever asks holds a
+   * delivery slot (`admission/delivery-slots.ts`), so sessions that are opened or in use leave room for it.
    */
   take(at: ConnectionLimit): ConnectionSlot
   /** How many sockets there are by site, idle ones too. */
   readonly bySite: ReadonlyMap<string, number>
 }
 
-/** Limits are a site's, for each source address apart, as in `shaping/`. */
+/** A limit holds for a site and one source address, as in `shaping/`. */
 export interface ConnectionLimit {
   site: string
   source: string
@@ -36,10 +36,10 @@ export interface ConnectionSlot {
   free(): void
 }
 
-/** The sockets of one room: how many, and which of them may be ended. */
+/** The sockets that share one limit: how many, and which of them may be ended. */
 interface Sockets {
   taken: number
-  /** What ends each of the idle ones. */
+  /** The function that ends each idle one. */
   readonly idle: Set<() => void>
   readonly leaving: Set<() => void>
 }
@@ -111,10 +111,10 @@ export function makeConnectionSlots(max: number, meter: Pick<Meter, 'gauge'>): C
   }
 }
 
-/** An empty room. */
+/** A limit with no sockets yet. */
 const noSockets = (): Sockets => ({ taken: 0, idle: new Set(), leaving: new Set() })
 
-/** Until one more fits. */
+/** Ends sockets until one more fits. */
 function makeRoom(room: Sockets | undefined, max: number): void {
   while (room !== undefined && room.taken >= max) {
     const [end = room.idle.values().next().value] = room.leaving

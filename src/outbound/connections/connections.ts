@@ -14,20 +14,20 @@ import { candidatesOf, isLeft, isOffTheTrack, type Trail } from './trail.js'
 /** The sessions with recipients' servers, from the first connection to the last QUIT. */
 export interface Connections {
   /**
-   * An idle session with one of the hosts that meets what `demandOf` it says, or a new one with the
-   * first that answers and does. A host without a demand is not to be used. Undefined: all that are to be tried in
-   * this attempt were.
+   * An idle session with one of the hosts that meets the demand that `demandOf` names, or a new one with the first
+   * host that answers and meets it. A host without a demand must not be used. Undefined: all hosts of this attempt
+   * were tried.
    */
   acquire(target: SessionTarget, trail: Trail): Promise<Acquired | undefined>
-  /** A new session with the host of one whose TLS broke, in the clear. */
+  /** A new session in the clear, with the host of a session whose TLS broke. */
   reopenInTheClear(
     target: SessionTarget,
     trail: Trail,
     lost: LostTls,
   ): Promise<Acquired | undefined>
-  /** A session in the clear took a mail, or refused it: the host is talked to like this for three days. */
+  /** A session in the clear took a mail, or refused it: the host is talked to in the clear for three days. */
   stayInTheClear(session: SmtpSession): void
-  /** A session in the clear was told that there is no mail without TLS. */
+  /** A session in the clear was told that the host takes no mail without TLS. */
   tryTlsAgain(session: SmtpSession): void
   /** Gives a session back after its message; one that is not reusable is ended. */
   release(session: SmtpSession, reusable: boolean): void
@@ -61,7 +61,7 @@ export function openConnections(options: SessionOptions): Connections {
   const { connectionSlots, port } = options
   const pool = openSessionPool<SmtpSession>(options.clock)
   const dying = new AbortController()
-  // A listener for each connection that is being opened; Node's warning means leaks.
+  // Each connection that is being opened has a listener here; Node's warning is about leaks.
   setMaxListeners(0, dying.signal)
   const { signal } = dying
   const hostConnector = makeHostConnector({ ...options, signal })
@@ -97,7 +97,7 @@ export function openConnections(options: SessionOptions): Connections {
         return { session: waiting }
       }
       if (trail.failed.length > 0) {
-        // What we break off ourselves is tried nowhere else; and no room is made for a session that nobody opens.
+        // After we break off ourselves no other host is tried. No room is made for a session that nobody opens.
         const isAnyLeft = candidatesOf(target, trail).some((one) => isLeft(trail, one))
         if (signal.aborted || !isAnyLeft) return undefined
       }
@@ -120,11 +120,11 @@ export function openConnections(options: SessionOptions): Connections {
   }
 }
 
-/** Which sessions may carry the mail: with the same hosts, beginning with the same of them. */
+/** The key of sessions that may carry the mail: those with the same hosts, tried from the same one on. */
 const keyOf = ({ site, source, hosts }: SessionTarget, trail: Trail) =>
   `${site} ${source.name} ${namesOf(hosts)}${isOffTheTrack(trail) ? ' (others first)' : ''}`
 
-/** Whether an idle session is good enough for the mail, and with a host that is not behind others. */
+/** Whether an idle session meets the mail's demand, and no other host comes before its host. */
 function mayHave(
   { connection, demand, exchange, address }: SmtpSession,
   target: SessionTarget,
@@ -136,10 +136,10 @@ function mayHave(
   return candidatesOf(target, trail).find((one) => isLeft(trail, one))?.address === address
 }
 
-// The names of a route's hosts as one text, made once: many mails take the same route.
+// The names of a route's hosts as one text. It is made once, because many mails take the same route.
 const names = new WeakMap<readonly MxHost[], string>()
 
-/** The names of these hosts, in an order of their own: a shuffle makes no other key. */
+/** The names of these hosts, sorted, so that a shuffle makes no other key. */
 function namesOf(hosts: readonly MxHost[]): string {
   const known = names.get(hosts)
   if (known !== undefined) return known

@@ -33,8 +33,8 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a session with the first host left that answers and meets its demand: in turn, one socket at a time. `inClear`:
- * with that host alone, in the clear. Undefined: none is left.
+ * Opens a session with the first host left that answers and meets its demand. Hosts are tried in turn, one socket at
+ * a time. `inClear`: only that host is tried, in the clear. Undefined: no host is left.
  */
 export async function openSession(
   target: SessionTarget,
@@ -50,7 +50,7 @@ export async function openSession(
     if (!isLeft(trail, candidate)) continue
     const remote = `${exchange} [${address}]`
     const from = fromSource(target, address, port)
-    // Another address than the source's own would be one that nobody expects mail from.
+    // Nobody expects mail from an address that is not the source's own.
     if (from === undefined) continue
     target.goesTo?.(address)
     if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
@@ -71,7 +71,7 @@ export async function openSession(
   return last ?? (trail.failed.length > 0 ? undefined : noneOfFamily(source, hosts))
 }
 
-/** Undefined: the source has no address of the family. */
+/** The source's address of the family; undefined when it has none. */
 function fromSource(
   { source, inside, cut, deadlines }: SessionTarget,
   address: string,

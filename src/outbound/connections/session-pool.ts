@@ -6,10 +6,10 @@ import type { ConnectionSlot } from './connection-slots.js'
 export interface PooledSession {
   readonly connection: SmtpConnection
   readonly connectionSlot: ConnectionSlot
-  /** Which sessions are alike: only mail for the same key may take it. */
+  /** Sessions with the same key are alike: only mail for the same key may take one. */
   readonly key: string
   readonly maxMessages: number
-  /** It has carried a mail before: that it turns out closed then says nothing about the server. */
+  /** True when it has carried a mail before: if it turns out closed, that says nothing about the server. */
   reused: boolean
 }
 
@@ -17,7 +17,7 @@ export interface PooledSession {
 export interface SessionPool<Session extends PooledSession> {
   /** A session that was just opened, which its caller uses first. */
   add(session: Session): Session
-  /** The idle session of the key that was used last, of those that fit: the others may age out. */
+  /** Takes the idle session of the key that fits and was used last, so that the others may age out. */
   takeIdle(key: string, fits?: (session: Session) => boolean): Session | undefined
   /** Keeps a session for the next mail, unless it is not reusable, has carried its share or the pool is closed. */
   giveBack(session: Session, reusable: boolean): void
@@ -34,7 +34,7 @@ const idleMs = 60_000
 export function openSessionPool<Session extends PooledSession>(clock: Clock): SessionPool<Session> {
   const open = new Set<Session>()
   const idle = new Map<string, Session[]>()
-  /** What takes the end of an idle time back. */
+  /** The functions that cancel the end of an idle time. */
   const idleTimers = new Map<Session, () => void>()
   let closing = false
 
@@ -56,7 +56,7 @@ export function openSessionPool<Session extends PooledSession>(clock: Clock): Se
     add(session) {
       open.add(session)
       session.connectionSlot.opened(session.connection)
-      // The server may leave first, or its room be needed.
+      // The server may leave first, or the session's room may be needed.
       void session.connection.closed.then(() => {
         leaveIdle(session)
         open.delete(session)

@@ -12,9 +12,9 @@ export interface SmtpSession extends PooledSession {
   address: string
   /** Same site, same source, same hosts. */
   readonly key: string
-  /** What it was opened to meet; a delivery with other demands may find that it meets those too. */
+  /** The demand that it was opened to meet; it may meet the demand of another delivery too. */
   demand: TlsDemand
-  /** What was tried in vain before it, in lines. */
+  /** What was tried in vain before it, a line each. */
   before: readonly string[]
   /** Why it is in the clear where TLS is offered. */
   tlsFailed: InTheClear | undefined
@@ -23,7 +23,7 @@ export interface SmtpSession extends PooledSession {
   countedFor: Set<string>
 }
 
-/** Why there is no TLS: in words, and as reports tell it. */
+/** Why there is no TLS: in words, and in the terms of the reports. */
 export interface InTheClear {
   why: string
   failure: TlsFailure
@@ -35,7 +35,7 @@ export interface TriedHost {
   address: string
   demand: TlsDemand
   result: ConnectResult
-  /** It was tried without TLS, or opened so, for this. */
+  /** Why it was tried, or opened, without TLS. */
   clear?: InTheClear | undefined
 }
 
@@ -48,23 +48,23 @@ export interface SessionTarget {
   site: string
   maxConnections: number
   messagesPerConnection: number
-  /** Servers of our own: another port, from whichever address. */
+  /** Servers of our own have another port, and may be reached from any address. */
   inside?: InsideServer | undefined
-  /** Other than the usual ones. */
+  /** Where they differ from the usual ones. */
   deadlines?: Partial<Deadlines> | undefined
-  /** Breaks it off. */
+  /** Breaks the attempt off. */
   cut?: Cut | undefined
-  /** Told each address before it is connected to, and that of an idle session that is taken. */
+  /** Called with each address before it is connected to, and with that of an idle session that is taken. */
   goesTo?: ((address: string) => void) | undefined
-  /** Told what came of each connection; not of an idle session that is taken. */
+  /** Called with the result of each connection, but not for an idle session that is taken. */
   tried?: ((tried: TriedHost) => void) | undefined
 }
 
-/** The last host's failure, and what was demanded of it. */
+/** The last host's failure, and what was demanded of that host. */
 export interface NotAcquired {
   failure: ConnectFailure
   remote: string
   demand: TlsDemand
-  /** Those before it, a line each. */
+  /** The hosts tried before it, a line each. */
   before: readonly string[]
 }

@@ -4,17 +4,17 @@ import type { Host } from './connect-host.js'
 import type { SessionTarget } from './session.js'
 
 /**
- * What one attempt has behind it: the hosts that did not take the mail, and how far its bounds are used up.
+ * What one attempt has done so far: the hosts that did not take the mail, and how far its bounds are used up.
  *
  *   host ──no connection, no session──▶ the next one
  *     └──session──▶ mail ──taken, refused with 5yz, or lost after the final dot──▶ the attempt ends
  *                    └──put off with 4yz, lost before, declined by EHLO──▶ the next one
  */
 export interface Trail {
-  /** Addresses that failed this mail before this attempt, the longest ago first: they come last. */
+  /** Addresses that failed this mail in earlier attempts, the longest ago first. They are tried last. */
   readonly earlier: readonly string[]
   readonly failed: FailedHost[]
-  /** Connections that were opened for it. */
+  /** Connections that were opened for the attempt. */
   connections: number
   /** Hosts that left us waiting in vain. */
   silent: number
@@ -37,7 +37,7 @@ export interface Candidate extends Host {
 const maxConnections = 5
 const maxSilent = 2
 const maxOffered = 2
-// A route has fifty addresses at most, of which nearly all have five.
+// A route has fifty addresses at most; nearly all have five.
 const maxRemembered = 20
 
 /** An attempt at its beginning. */
@@ -83,20 +83,20 @@ export function noSession(trail: Trail, host: Host, failure: ConnectFailure): vo
   trail.failed.push({ ...host, how: tlsFailed ? 'TLS' : 'unreached' })
 }
 
-/** A host gave a session, and did not take the mail; or may have, which nobody knows. */
+/** A host gave a session but did not take the mail, or nobody knows whether it did. */
 export function putOff(trail: Trail, { exchange, address }: Host, sent: SendResult): void {
-  // What its EHLO declined was not offered to it.
+  // A mail that the host's EHLO declined was not offered to it.
   if (sent.kind === 'lost' || sent.local !== true) trail.offered++
   if (sent.kind === 'lost' && sent.code === 'ETIMEDOUT') trail.silent++
   trail.failed.push({ exchange, address, how: 'put off' })
 }
 
-/** Whether sessions of this mail go by hosts that others would not begin with. */
+/** Whether this mail's sessions are with hosts that other mail would not begin with. */
 export const isOffTheTrack = ({ earlier, failed }: Trail) =>
   earlier.length > 0 || failed.some(({ how }) => how === 'put off')
 
 /**
- * What `earlier` of the next attempt is: those that put the mail off come last, so that another one has it next time.
+ * `earlier` of the next attempt: hosts that put the mail off come last, so that another host is tried next time.
  */
 export function behindNextTime({ earlier, failed }: Trail): string[] {
   const put = failed.filter(({ how }) => how === 'put off')

@@ -10,27 +10,27 @@ import { makeEncodedContents } from './encoded-contents.js'
 /** The end of a line; after a header's last one it makes the blank line. */
 export const blankLine = Buffer.from('\r\n')
 
-/** What they have together, in bytes. */
+/** The size of all pieces, in bytes. */
 export const sum = (pieces: readonly Buffer[]) =>
   pieces.reduce((bytes, piece) => bytes + piece.length, 0)
 
-// The memory that a stream is reckoned to hold of its contents: a piece as stored, the same in
-// base64, a block that is being sent.
+// The memory that a stream of contents is taken to hold: a piece as stored, the same in base64, and a block that is
+// being sent.
 const windowBytes = 256 * 1024
-// Contents in base64 that a thread keeps: some files that many get at the same time.
+// Contents in base64 that a thread keeps: some files that many recipients get at the same time.
 const maxEncodedBytes = 4 * 1024 * 1024
-// A body hash has 44 characters; of a mail to many its deliveries come close together.
+// A body hash has 44 characters. The deliveries of a mail to many come close together.
 const maxHashes = 1_000
 
 /**
- * Composes mail with attachments: their bytes are read from the store when it is signed, for the hash of
- * the body, and again when it is sent, and never held as a whole.
+ * Composes mail with attachments: their bytes are read from the store when the mail is signed, for the hash of the
+ * body, and again when it is sent. They are never held as a whole.
  */
 export function makeAttached(read: Read) {
   const hashes = new Map<string, Promise<string>>()
   const encoded = makeEncodedContents(read, maxEncodedBytes)
 
-  /** Made once for bodies that are equal: those of one mail, or of a campaign that merges nothing. */
+  /** The hash is made once for equal bodies: those of one mail, or of a campaign that merges nothing. */
   const hashOf = (digest: string, body: () => AsyncIterable<Buffer>): Promise<string> => {
     const known = hashes.get(digest)
     if (known !== undefined) return known

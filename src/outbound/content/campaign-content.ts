@@ -21,12 +21,12 @@ import {
 export interface CampaignMail {
   accountId: string
   bodyId: number
-  /** Liquid, as is the text; null: that is made of the HTML. */
+  /** Liquid, like the text. A text of null is made of the HTML. */
   html: string
   text: string | null
   /** What inboxes show beside the subject; Liquid too. */
   previewText?: string | null
-  /** What is merged, where it is not what is known of the contact now; null: that was deleted. */
+  /** The values to merge, where they are not those of the contact now; null: they were deleted. */
   variables?: object | null
 }
 
@@ -44,9 +44,12 @@ interface Compiled {
   html: string
   /** Empty: none. */
   preview: string
-  /** The text part's Liquid: the converted HTML, its tags as they are. Undefined: it is made of the merged HTML. */
+  /**
+   * The text part's Liquid: the converted HTML, with its tags unchanged. Undefined: the text is made of the merged
+   * HTML.
+   */
   text: string | undefined
-  /** Undefined: it takes the engine. */
+  /** Undefined: the body needs the engine. */
   pieces: { html: MergePiece[]; text: MergePiece[] } | undefined
 }
 
@@ -54,7 +57,7 @@ interface Compiled {
 // 2 MiB.
 const maxCompiled = 10
 
-/** Merges what is simple here, and leaves the rest to the renderer, which starts with the first of it. */
+/** Merges simple bodies here, and leaves the others to the renderer, which starts with the first of them. */
 export function makeCampaignContent(
   read: Read,
   { renderer }: { renderer: () => Renderer },
@@ -71,10 +74,10 @@ export function makeCampaignContent(
     if (known !== undefined) return known
     const html = withLinkTags(content)
     const preview = previewText ? previewLiquid(previewText) : ''
-    // Where both have merge tags alone, nothing of the one reaches the other.
+    // Where HTML and preview have only merge tags, neither can affect the other.
     const inHtml =
       mergePieces(html) && mergePieces(preview) && mergePieces(withPreview(html, preview))
-    // Conditions and loops stand between rows and in tags: what they leave is known once they are merged.
+    // Conditions and loops may stand between rows and in tags: their result is known only after merging.
     const text = own ?? (inHtml && textTemplateOf(html))
     const inText = text === undefined ? undefined : mergePieces(text)
     const pieces = inHtml && inText && { html: inHtml, text: inText }
@@ -86,7 +89,7 @@ export function makeCampaignContent(
   return async (mail, recipient) => {
     const { html: source, preview, text, pieces } = compiledOf(mail)
     const [only, ...more] = pieces?.html ?? []
-    // Static content needs nobody's data.
+    // Static content needs no data of the contact.
     if (
       text !== undefined &&
       typeof only === 'string' &&
@@ -153,17 +156,18 @@ async function rendered(
   )
 }
 
-// Two characters for private use (Unicode, plane 15), which no HTML means: they hold a tag's place
-// while the HTML becomes text.
+// Two characters for private use (Unicode, plane 15), which no HTML uses. They hold a tag's place while the HTML
+// becomes text.
 const opening = '\u{F0000}'
 const closing = '\u{F0001}'
 
-// A longer tag is converted like other text. The bound keeps the search linear in what is opened only.
+// A longer tag is converted like other text. The bound keeps the search linear where tags are opened and never
+// closed.
 const liquidTag = /\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\}/g
 
 /** HTML to text, but for its tags, which the converter must neither wrap nor unescape. */
 function textTemplateOf(html: string): string {
-  // Equal ones by one number: a link whose words are its target is written once.
+  // Equal tags have one number, so that a link whose words are its target is written once.
   const tags: string[] = []
   const numbers = new Map<string, number>()
   const numberOf = (tag: string) => {
@@ -181,7 +185,7 @@ function textTemplateOf(html: string): string {
   )
 }
 
-/** What is known of the recipient; only the address where they are no contact (any more). */
+/** What is known of the recipient: only the address if they are not a contact (any more). */
 async function contactFor(
   read: Read,
   accountId: string,

@@ -28,7 +28,7 @@ import { makeSubmitted } from './submitted.js'
 /** A message ready for the wire, and what the envelope has to know. */
 export interface SignedMessage {
   message: MessageToSend
-  /** How much of the message is held until it is sent: all of it, but for attachments. */
+  /** How many bytes of the message are held until it is sent: all but attachments. */
   heldBytes: number
   smtpUtf8: boolean
   /** Where bounces go: at the domain's own return path host, or at the appliance's. */
@@ -47,13 +47,13 @@ interface Signing {
 
 // How long unsealed keys are kept: long enough to unseal a key once for thousands of mails.
 const signingTtlMs = 60_000
-// A key that has leaked signs no more within a second: so often it is asked whether the keys are still these.
+// How often it is asked whether the keys are still these: a key that has leaked stops signing within a second.
 const sameKeysMs = 1_000
 const maxCachedDomains = 1_000
 
 interface CachedSigning {
   signing: Promise<Signing | undefined>
-  /** When the keys were unsealed, and when it was last asked whether they are still the ones. */
+  /** When the keys were unsealed, and when it was last asked whether they are still the same. */
   at: number
   askedAt: number
 }
@@ -74,7 +74,7 @@ export function makeComposer(
     const known = cached.get(domainId)
     if (known !== undefined && isRecent(known.askedAt, now, sameKeysMs)) return known.signing
     const isOld = known === undefined || !isRecent(known.at, now, signingTtlMs)
-    // Found once, also for the hundreds of mails that begin at the same moment.
+    // The keys are found once for hundreds of mails that begin at the same moment.
     const found = isOld ? anew(domainId) : unlessOthers(domainId, known.signing)
     const at = isOld ? now : known.at
     keepNewest(cached, domainId, { signing: found, at, askedAt: now }, maxCachedDomains)
@@ -82,7 +82,7 @@ export function makeComposer(
     return found
   }
   const anew = (domainId: string) => signingKeys(deps.store.read, deps.key, domainId)
-  /** The same as before, or what it takes now where other keys sign. */
+  /** The signing as before, or a new one where other keys sign now. */
   const unlessOthers = async (domainId: string, before: Promise<Signing | undefined>) => {
     const known = await before
     const ids = await signingKeyIds(deps.store.read, { domainId })
@@ -90,7 +90,10 @@ export function makeComposer(
     return isSame ? known : await anew(domainId)
   }
 
-  /** All that is known before the signatures. In a function of its own, so that what the mail says is not held while they are made. */
+  /**
+   * Everything that is needed before signing. It is a function of its own so that the content is not held in memory
+   * during the signing.
+   */
   const draft = async ({ id, emailId, recipient }: RecipientCopy) => {
     const email = await find(emailId)
     const from = senderOf(email.from_header)
@@ -132,11 +135,11 @@ const signingWith =
   (message) =>
     signMessageAsync(message, keys, { timeSeconds: Math.floor(clock.now() / 1000) }, signer)
 
-/** Signs a message that is composed. Closes over nothing of what it was composed from. */
+/** Signs a composed message. It closes over nothing that the message was composed from. */
 const finishing = (composed: ComposedMessage, sign: Sign) => async () =>
   signedMessage(composed, await sign(composed))
 
-/** A composed message behind its signatures: as it goes over the wire, unless dots of it have to be doubled. */
+/** A composed message after its signatures, as it goes over the wire, unless its dots have to be doubled. */
 function signedMessage(composed: ComposedMessage, signatures: Buffer) {
   const { header, body, smtpUtf8, isDotted, memory } = composed
   if (isDotted) {
@@ -149,7 +152,7 @@ function signedMessage(composed: ComposedMessage, signatures: Buffer) {
   return { message, heldBytes: memory.length, smtpUtf8 }
 }
 
-/** Where bounces and complaints about a copy come to. */
+/** Where bounces and complaints about a copy go. */
 export function returnOf(
   deliveryId: number,
   domainsOwn: string | undefined,
@@ -157,6 +160,6 @@ export function returnOf(
 ) {
   const host = domainsOwn ?? (config.returnPathHost || config.heloName)
   const returnPath = returnPaths.addressOf(deliveryId, host)
-  // RFC 9477: complaints come to the return path. Whoever shows it has got this very copy.
+  // RFC 9477: complaints come to the return path. A reporter who knows it has got this very copy.
   return { returnPath, complaints: { name: 'CFBL-Address', value: `${returnPath}; report=arf` } }
 }

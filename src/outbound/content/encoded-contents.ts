@@ -7,8 +7,8 @@ const lineEnd = Buffer.from('\r\n')
 
 /**
  * Reads contents in lines of base64, without a line end after the last. What was read last is kept, up to
- * `mostBytes` of it: the recipients of one mail, and both passes of each, have the same buffers, which
- * otherwise would be garbage of a megabyte a mail faster than it is collected.
+ * `mostBytes`: the recipients of one mail, and both passes of each, share the same buffers. Otherwise each mail would
+ * leave a megabyte of garbage, faster than it is collected.
  */
 export function makeEncodedContents(read: Read, mostBytes: number) {
   const kept = new Map<string, Buffer>()
@@ -38,7 +38,7 @@ export function makeEncodedContents(read: Read, mostBytes: number) {
   return async function* encoded(content: StoredContent): AsyncGenerator<Buffer> {
     const count = pieceCount(content)
     for (let number = 0; number < count; number++) {
-      // Nothing here waits by itself, and a fast receiver would keep the thread from everything else.
+      // Nothing here waits by itself: without this, a fast receiver would keep the thread from everything else.
       if (number > 0) await setImmediate()
       yield await linesOf(content, number, number === count - 1)
     }

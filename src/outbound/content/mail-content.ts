@@ -34,12 +34,12 @@ export type ContentDeps = Pick<
   'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer'
 >
 
-// Texts made of HTML that are kept, one a body.
+// How many texts made of HTML are kept, one for each body.
 const maxTexts = 30
 
 /**
- * What a mail says to each of its recipients, before it is a message. `forShow`: to somebody else, who must not
- * get the links by which the recipient unsubscribes.
+ * What a mail says to each of its recipients, before it is a message. `forShow`: the mail is shown to somebody else,
+ * who must not get the links by which the recipient unsubscribes.
  */
 export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
   const { key, publicUrl } = deps
@@ -55,7 +55,10 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
   const footerPlaces = makeFooterPlaces()
   const texts = new Map<number | string, string>()
 
-  /** Made once for a body's recipients, of one mail or of mails that are alike, whose deliveries come close together. */
+  /**
+   * The text is made once for a body's recipients, in one mail or in several alike, because their deliveries come
+   * close together.
+   */
   const textOf = ({ id, body_id: bodyId }: StoredEmail, html: string): string => {
     const key = bodyId ?? id
     const known = texts.get(key)
@@ -81,8 +84,8 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
   }
 
   /**
-   * Tracked links, and in marketing mail how to leave it: a footer and the headers of RFC 8058, each
-   * recipient's own.
+   * Adds tracked links, and in marketing mail the ways to unsubscribe: a footer and the headers of RFC 8058, with
+   * each recipient's own links.
    */
   const decorate = async (
     email: StoredEmail,
@@ -95,7 +98,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     const reader = { accountId, address: recipient, emailId }
     const viewUrl = email.archive === 1 ? links.view.url(reader) : ''
     if (type === 'transactional') {
-      // A notice to everybody: nobody can leave it, so the tags for that are nothing.
+      // This is a notice to everybody, which nobody can leave, so the tags for that are empty.
       const own = { unsubscribeUrl: '', preferencesUrl: '', viewUrl }
       const made = email.broadcast_id === null ? { html, text } : noticeOf({ html, text }, own)
       return { extraHeaders: [], html: await tracker.track(copy, made.html), text: made.text }
@@ -107,7 +110,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
       postalAddress: email.postal_address ?? '',
       viewUrl,
     }
-    // Before they are tracked: the appliance's own links work as they are.
+    // The own links go in before tracking, which leaves links to the appliance itself as they are.
     const written = withOwnLinks({ html, text }, own)
     const placed = footerPlaces(written.html, own, email.text === null ? written.text : undefined)
     const tracked = await tracker.track(copy, placed.html)
@@ -126,7 +129,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
   const findStored = makeStoredEmails(deps.store.read)
 
   return {
-    /** Throws a `MailFault` when it is gone. */
+    /** Throws a `MailFault` when the mail is gone. */
     async find(emailId: string): Promise<StoredEmail> {
       const email = await findStored(emailId)
       if (email === undefined) throw new MailFault('The mail itself is gone')
@@ -137,13 +140,13 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
   }
 }
 
-/** A notice has no footer, whatever asks for one. */
+/** A notice has no footer, even where its body asks for one. */
 function noticeOf(content: { html: string; text: string }, own: CopyLinks) {
   const { html, text } = withOwnLinks(content, own)
   return { html: html.replaceAll(footerPlace, ''), text: text.replaceAll(footerPlace, '') }
 }
 
-/** All of a message but its content and the headers that depend on the recipient. */
+/** All of a message; the content and the headers that depend on the recipient are given. */
 export function inputOf(email: StoredEmail, { html, text, extraHeaders }: Decorated): MessageInput {
   const extras = readExtras(email.extras ?? email.broadcast_extras)
   if (extras === undefined) throw new Error('What the mail has beside its columns is damaged')
@@ -164,8 +167,9 @@ export function inputOf(email: StoredEmail, { html, text, extraHeaders }: Decora
 }
 
 /**
- * Google's Feedback-ID, by which Postmaster Tools tell campaigns apart: three fields, and last the sender's id of 5 to
- * 15 characters. No field may hold a colon; these are ids, in which nobody is named. The sender's own comes before it.
+ * Google's Feedback-ID, by which Postmaster Tools tell campaigns apart: three fields, and last the sender's id of 5
+ * to 15 characters. No field may hold a colon; these are ids, which name nobody. The sender's own Feedback-ID takes
+ * precedence.
  */
 function feedbackId(email: StoredEmail, headers: Record<string, string> = {}) {
   const { account_id: accountId, broadcast_id: campaign, automation_step_id: step } = email
@@ -175,7 +179,7 @@ function feedbackId(email: StoredEmail, headers: Record<string, string> = {}) {
   return [{ name: 'Feedback-ID', value: `${id}:${accountId}:${type}:posthorn` }]
 }
 
-/** What was known at the step of an automation that sent the mail. */
+/** The values that were known at the automation's step that sent the mail. */
 async function mergedAtStep(read: Read, emailId: string): Promise<object | null> {
   const [row] = await mergeOf(read, { emailId })
   return row === undefined ? null : JSON.parse(row.variables)
@@ -190,8 +194,8 @@ const senders = new Map<string, Mailbox>()
 const maxSenders = 1_000
 
 /**
- * The mailbox in a stored From. Remembered, as parsing costs more than looking up. Throws where
- * what is stored is broken.
+ * The mailbox in a stored From. It is remembered, because parsing costs more than looking up. Throws where the stored
+ * address is broken.
  */
 export function senderOf(text: string): Mailbox {
   const known = senders.get(text)
@@ -201,10 +205,7 @@ export function senderOf(text: string): Mailbox {
   return mailbox
 }
 
-/**
- * A stored address. It was parsed when it was taken in, so that this one is broken if it does not
- * parse.
- */
+/** A stored address. It was parsed when the mail was accepted, so if it does not parse now, it is broken. */
 function stored(text: string): Mailbox {
   const mailbox = parseMailbox(text)
   if (mailbox === undefined) throw new Error('A stored address does not parse')

@@ -15,7 +15,7 @@ import { makeSubmitted } from './submitted.js'
 
 /** A recipient's copy of a mail, for people to look at. */
 export interface SentCopy {
-  /** As it stands in the message, but for its signatures, which each attempt makes anew. */
+  /** The header as in the message, without its signatures, which each attempt makes anew. */
   header: string
   /** Undefined where a program's message has no such part. */
   html: string | undefined
@@ -23,8 +23,8 @@ export interface SentCopy {
 }
 
 /**
- * Makes copies as the composer does, but for tracking and the links to unsubscribe: whoever looks at one, and
- * follows its links, is not its recipient. Throws a `MailFault` for a mail that cannot be made any more.
+ * Makes copies as the composer does, but without tracking and the links to unsubscribe: whoever looks at a copy and
+ * follows its links is not its recipient. Throws a `MailFault` for a mail that cannot be made any more.
  */
 export function makeSentCopies(
   deps: Omit<ContentDeps, 'tracking'> & Pick<OutboundDeps, 'config'>,
@@ -40,7 +40,7 @@ export function makeSentCopies(
   return async ({ id, emailId, recipient }) => {
     const email = await find(emailId)
     const copy = { recipient, deliveryId: id, domain: senderOf(email.from_header).domain }
-    // The domain may be gone since.
+    // The domain may have been deleted since.
     const signs = await signingKeys(read, deps.key, email.domain_id)
     const { complaints } = returnOf(id, signs?.returnPathHost, { ...deps, returnPaths })
     const raw = email.body_id === null ? await submitted.find(email.id) : undefined

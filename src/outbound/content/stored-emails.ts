@@ -18,7 +18,7 @@ export interface StoredEmail {
   account_id: string
   account_name: string
   account_language: string | null
-  /** For the footer of marketing mail; null for none, and in other mail. */
+  /** For the footer of marketing mail; null where there is none, and in other mail. */
   postal_address: string | null
   type: 'transactional' | 'marketing'
   topic_id: string | null
@@ -29,17 +29,17 @@ export interface StoredEmail {
   extras: string | null
   broadcast_extras: string | null
   preview_text: string | null
-  /** 1: of a campaign that its recipients may see in a browser. */
+  /** 1: the mail belongs to a campaign that its recipients may see in a browser. */
   archive: 0 | 1 | null
 }
 
-// Mails that are read in one query, all of one turn of the event loop: each may bring a body of
-// megabytes, and no more are composed at once than a few.
+// Mails that are read in one query, all of one turn of the event loop. Each may bring a body of megabytes, and only a
+// few are composed at once.
 const mostFound = 12
 
 /**
- * Reads mails by their ids; undefined for one that is gone. Of a body that several of them have, the content is read
- * once and kept for those that come after: it never changes, and a campaign's is the same for a million mails.
+ * Reads mails by their ids; undefined for one that is gone. When several mails share a body, its content is read once
+ * and kept for the next ones: it never changes, and a campaign's is the same for a million mails.
  */
 export function makeStoredEmails(read: Read): (id: string) => Promise<StoredEmail | undefined> {
   const bodies = makeSharedBodies()
@@ -67,7 +67,7 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
       .leftJoin('bodies', 'bodies.id', 'emails.body_id')
       .innerJoin('accounts', 'accounts.id', 'emails.account_id')
       .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
-      // Of most mails `variant` is null, for which nothing is looked up.
+      // For most mails `variant` is null, and nothing is looked up.
       .leftJoin('broadcast_variants', (join) =>
         join
           .onRef('broadcast_variants.broadcast_id', '=', 'emails.broadcast_id')
@@ -93,8 +93,8 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
 )
 
 /**
- * The column of a body that is not kept. Of one that is, none is asked for: the last stands behind all of the others,
- * so that SQLite would read their pages to find it.
+ * The column of a body, unless the body is kept. A kept one is not read: the last column stands behind all others, so
+ * SQLite would read all their pages to find it.
  */
 const unlessKept = <Column extends keyof Content>(column: Column, kept: string) =>
   sql<string | null>`case when emails.body_id in ${idsOf(kept, 'integer')} then null
@@ -103,20 +103,20 @@ const unlessKept = <Column extends keyof Content>(column: Column, kept: string) 
 /** What a body holds. */
 type Content = Pick<StoredEmail, 'html' | 'text' | 'attachments'>
 
-// Few bodies are on their way to many recipients at the same time.
+// Only a few bodies are on their way to many recipients at the same time.
 const maxKept = 16
 const maxKeptChars = 256 * 1024
-// Bodies that were read for one mail: most are of no other, and are not kept.
+// Bodies that were read for one mail. Most belong to no other mail, and are not kept.
 const maxOnce = 200
 
-/** The content of bodies that were read for several mails: 4 Mi characters of it at most. */
+/** The content of bodies that were read for several mails: 4 Mi characters at most. */
 function makeSharedBodies() {
   const kept = new Map<number, Content>()
   const once = new Map<number, true>()
   return {
-    /** Those kept now, by their ids; later changes do not show. */
+    /** The bodies that are kept now, by their ids; a copy, which later changes do not reach. */
     kept: (): ReadonlyMap<number, Content> => new Map(kept),
-    /** A body was read for a mail; the second time it is kept. */
+    /** A body was read for a mail; when it is read a second time, it is kept. */
     read(id: number, { html, text, attachments }: Content) {
       const isLarge = (html?.length ?? 0) + (text?.length ?? 0) > maxKeptChars
       if (!once.has(id)) keepNewest(once, id, true, maxOnce)

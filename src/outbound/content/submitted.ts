@@ -12,15 +12,14 @@ import type { StreamedMessage } from '../../smtp/index.js'
 import { prepared, type RawMessageRow, type Read } from '../../store/index.js'
 import { blankLine, sum } from './attached.js'
 
-/** The text of a mail, and what its copies carry beside it. */
+/** The text of a mail, and the header fields that its copies carry. */
 export interface Decorated {
   html: string
   text: string
   extraHeaders: { name: string; value: string }[]
 }
 
-// The memory that a stream is reckoned to hold: a piece as it is stored, and a block that is being
-// sent.
+// The memory that a stream is taken to hold: a piece as it is stored, and a block that is being sent.
 const windowBytes = 192 * 1024
 // A larger HTML part is sent as it is, without tracking or footer: it would be held once for each
 // recipient at the same time.
@@ -30,13 +29,13 @@ const maxHtmlBytes = 2 * 1024 * 1024
 type Segment = { from: number; to: number } | Buffer
 
 /**
- * Messages that programs wrote, as each recipient gets them: byte for byte, but for tracked links and a
- * footer in the parts that may have them, and fields of ours before theirs.
+ * Messages that programs wrote, as each recipient gets them: byte for byte, except for tracked links and a footer in
+ * the parts that may have them, and our own fields before theirs.
  */
 export function makeSubmitted(read: Read) {
   const { textOf, rangeOf } = makeBodyReader(read)
 
-  /** The header and the body with other text in its parts. */
+  /** The header and the body, with changed text in its parts. */
   const changed = async (
     row: RawMessageRow,
     changes: readonly { part: MessagePart; text: string }[],
@@ -51,7 +50,7 @@ export function makeSubmitted(read: Read) {
         header = whole.header
         segments.push(whole.octets)
       } else {
-        // Without the blank line between them.
+        // Without the blank line between header and body.
         const own = await rangeOf(row, headerStart, start - blankLine.length)
         const written = partWithText(part, own, text)
         segments.push({ from: at, to: headerStart }, written.header, blankLine, written.octets)
@@ -74,7 +73,7 @@ export function makeSubmitted(read: Read) {
   return {
     contentIn,
 
-    /** Undefined: the mail is not one of these. */
+    /** Undefined: no program wrote this mail's message. */
     async find(emailId: string): Promise<RawMessageRow | undefined> {
       const [row] = await rawMessage(read, { emailId })
       return row

@@ -1,8 +1,8 @@
 import { type ContentDeps, makeMailContent, type RecipientCopy, senderOf } from './mail-content.js'
 
 /**
- * Makes the HTML of a mail as its recipient has got it, with their own links, for them to see in a browser; undefined once
- * its content is gone. Throws a `MailFault` for a mail that cannot be made any more.
+ * Makes the HTML of a mail as its recipient got it, with their own links, to show it to them in a browser; undefined
+ * once its content is gone. Throws a `MailFault` for a mail that cannot be made any more.
  */
 export function makeViewedCopies(
   deps: ContentDeps,

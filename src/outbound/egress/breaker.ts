@@ -2,8 +2,8 @@ import { hourMs, isRecent } from '../../clock/index.js'
 import { lasts } from '../shaping/index.js'
 
 /**
- * The breaker of one scope, a site or all mail, as plain data: what it is and what each piece of
- * evidence makes of it. Pure; the rows of `egress` hold it for all threads.
+ * The breaker of one scope, a site or all mail, as plain data, and how each piece of evidence changes it. Pure; the
+ * rows of `egress` hold it for all threads.
  *
  *   primary ──trip──▶ failover ──`until`──▶ probing ──3 probes in a row passed──▶ primary
  *                        ▲                     │
@@ -16,7 +16,10 @@ export interface Breaker {
   readonly way: 'primary' | 'failover'
   /** What was wrong, for people; empty at first. */
   readonly why: string
-  /** `unreached`: no connection; any server's word is the proof. `refused`: our address is; taken mail is. */
+  /**
+   * `unreached`: no connection; any server's word proves that it works again. `refused`: our address is refused; only
+   * taken mail proves it.
+   */
   readonly cause: BreakerCause
   /** When it last changed its way, on evidence or by an order. */
   readonly since: number
@@ -41,12 +44,12 @@ const firstWaitMs = 300_000
 const longestWaitMs = hourMs
 /** A trip this soon after a return says that the return was too early. */
 const relapseMs = 1_800_000
-// One that passes may be luck; three in a row are none.
+// One probe that passes may be luck; three in a row are not.
 const probesToReturn = 3
 
 /**
- * The state of a scope that nothing is known of: a breaker in the sense of electrics, which trips
- * on evidence and closes after probes.
+ * The state of a scope that nothing is known of. The word is that of electrics: a breaker trips on evidence and
+ * closes after probes.
  */
 export const unbroken: Breaker = {
   way: 'primary',
@@ -59,11 +62,14 @@ export const unbroken: Breaker = {
   relapses: 0,
 }
 
-/** Whether probes are due: the wait is over, or it was set by a clock that has been set back since. */
+/** Whether probes are due: the wait is over, or the clock was set back since it began. */
 export const isProbing = ({ way, at, until }: Breaker, now: number): boolean =>
   way === 'failover' && !lasts(at > 0 ? { until, at } : { until }, now)
 
-/** The primary way does not work. `until`: how long at least, where the evidence says so. */
+/**
+ * The primary way does not work. `until`: mail stays on the failover way until then at least, where the evidence says
+ * so.
+ */
 export function trip(
   breaker: Breaker,
   evidence: { cause: BreakerCause; why: string; until?: number },
@@ -81,19 +87,19 @@ export function trip(
   return { way: 'failover', cause, why, since: now, until, at: now, passed: 0, relapses }
 }
 
-/** What one probe means. One that ends when no probes are due any more means nothing. */
+/** What one probe means. A probe that ends when no probes are due any more means nothing. */
 export function probed(breaker: Breaker, outcome: ProbeOutcome, now: number): Breaker {
   if (!isProbing(breaker, now)) return breaker
   if (outcome === 'unreached') {
     const relapses = breaker.relapses + 1
     return { ...breaker, passed: 0, relapses, until: now + waitMs(relapses), at: now }
   }
-  // A deferral or a refusal tells nothing about an address that was refused before.
+  // After our address was refused, a deferral or another refusal proves nothing.
   if (breaker.cause === 'refused' && outcome !== 'accepted') return breaker
   const passed = breaker.passed + 1
   if (passed < probesToReturn) return { ...breaker, passed }
   return { ...breaker, way: 'primary', since: now, until: 0, passed: 0 }
 }
 
-/** The wait before probes after so many relapses. */
+/** The wait before the first probe, after so many relapses. */
 const waitMs = (relapses: number) => Math.min(longestWaitMs, firstWaitMs * 2 ** relapses)

@@ -15,17 +15,18 @@ import {
   saveScope,
 } from './scopes.js'
 
-/* What evidence makes of the scopes, each in one transaction; all resolve with the scopes that changed their way. */
+/* How evidence changes the scopes, each time in one transaction. All resolve with the scopes that changed their way. */
 
-// So long after the first failure nothing is decided: failures all within a moment may be one
-// cable, and other threads need time to say that they reached a server.
+// For so long after the first failure nothing is decided: failures within one moment may come from one cable, and
+// other threads need time to say that they reached a server.
 const soberingMs = 10_000
 // How long a scope is remembered after its return, to see a relapse.
 const keptMs = dayMs
 
 /**
- * Sites that this thread could not reach, together with those of the others: enough of them move all mail. They are of
- * several accounts, where there are several: one that mails domains that are dead says nothing of our way out.
+ * Notes sites that this thread could not reach. Together with those of the other threads, enough of them move all
+ * mail. They must be of several accounts, where there are several: one account that mails dead domains says nothing
+ * about our way out.
  */
 export async function tripOnUnreached(
   tx: Tx,
@@ -41,13 +42,13 @@ export async function tripOnUnreached(
   return await tripAll(tx, { now, node }, { cause: 'unreached', why })
 }
 
-/** Two where there are two: what only one of several has met is its own affair. */
+/** True with two accounts, where there are two or more: what only one of several has met is its own affair. */
 async function areEnough(tx: Tx, accounts: number): Promise<boolean> {
   return accounts >= (await pageOfAccounts(tx, { limit: 2 })).length
 }
 
 /**
- * A site refuses our address: its mail moves, and all mail when that many sites do so. Those are of several accounts,
+ * A site refuses our address: its mail moves, and all mail when enough sites do so. They must be of several accounts
  * too: anybody may have domains whose servers answer with the words of a blocklist.
  */
 export async function tripOnRefusal(
@@ -70,7 +71,7 @@ export async function tripOnRefusal(
   return [...changes, ...(await tripAll(tx, { now, node }, { cause: 'refused', why: all, until }))]
 }
 
-/** What a probe has shown, for each scope that it was for. */
+/** Counts what a probe has shown, for each scope that it was for. */
 export async function countProbe(
   tx: Tx,
   scopes: readonly string[],
@@ -85,8 +86,8 @@ export async function countProbe(
 }
 
 /**
- * The evidence is forgotten with the decision, or the same failures would trip it again right after
- * it was closed.
+ * The evidence is forgotten with the decision, or the same failures would trip the breaker again right after it
+ * closed.
  */
 async function tripAll(
   tx: Tx,
@@ -98,8 +99,8 @@ async function tripAll(
 }
 
 /**
- * Read and written in one transaction: several threads see the same incident at once, and only the
- * first may announce it.
+ * Read and written in one transaction: several threads see the same incident at once, and only the first is to
+ * announce it.
  */
 async function change(
   tx: Tx,

@@ -22,11 +22,11 @@ import { viewOf } from './view.js'
 export interface Egress {
   /** `lane`: the recipient's domain, which an operator may have named instead of the site. */
   wayTo(site: string, lane: string): 'primary' | 'failover'
-  /** False when the operator forbids it: not even mail that our address is refused for. */
+  /** False when the operator forbids smart hosts, even for mail for which our address is refused. */
   mayRelay(): boolean
-  /** Whether one mail that would go by a smart host shall try the primary way first. */
+  /** Whether one mail that would go by a smart host is to try the primary way first. */
   isProbeDue(site: string, lane: string): boolean
-  /** Takes that probe, if nobody has meanwhile. */
+  /** Takes that probe, if no other mail has taken it meanwhile. */
   takeProbe(site: string, lane: string): Probe | undefined
   /** A connection to a site, for an account's mail, was opened the primary way, or could not be. */
   saw(seen: UnreachedSite, reached: boolean): void
@@ -36,7 +36,7 @@ export interface Egress {
 
 /** One mail on its way to see whether the primary way works again. */
 export interface Probe {
-  /** `undefined`: it did not get as far as to tell anything. */
+  /** `undefined`: the probe did not get far enough to tell anything. */
   ended(outcome: ProbeOutcome | undefined): void
 }
 
@@ -46,12 +46,12 @@ export interface EgressOptions {
   clock: Clock
   log: Log
   meter: Meter
-  /** How many sites have to fail before it is taken for our own trouble, and within which time. */
+  /** How many sites have to fail, and within which time, before the trouble is taken for our own. */
   sites: number
   windowMs: number
   /** Some mail goes another way from now on. */
   onChange: () => void
-  /** One thread of all shows the state in the metrics. */
+  /** True for the one thread that shows the state in the metrics. */
   shown: boolean
 }
 
@@ -69,7 +69,7 @@ export const onlyPrimary: Egress = {
   close: async () => {},
 }
 
-/** Begins with what the last run, and the other threads, know. */
+/** Begins with what the last run and the other threads know. */
 export async function openEgress(options: EgressOptions): Promise<Egress> {
   const { store, clock, log, meter } = options
   const node = store.node.number
@@ -101,7 +101,7 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
     meter.gauge('posthorn_failover', { scope: 'sites' }, away.length - all)
   }
 
-  /** Writes what `work` makes of the evidence, and tells what changed; nobody waits for it. */
+  /** Writes what `work` decides on the evidence, and tells what changed; nobody waits for it. */
   const decide = (work: (tx: Tx, now: number) => Promise<Scope[]>) => {
     const done = store
       .write((tx) => work(tx, clock.now()))
@@ -113,11 +113,11 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
       .finally(() => writes.delete(done))
     writes.add(done)
   }
-  /** Shares what this thread found, and sees whether it is enough together with what others did. */
+  /** Shares what this thread found, and checks whether it is enough together with what the others found. */
   const weigh = () => {
     const sites = evidence.take(clock.now())
     const { reachedAt } = evidence
-    // Of a clock that was ahead it would be told for as long.
+    // A time that lies ahead comes from a clock that was set back since, and does not count.
     const isReached = unreached.firstAt <= reachedAt && reachedAt <= clock.now()
     if (unreached.sites > 0 && isReached) {
       decide(async (tx) => {

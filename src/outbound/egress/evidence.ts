@@ -3,13 +3,13 @@ import { isRecent } from '../../clock/index.js'
 /** What one thread has seen of the way out since it last told the others. Bounded. */
 export interface ReachEvidence {
   add(seen: UnreachedSite, reached: boolean, now: number): void
-  /** Sites that gave no connection since any did, as far as they were not taken before. */
+  /** Sites that gave no connection since any site gave one, as far as they were not taken before. */
   take(now: number): UnreachedSite[]
-  /** When one last did; 0 for never. */
+  /** When a site last gave a connection; 0 for never. */
   readonly reachedAt: number
 }
 
-/** A site that gave no connection, and whose mail it was for. */
+/** A site that gave no connection, and the account whose mail was for it. */
 export interface UnreachedSite {
   site: string
   accountId: string
@@ -21,14 +21,14 @@ export interface RefusedSite extends UnreachedSite {
   until: number
 }
 
-// Sites that are kept of an account, and accounts: far more than any threshold. More would say no more, so a new one is
-// left out, and none that was told to the others is forgotten early for it.
+// How many sites of an account, and how many accounts, are kept: far more than any threshold. More would say no more,
+// so a new one is left out; a site that was told to the others is not forgotten early for it.
 const maxSites = 1_000
 const maxAccounts = 20
 
 /**
- * A thread that reaches any site is not cut off, so failures before that are dropped, most of them
- * before anybody wrote them down.
+ * A thread that reaches any site is not cut off, so earlier failures are dropped, most of them before they are
+ * written.
  */
 export function makeReachEvidence(windowMs: number): ReachEvidence {
   /** By account, when each site was told to the others; undefined: not yet. */

@@ -15,7 +15,7 @@ export function wayInWords(scope: Scope, now: number, forAll?: Scope['orders']):
   return `by the smart hosts: ${why}; ${probes}`
 }
 
-/** At which nodes it is so on evidence, to stand behind the way; nothing where there is one node. */
+/** The nodes at which it is so on evidence, to stand after the way; empty where there is one node. */
 export function atNodes({ nodes }: ShownScope, names: ReadonlyMap<number, string>): string {
   if (names.size < 2 || nodes.length === 0) return ''
   return ` (on ${nodes.map((node) => names.get(node) ?? node).join(', ')})`

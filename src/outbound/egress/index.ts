@@ -1,9 +1,9 @@
 /*
- * Owns which way mail leaves: the primary one, straight to the recipients' servers, or, for the time
- * of an incident on it, by a smart host. What must hold: without a smart host there is one way; mail
- * goes the other one on evidence or by the operator's word alone, and does not swing between them;
- * what one thread finds out all of them know within seconds, and it outlives a restart; a smart
- * host's word about itself never ends a mail; a password never leaves in the clear.
+ * Owns which way mail leaves: the primary one, straight to the recipients' servers, or, for the time of an incident
+ * on it, by a smart host. What must hold: without a smart host there is one way; mail goes the other way only on
+ * evidence or by the operator's word, and does not swing between them; what one thread finds out, all know within
+ * seconds, and it outlives a restart; a smart host's word about itself never ends a mail; a password never leaves in
+ * the clear.
  */
 export type { ProbeOutcome } from './breaker.js'
 export { type Egress, type EgressOptions, onlyPrimary, openEgress, type Probe } from './egress.js'

@@ -19,7 +19,7 @@ export interface SmartHostOptions {
 /** A session that is logged in. */
 export type Opened = Pick<RelaySession, 'connection' | 'remote'>
 
-/** Why there is no session, and with which address. */
+/** Why there is no session, and at which address. */
 export interface NotOpened {
   failure: Pick<ConnectFailure, 'phase' | 'cause' | 'reply' | 'transcript' | 'code'>
   remote: string
@@ -31,7 +31,7 @@ const unopened = (remote: string, phase: 'connect' | 'auth', cause: string): Not
   remote,
 })
 
-// Addresses of a smart host that are tried.
+// How many addresses of a smart host are tried.
 const maxAddresses = 4
 
 /** Opens a session with a smart host and logs in, at the first of its addresses that answers. */
@@ -59,7 +59,7 @@ export async function openSmartHost(
       servername: host.host,
       heloName,
       ...(login.auth && { auth: login.auth }),
-      // What is offered is the operator's arrangement; nothing falls back to the clear.
+      // The operator chose how to connect; nothing falls back to the clear.
       tls:
         host.tls === 'off' ? { mode: 'off' } : { mode: 'require', verify: true, ...(ca && { ca }) },
       implicitTls: host.tls === 'implicit',
@@ -67,7 +67,7 @@ export async function openSmartHost(
     })
     if (result.kind === 'ready') return { connection: result.connection, remote }
     last = { failure: result, remote }
-    // It answered: its other addresses are no better.
+    // The host answered: its other addresses are no better.
     if (result.phase !== 'connect' || signal?.aborted) break
   }
   return last ?? unopened(name, 'connect', 'it has no address')
@@ -86,7 +86,7 @@ function loginOf(
   }
 }
 
-/** A smart host is looked up as a host and not by MX: it is named by the operator. */
+/** A smart host is looked up as a host and not by MX: the operator names it. */
 async function addressesOf(
   resolver: SmartHostOptions['resolver'],
   host: string,

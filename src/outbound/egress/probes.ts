@@ -2,15 +2,15 @@ import { type Clock, isRecent } from '../../clock/index.js'
 import { isProbing } from './breaker.js'
 import type { Scope } from './scopes.js'
 
-/** Which scopes have a probe under way in this thread, and when the next of each may begin. */
+/** Which scopes have a probe under way in this thread, and when each may have its next one. */
 export interface Probes {
-  /** The names of these scopes; none unless a probe is due for all of them. */
+  /** The names of these scopes if a probe is due for all of them, else none. */
   due(broken: readonly Scope[]): string[]
   begin(scopes: readonly string[]): void
   end(scopes: readonly string[]): void
 }
 
-// Between the beginnings of two probes.
+// The time between the beginnings of two probes.
 const probeEveryMs = 15_000
 const none = { busy: false, begunAt: 0 }
 

@@ -8,8 +8,8 @@ export interface Relays {
   /** Takes room for one mail at the first that works, or says why there is none. */
   start(of: QueueClass): Relay | Held
   /**
-   * Offers a mail to the one whose room was taken and, if it does not take it, to the others. `site`
-   * of the answer is about the first alone.
+   * Offers a mail to the smart host whose room was taken and, if that does not take it, to the others. `site` of the
+   * answer is about the first one alone.
    */
   deliver(
     first: Relay,
@@ -22,8 +22,8 @@ export interface Relays {
 }
 
 /**
- * In the order of the settings: the second smart host is for when the first one does not work, not
- * for more speed.
+ * In the order of the settings: the second smart host is used when the first one does not work, and not for more
+ * speed.
  */
 export function makeRelays(relays: readonly Relay[]): Relays {
   return {
@@ -36,8 +36,8 @@ export function makeRelays(relays: readonly Relay[]): Relays {
           return relay
         }
         const { until } = sooner(closed, held)
-        // One that works and is busy is waited for, or for the time when one before it is tried again: the order is
-        // the operator's.
+        // The order is the operator's: a smart host that works and is busy is waited for, unless an earlier one is
+        // tried again sooner.
         if (held.gate !== 'suspended') return { gate: held.gate, until, why: held.why }
         closed = sooner(closed, held)
       }
@@ -69,8 +69,8 @@ export function makeRelays(relays: readonly Relay[]): Relays {
 }
 
 /**
- * A mail that is on its way already would wait for its next attempt: it need not wait until more
- * connections are earned, but for the operator's limit.
+ * A mail that is already on its way would have to wait for its next attempt. So it need not wait until more
+ * connections are earned; only the operator's limit holds.
  */
 function mayTake(room: Site, of: QueueClass): boolean {
   const held = room.mayStart(of)
@@ -78,7 +78,7 @@ function mayTake(room: Site, of: QueueClass): boolean {
   return held === undefined || (isBusy && room.inFlight < room.policy.connections)
 }
 
-/** Of two relays that cannot take mail now, why the one waits that can take it first: it is told as the reason. */
+/** Of two relays that cannot take mail now, the reason of the one that can take it first. */
 function sooner(one: Held | undefined, other: Held): Held {
   if (one === undefined || one.until === null) return other
   return other.until !== null && other.until < one.until ? other : one

@@ -10,19 +10,19 @@ export interface Scope extends Breaker {
   /** A site's key, or `everything`. */
   readonly scope: string
   readonly orders: Orders
-  /** The number of the node whose way out it is; 0: of none, as the operator has ordered it for all. */
+  /** The number of the node whose way out it is; 0: the operator has ordered it for all nodes. */
   readonly node: number
-  /** Whose mail a server refused for our address. */
+  /** The account whose mail a server refused because of our address. */
   readonly account_id: string | null
 }
 
 /** The scope of all mail. Not a host name, so no site has it as its key. */
 export const everything = '*'
 
-/** Where the operator's word stands, which is for all nodes. */
+/** The node number of the rows with the operator's word, which is for all nodes. */
 const ofNoNode = 0
 
-/** All that is not as it always was, of one node: what it has seen, and the operator's word. */
+/** All scopes of one node that are not as usual: what the node has seen, and the operator's word. */
 export async function readScopes(read: Read, node: number): Promise<Scope[]> {
   return await read
     .selectFrom('egress')
@@ -33,13 +33,16 @@ export async function readScopes(read: Read, node: number): Promise<Scope[]> {
     .execute()
 }
 
-/** A scope as people are told of it: the operator's word on it, and what the nodes have seen. */
+/** A scope as people see it: the operator's word on it, and what the nodes have seen. */
 export interface ShownScope extends Scope {
-  /** The numbers of those whose mail goes by the smart hosts on evidence. */
+  /** The numbers of the nodes whose mail goes by the smart hosts on evidence. */
   nodes: readonly number[]
 }
 
-/** All that is not as it always was, each scope once: as the node has it whose mail goes another way for the longest time. */
+/**
+ * All scopes that are not as usual, each once: in the state of the node whose mail has gone another way for the
+ * longest time.
+ */
 export async function readAllScopes(read: Read): Promise<ShownScope[]> {
   const rows = await read
     .selectFrom('egress')
@@ -61,7 +64,7 @@ export async function readAllScopes(read: Read): Promise<ShownScope[]> {
   })
 }
 
-/** No row is the usual state: the direct way, as the evidence has it. */
+/** No row means the usual state: the direct way, decided by evidence. */
 export async function readScope(read: Read, scope: string, node: number): Promise<Scope> {
   const row = await read
     .selectFrom('egress')
@@ -72,7 +75,7 @@ export async function readScope(read: Read, scope: string, node: number): Promis
   return row ?? { ...unbroken, scope, node, orders: 'auto', account_id: null }
 }
 
-/** One row a scope and node, whose newest state is all that counts. */
+/** A scope and node have one row; only its newest state counts. */
 export async function saveScope(tx: Tx, row: Scope): Promise<void> {
   const { scope, node, ...values } = row
   await tx
@@ -95,8 +98,8 @@ export async function orderScope(
 }
 
 /**
- * The operator leaves it to the evidence again, of one scope or of all. What is known of the past is
- * forgotten with it: mail goes the primary way, until there is evidence anew. Returns what was so.
+ * The operator leaves one scope, or all, to the evidence again. What is known of the past is forgotten: mail goes the
+ * primary way until there is new evidence. Returns the scopes that were changed.
  */
 export async function leaveToEvidence(tx: Tx, scope?: string): Promise<Scope[]> {
   const forgotten = await tx
@@ -118,18 +121,18 @@ export async function forgetOldScopes(tx: Tx, before: number): Promise<void> {
     .execute()
 }
 
-/** Sites that gave no connection since any site last did, by when that was. */
+/** Sites that gave no connection since any site last gave one. */
 export interface Unreached {
   readonly sites: number
-  /** Whose mail they were for. */
+  /** How many accounts' mail it was. */
   readonly accounts: number
   /** When the first of them failed; 0 when there is none. */
   readonly firstAt: number
 }
 
 /**
- * Distinct sites within the window: many failures of one site are that site's affair, failures of
- * many are ours.
+ * Counts distinct sites within the window: many failures of one site are that site's affair, failures of many sites
+ * are ours.
  */
 export async function readUnreached(
   read: Read,
@@ -150,7 +153,7 @@ export async function readUnreached(
 }
 
 /**
- * A site is noted once an account, and old notes go with each write; the table never has more rows than a
+ * A site is noted once for each account, and each write deletes old notes, so the table never has more rows than a
  * decision needs.
  */
 export async function noteUnreached(
@@ -171,7 +174,7 @@ export async function noteUnreached(
   }
 }
 
-/** Some site gave a connection: what failed before that says nothing about our way out. */
+/** Some site gave a connection: earlier failures say nothing about our way out. */
 export async function forgetUnreached(
   tx: Tx,
   { node, until }: { node: number; until: number },

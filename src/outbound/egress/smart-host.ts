@@ -13,9 +13,9 @@ import { type RelayVerdict, relayVerdictOf } from './verdict.js'
 /** One smart host, as one thread uses it. */
 export interface Relay {
   readonly name: string
-  /** What may start there now: its limits, and how it fares. */
+  /** Decides what may start there now, by its limits and by how it has fared. */
   readonly room: Site
-  /** Offers it one mail, in a room that was started. Never rejects for what a server does. */
+  /** Offers it one mail; the caller has taken room for it. Never rejects for what a server does. */
   offer(envelope: Envelope, message: MessageToSend): Promise<Offered>
   close(): void
   destroy(): void
@@ -28,7 +28,7 @@ export interface Offered {
   remote: string
   tls?: string
   transcript: string
-  /** What it tells of the smart host. */
+  /** What the offer tells about the smart host. */
   site: SiteOutcome
 }
 
@@ -46,13 +46,12 @@ export interface RelayOptions {
   env: Readonly<Record<string, string | undefined>>
 }
 
-// It begins with two connections, so that two failures put it out of order: who logs in wrongly for
-// long is locked out.
+// It begins with two connections, so that two failures suspend it: a client that goes on with a wrong login is locked
+// out.
 const firstConnections = 2
-// As many as shaping has by default.
+// The same as the default of shaping.
 const messagesPerConnection = 100
-// So long after a refusal of ours was told, a success is not: it takes some mails and refuses
-// others.
+// For so long after a refusal was logged, a success is not: the smart host takes some mails and refuses others.
 const quietMs = 600_000
 
 /**
@@ -76,7 +75,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
     connect,
     messagesPerConnection,
   })
-  /** Told once, not with each mail, also where it takes some and refuses others. */
+  /** Logged once and not with each mail, also where the smart host takes some and refuses others. */
   const fares = (well: boolean, reply: string, quietForMs = 0) => {
     const now = clock.now()
     if (well === inOrder || (well && isRecent(quiet.at, now, quiet.forMs))) return
@@ -125,7 +124,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   }
 }
 
-/** Told with the phase: a refused login is the operator's to fix, a refused connection is not. */
+/** The phase is told: the operator can fix a refused login, but not a refused connection. */
 function notOpened(name: string, { failure, remote }: NotOpened): Offered {
   const { phase, cause, reply, code, transcript } = failure
   const words = reply ? replyText(reply) : cause
@@ -142,7 +141,7 @@ function notOpened(name: string, { failure, remote }: NotOpened): Offered {
 function replyOf(name: string, result: SendResult, verdict: RelayVerdict): string {
   if (result.kind !== 'lost') {
     const words = replyText(result.reply)
-    // A sentence of ours, so that nobody takes the smart host's words for the receiver's.
+    // The sentence is ours, so that nobody takes the smart host's words for the receiver's.
     return verdict === 'not taken' ? `The smart host ${name} did not take it: ${words}` : words
   }
   const doubt = result.ambiguous ? mayHaveTaken : ''
@@ -156,7 +155,7 @@ function outcomeOf(result: SendResult): SiteOutcome {
   return result.ambiguous ? { kind: 'deferred' } : { kind: 'connect-failed', cause: 'refused' }
 }
 
-/** Each outbound thread has its part of the limits, as the threads do not share counters. */
+/** Each outbound thread has its part of the limits, because the threads share no counters. */
 function policyOf(host: SmartHost, share: RelayOptions) {
   const connections = partOf(host.connections, share)
   return {

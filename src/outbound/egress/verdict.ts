@@ -2,29 +2,29 @@ import type { Reply, SendResult } from '../../smtp/index.js'
 
 /** What a smart host's answer to one mail means for that mail. */
 export type RelayVerdict =
-  /** It has taken the mail on; what becomes of it, a report may tell. */
+  /** It has taken the mail; a report may tell what becomes of it. */
   | 'relayed'
   /** The recipient is refused for good. */
   | 'bounced'
-  /** Not this mail, or not now: another smart host may take it, or this one later. */
+  /** It does not take this mail, or not now: another smart host may take it, or this one later. */
   | 'not taken'
   /** It may have the mail: to offer it to another would double it. */
   | 'in doubt'
 
-// Of the classes of RFC 3463 §3 only these two speak of the recipient; 5.1.7 and 5.1.8 of the sender.
+// RFC 3463 §3: only these two classes speak of the recipient; 5.1.7 and 5.1.8 speak of the sender.
 const ofRecipient = /^5\.(1\.(?![78]\b)|2\.)/
 // Postfix's 'relay recipient table' does speak of the recipient.
 const ofUs = /\brelay(?! recipient)|relaying|authenti/i
-// Without an enhanced code: RFC 5321 §4.2.3, 'mailbox unavailable' and 'not allowed'; the same code is
-// used for whatever else a server does not like.
+// Without an enhanced code: RFC 5321 §4.2.3, 'mailbox unavailable' and 'not allowed'. Servers use the same codes for
+// anything else that they do not like.
 const mailboxCodes = [550, 551, 553, 556]
 const ofUsAtLarge =
   /authori[sz]|log ?in|credential|allow|permit|den(y|ied)|block|polic|sender|from/i
 
 /**
- * Only what a smart host says of the recipient, in its answer to RCPT, ends a mail. What it says of
- * us (no login, no relaying, quota used up) or of the content is its own view: the recipient's
- * server, or another smart host, may see it otherwise.
+ * Only what a smart host says about the recipient, in its answer to RCPT, ends a mail. What it says about us (no
+ * login, no relaying, quota used up) or about the content is its own view: the recipient's server, or another smart
+ * host, may see it otherwise.
  */
 export function relayVerdictOf(result: SendResult): RelayVerdict {
   switch (result.kind) {

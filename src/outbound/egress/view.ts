@@ -5,7 +5,7 @@ export interface View {
   readonly scopes: readonly Scope[]
   /** `lane`: the recipient's domain, which an operator may have named instead of the site. */
   wayTo(site: string, lane: string): 'primary' | 'failover'
-  /** The scopes that keep a site's mail from the primary way on evidence; none when orders decide. */
+  /** The scopes that keep a site's mail from the primary way on evidence; empty when orders decide. */
   broken(site: string, lane: string): Scope[]
   readonly isForbidden: boolean
   /** Differs from another view's when mail of some scope goes another way. */
@@ -13,8 +13,8 @@ export interface View {
 }
 
 /**
- * What the threads act on, made of the rows once a change: `forbid` of all mail wins over
- * everything, then orders, then evidence.
+ * What the threads act on, made from the rows at each change: `forbid` for all mail wins over everything, then
+ * orders, then evidence.
  */
 export function viewOf(scopes: readonly Scope[]): View {
   // The operator's word has a row of its own.

@@ -3,9 +3,9 @@ import { OperatorError } from '../../errors/index.js'
 import { isHostName, type ShapingData } from '../shaping/index.js'
 
 /**
- * The site or domain that somebody names, as it is compared: a provider of shaping.toml, a domain in its ASCII form (RFC 5890
- * §2.3.2.1), or the longer name that a site has in `posthorn shaping show`. Throws an `OperatorError` for any other, which
- * would hold no mail at all.
+ * The site or domain that somebody names, in the form in which it is compared: a provider of shaping.toml, a domain
+ * in its ASCII form (RFC 5890 §2.3.2.1), or the longer name that a site has in `posthorn shaping show`. Throws an
+ * `OperatorError` for any other, which would hold no mail at all.
  */
 export function checkedSite({ providers }: Pick<ShapingData, 'providers'>, given: string): string {
   const trimmed = given.trim()
@@ -19,7 +19,7 @@ export function checkedSite({ providers }: Pick<ShapingData, 'providers'>, given
   )
 }
 
-/** A domain, or the folded names of hosts: with # for digits, and a dot behind one that has none. */
+/** A domain, or the folded names of hosts: with # for digits, and a final dot where a name has no other. */
 const hasLabels = (word: string) =>
   word.includes('.') &&
   word

@@ -5,14 +5,14 @@ import type { QueueClass, Store } from '../../store/index.js'
 import type { SiteName } from '../shaping/index.js'
 import { openOrders, type SiteOrder } from './site-order.js'
 
-/** What is ordered for the mail of one stream. */
+/** The orders for the mail of one stream. */
 export interface SiteOrdersOf {
   hold?: SiteOrder | undefined
-  /** The name of the pool that it leaves from. */
+  /** The name of the pool that the mail leaves from. */
   pool?: string | undefined
 }
 
-/** What is in force now, as a thread knows it. */
+/** The orders in force now, as a thread knows them. */
 export interface OrdersInForce {
   of(
     mail: { lane: string; accountId: string; class: QueueClass },
@@ -23,12 +23,12 @@ export interface OrdersInForce {
   close(): Promise<void>
 }
 
-// An order is obeyed, and ends, within as long, and one that another node was given within as long again.
+// An order begins and ends within this time. An order given at another node takes up to as long again.
 const everyMs = 2_000
 
 const nothing: SiteOrdersOf = {}
 
-/** Reads the orders now and every two seconds; `onChange`: others are in force than before. */
+/** Reads the orders now and every two seconds; `onChange`: other orders are in force than before. */
 export async function makeOrders(
   { store, clock, log }: { store: Pick<Store, 'read' | 'commits'>; clock: Clock; log: Log },
   onChange: () => void,
@@ -62,7 +62,7 @@ export async function makeOrders(
       const own = inForce.filter((order) => isMeant(order, mail, site))
       return {
         hold: own.find(({ kind }) => kind === 'hold'),
-        // The newest of several.
+        // Of several orders the newest counts.
         pool:
           own.filter(({ kind }) => kind === 'pool').sort((a, b) => b.id - a.id)[0]?.pool ??
           undefined,

@@ -1,4 +1,4 @@
-import { isoTime } from '../../clock/index.js'
+import { utcTime } from '../../clock/index.js'
 import { OperatorError } from '../../errors/index.js'
 import type { QueueClass, Read, SiteOrderRow, Tx } from '../../store/index.js'
 
@@ -7,7 +7,7 @@ export interface SiteOrder extends Omit<SiteOrderRow, 'id'> {
   id: number
 }
 
-/** What somebody orders. */
+/** An order as somebody gives it. */
 export interface NewOrder {
   kind: SiteOrder['kind']
   site: string
@@ -21,12 +21,12 @@ export interface NewOrder {
 }
 
 const longestMs = 30 * 86_400_000
-// Who wonders about last year's mail still finds them.
+// Past orders are kept for so long: whoever asks about last year's mail still finds them.
 const keptMs = 400 * 86_400_000
 
 /**
- * Gives an order; one of the same kind for the same mail is replaced by it. Throws an `OperatorError` for a site that can be
- * none, a reason that says nothing and a time that is over, or too far.
+ * Gives an order, which replaces one of the same kind for the same mail. Throws an `OperatorError` for something that
+ * cannot be a site, for a reason that says nothing, and for a time that is over or too far ahead.
  */
 export async function giveOrder(tx: Tx, given: NewOrder): Promise<SiteOrder> {
   const { kind, pool = null, accountId = null, class: of = null, by, now, until } = given
@@ -73,7 +73,7 @@ export async function giveOrder(tx: Tx, given: NewOrder): Promise<SiteOrder> {
   return row
 }
 
-/** Ends what is ordered for a site, or one order by its number; resolves with what was. */
+/** Ends the orders for a site, or one order by its number; resolves with those that it ended. */
 export async function endOrders(
   tx: Tx,
   which: { site: string } | { id: number },
@@ -92,7 +92,7 @@ export async function endOrders(
     .execute()
 }
 
-/** What is in force, the first to end first. */
+/** The orders in force, the first to end first. */
 export const openOrders = (read: Read, now: number): Promise<SiteOrder[]> =>
   read
     .selectFrom('site_orders')
@@ -104,10 +104,10 @@ export const openOrders = (read: Read, now: number): Promise<SiteOrder[]> =>
     .limit(mostOpen)
     .execute()
 
-// What is beyond holds no mail; a list of so many is no work of a person.
+// Orders beyond this number hold no mail; no person gives so many.
 const mostOpen = 500
 
-/** What was in force before, the newest first. */
+/** The orders that were in force before, the newest first. */
 export const pastOrders = (read: Read, now: number, limit: number): Promise<SiteOrder[]> =>
   read
     .selectFrom('site_orders')
@@ -117,7 +117,7 @@ export const pastOrders = (read: Read, now: number, limit: number): Promise<Site
     .limit(limit)
     .execute()
 
-/** As it is compared: in lower case (RFC 4343 §2). */
+/** The site as it is compared: in lower case (RFC 4343 §2). */
 function siteNamed(given: string): string {
   const site = given.trim().toLowerCase()
   if (/^[^\p{Cc}\s]\P{Cc}{0,299}$/u.test(site) && site !== '') return site
@@ -126,8 +126,8 @@ function siteNamed(given: string): string {
   )
 }
 
-/** As `queue show` and lists say it. */
+/** The order in the words of `queue show` and of lists. */
 export const orderInWords = ({ kind, site, pool, until, why, given_by: by }: SiteOrder): string =>
   kind === 'hold'
-    ? `Mail to ${site} is held until ${isoTime(until)} by ${by}: ${why}`
-    : `Mail to ${site} leaves from the pool ${pool} until ${isoTime(until)} by ${by}: ${why}`
+    ? `Mail to ${site} is held until ${utcTime(until)} by ${by}: ${why}`
+    : `Mail to ${site} leaves from the pool ${pool} until ${utcTime(until)} by ${by}: ${why}`

@@ -1,39 +1,41 @@
 import type { Brake } from '../brakes/index.js'
 import type { Learned, Policy, SiteGate, SourceState, WaitReason } from '../shaping/index.js'
 
-/** One of our addresses, as it is at a site now. */
+/** One of our source addresses, in its present state at a site. */
 export interface RehearsedSource {
   name: string
   learned: Learned | undefined
   brake: Brake | undefined
 }
 
-/** Mail of the campaign to one site, and what is there before it; one thread's. */
+/** One thread's mail of the campaign to one site, and the mail that waits there before it. */
 export interface RehearsedSite {
   key: string
   thread: number
   mails: number
-  /** What waits there already, of the same account or of a higher class, and campaigns of others. */
+  /**
+   * The mail that waits there already: of the same account or a higher class, and then campaigns of other accounts.
+   */
   ahead: number
   beside: number
   policy: Policy
-  /** What its limits are called before people: the rate and the connections of all threads. */
+  /** The words for its limits that people see: the rate and the connections of all threads. */
   says: { rate: WaitReason; connections: WaitReason }
   /** Each as often as its weight says. */
   sources: readonly RehearsedSource[]
   /** The operator holds its mail until then, in these words. */
   held?: { until: number; why: string } | undefined
-  /** How long an attempt usually takes there, and which part of them is put off. */
+  /** How long an attempt usually takes there; then which part of the attempts is put off. */
   attemptMs: number
   deferred: number
 }
 
-/** All that the run goes by. */
+/** Everything that the run needs. */
 export interface RehearsalPlan {
   startsAt: number
-  /** When the nth mail of the campaign may leave, of all to whomever (ms); undefined: never. */
+  /** When the nth mail of the whole campaign may leave (ms); undefined: never. */
   leavesAt: (n: number) => number | undefined
-  /** When it may go on: at once, or when the next of its hours begin. */
+  /** When the campaign may go on: at once, or when its next hours begin. */
   opensAt: (now: number) => number
   sites: readonly RehearsedSite[]
   maxConnections: number
@@ -53,11 +55,11 @@ export type Gate = SiteGate | 'pace' | 'deferred' | 'appliance'
 export interface SiteCourse {
   key: string
   mails: number
-  /** When the last of it has ended; null: not within the time that is looked ahead. */
+  /** When the last mail has ended; null: not within the time that is looked ahead. */
   doneAt: number | null
-  /** When nine of ten have. */
+  /** When nine of ten mails have ended. */
   mostlyAt: number | null
-  /** What it waited for, the longest first. */
+  /** What the mail waited for, the longest wait first. */
   held: (WaitReason & { gate: Gate; ms: number })[]
 }
 

@@ -26,22 +26,22 @@ export interface Group {
   readonly thread: number
   readonly each: number
   readonly attemptMs: number
-  /** When it is looked at next without anything having ended. */
+  /** When the group is looked at next if nothing ends before. */
   wakesAt: number | undefined
   /** To be told when a brake goes on to its next step. */
   onBrakeStep: (at: number, step: () => void) => void
   begin(): void
-  /** What would leave next; undefined: nothing does any more, but what is under way. */
+  /** What would leave next; undefined: nothing but the mail under way. */
   next(now: number): Unit | { waitsUntil: number; gate: Gate; why: string } | undefined
-  /** Why nothing may start from any source; undefined: something may, by `start`. */
+  /** Why nothing may start from any source; undefined: something may, and `start` starts it. */
   heldBy(): Held | undefined
-  /** What held it, of mails and not of units. */
+  /** Why mail is held, with limits in mails and not in units. */
   wordsOf(held: Held): WaitReason
-  /** Starts it; to be called when the attempt is over. */
+  /** Starts it. Returns the function to call when the attempt is over. */
   start(unit: Unit): () => void
-  /** An attempt is over: it is through, or comes again. */
+  /** An attempt is over: the mail is through, or comes again. */
   ended(unit: Unit, now: number): void
-  /** It waits for that from now on. */
+  /** From now on the group waits for this gate. */
   waits(gate: Gate, reason: WaitReason, now: number): void
   goesOn(now: number): void
   isDone(): boolean
@@ -57,7 +57,7 @@ interface GroupOptions {
   retries: readonly number[]
 }
 
-// What was put off so often comes on another day; it is not waited for.
+// A mail that was put off so often arrives on another day; the run does not wait for it.
 const mostTries = 6
 
 /** Opens a site as it is now, from each of its sources. */
@@ -182,7 +182,10 @@ const never = Number.POSITIVE_INFINITY
 const almost = 1e-9
 const until = (held: Held) => held.until ?? never
 
-/** A source at the site, with what was learned there and the brake that is on; all of it for mails that stand for several. */
+/**
+ * A source at the site, with what was learned there and the brake that is on. All is reckoned for mails that stand
+ * for several.
+ */
 function openSource(
   policy: Policy,
   { name, learned, brake }: RehearsedSource,
@@ -217,7 +220,7 @@ function openSource(
   return { name, site, brake: brake === undefined ? undefined : { begin } }
 }
 
-/** A rate that a receiver's words have lowered is one of mails. */
+/** A rate that a receiver's words have lowered counts mails, and is converted into units. */
 const forEach = (learned: Learned, each: number): Learned => ({
   ...learned,
   active: learned.active.map((one) => ({
@@ -226,7 +229,7 @@ const forEach = (learned: Learned, each: number): Learned => ({
   })),
 })
 
-/** Why it is held: what a receiver has lowered goes before the limits of the policy. */
+/** Why it is held: limits that a receiver has lowered are named before those of the policy. */
 function reasonNow({ sources, says }: RehearsedSite, held: Held, now: number): WaitReason {
   const { gate } = held
   if (gate !== 'rate' && gate !== 'connections') return held

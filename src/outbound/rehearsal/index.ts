@@ -1,7 +1,7 @@
 /**
- * A campaign in a clock of its own: the sites, the warm-up and the brakes of the real thing, against receivers that answer as
- * these sites usually do. What must hold: the decisions are made by `shaping/` and `brakes/` and never by a copy of them,
- * nothing is written, and it costs no more for a million recipients than for ten thousand.
+ * Lets a campaign leave in simulated time: with the real sites, warm-up and brakes, against receivers that answer as
+ * these sites usually do. What must hold: `shaping/` and `brakes/` make the decisions, and never a copy of them;
+ * nothing is written; a million recipients cost no more than ten thousand.
  */
 export type {
   Gate,

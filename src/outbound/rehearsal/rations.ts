@@ -11,11 +11,13 @@ import {
 
 /** The rations of all sources, as the days of the run go by. */
 export interface Rations {
-  /** Of a source, for mails that each stand for several. */
+  /** The rations of a source, for mails that each stand for several. */
   of(source: string, each: number): WarmUp
 }
 
-/** As `warm-up.ts` over the rows of `sources`, by the same ramp: but of one place that knows at once what is left. */
+/**
+ * Like `warm-up.ts` over the rows of `sources`, by the same ramp, but in one place, which knows at once what is left.
+ */
 export function makeRations(states: ReadonlyMap<string, SourceState | undefined>): Rations {
   const now = new Map(states)
   const limitAt = (source: string, at: number) => {

@@ -7,14 +7,14 @@ import type { RehearsalPlan, Rehearsed, SiteCourse } from './course.js'
 import { type Group, openGroup, type Unit } from './group.js'
 import { makeRations } from './rations.js'
 
-// Further nobody plans, and a campaign's mail is given up before.
+// Nobody plans further ahead, and a campaign's mail is given up before.
 const aheadMs = 30 * 86_400_000
-/** So many mails of all are let go one by one; where there are more, one stands for several. */
+/** Up to so many mails in all are run one by one; where there are more, one stands for several. */
 const mostUnits = 40_000
 const leastUnits = 300
-// Some milliseconds' worth.
+// Some milliseconds of work.
 const perSlice = 500
-// Some seconds' worth: no plan comes near it, and each run has an end.
+// Some seconds of work. No plan comes near it, and each run has an end.
 const mostSteps = 5_000_000
 
 interface Due {
@@ -23,8 +23,9 @@ interface Due {
 }
 
 /**
- * Lets the campaign leave, in the time of a clock of its own. A mail that stands for `each` takes that many times as long and as
- * much of each rate and ration, so that nothing else changes. In slices, between which others have their turn.
+ * Lets the campaign leave in simulated time. A mail that stands for `each` mails takes that many times as long, and
+ * that much more of each rate and ration, so that nothing else changes. It runs in slices, between which others have
+ * their turn.
  */
 export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
   const due = new TinyQueue<Due>([], (a, b) => a.at - b.at)
@@ -45,7 +46,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
 
   const groups = plan.sites.map((site) => {
     const each = Math.max(1, Math.ceil(Math.max(site.mails, site.ahead + site.beside) / most))
-    // Mails of all sites are made in turn: the nth of a site is about the same part of all.
+    // Mails of all sites are made in turn, so a site's nth mail comes at the same fraction of the whole campaign.
     const leavesAt = (n: number) => plan.leavesAt(Math.floor(((n + 1) / site.mails) * total) - 1)
     const { opensAt, retries } = plan
     return openGroup(site, { each, clock, rations, leavesAt, opensAt, retries })
@@ -94,7 +95,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
       at(now + group.attemptMs, () => end(group, next, finish))
     }
   }
-  /** Waits for the thread, in line with others: one of them is woken when it is free. */
+  /** Waits for the thread in line with others: one group is woken when the thread is free. */
   const standAt = (group: Group) => {
     const line = lines[group.thread]
     if (line === undefined || line.has(group)) return
@@ -103,7 +104,7 @@ export async function runRehearsal(plan: RehearsalPlan): Promise<Rehearsed> {
   }
   const wakeLine = (thread: number) => {
     const line = lines[thread]
-    // One wake at a time: each would set the next.
+    // One wake at a time, because each would set the next.
     if (line === undefined || line.size === 0 || isToWake[thread]) return
     isToWake[thread] = true
     at(freeAt[thread] ?? now, () => {

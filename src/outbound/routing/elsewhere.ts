@@ -6,14 +6,20 @@ import { type AddressOwner, ownersOf, wakeNodes } from '../../nodes/index.js'
 import { queueClass, type Store } from '../../store/index.js'
 import type { EgressPool } from './pools.js'
 
-/** Mail whose pool has addresses of other nodes alone: that of a living one is handed over to it. */
+/**
+ * Mail whose pool has only addresses of other nodes. Where one of these nodes is alive, the mail is handed over to
+ * it.
+ */
 export interface PoolsElsewhere<S> {
-  /** Why the mail does not leave from here; undefined: it does, from the pool or, where that has no address, from any. */
+  /**
+   * Why the mail does not leave from here; undefined: it leaves from the pool or, where that has no address, from
+   * any.
+   */
   of(stream: S, pool: EgressPool): string | undefined
   close(): Promise<void>
 }
 
-/** A stream, and by what its lane is known. */
+/** A stream, and the name of its lane. */
 export interface MovedStream extends Omit<StreamKey, 'lane'> {
   lane: { name: string }
 }
@@ -26,7 +32,7 @@ interface Deps {
 }
 
 interface Hooks<S> {
-  /** Other nodes have the addresses than before, or one of them is gone, or came. */
+  /** The addresses belong to other nodes than before, or one of the nodes has gone or come. */
   onChange: () => void
   /** Nothing of the stream waits here any more. */
   onMoved: (stream: S) => void
@@ -35,7 +41,7 @@ interface Hooks<S> {
 const lookEveryMs = 2_000
 const moveEveryMs = 250
 
-/** Looks every two seconds whose the addresses are; where no pool is elsewhere it costs nothing. */
+/** Looks every two seconds which nodes have the addresses; where no pool is elsewhere it costs nothing. */
 export async function makePoolsElsewhere<S extends MovedStream>(
   { store, clock, log, backlog }: Deps,
   pools: readonly EgressPool[],
@@ -94,7 +100,7 @@ export async function makePoolsElsewhere<S extends MovedStream>(
   }
 }
 
-/** Of an appliance that is alone no pool is elsewhere; a pool that has lost all of its addresses is nobody's. */
+/** An appliance with one node has no pool elsewhere; a pool that has lost all of its addresses belongs to no node. */
 const saysNowhere = (stream: MovedStream, { name, elsewhere }: EgressPool) =>
   elsewhere && whenAway(stream, name, elsewhere, [])
 

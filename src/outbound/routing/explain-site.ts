@@ -59,7 +59,7 @@ export function routeOfDomain(
   })
 }
 
-/** What is looked at to explain a site. */
+/** What is needed to explain a site. */
 interface ExplainDeps {
   read: Read
   now: number
@@ -93,7 +93,7 @@ export async function warmingSources(
   const known = outbound.warmUp === 'off' ? [] : await listSources(read)
   return (
     known
-      // Those of all nodes that have no address of their own.
+      // The default sources of all nodes that have no address of their own.
       .filter(({ address }) => /^default(?:@|$)/.test(address) || names.includes(address))
       .map(({ address, ...state }) => {
         const { rampDay, firstDay, sent } = today(state, now)
@@ -103,7 +103,9 @@ export async function warmingSources(
   )
 }
 
-/** The sources that are in their warm-up today, also those that have sent nothing yet; none where it is off. */
+/**
+ * The sources that are in their warm-up today, also those that have sent nothing yet; none where the warm-up is off.
+ */
 export async function sourcesInWarmUp(
   read: Read,
   now: number,
@@ -118,7 +120,7 @@ export async function sourcesInWarmUp(
   })
 }
 
-/** How far a source is today, in words, with the settings that it is by. */
+/** How far a source's warm-up is today, in words, by these settings. */
 export function warmUpInWords(
   { rampDay, limit, sent }: WarmingSource & { limit: number },
   { warmUpReserve }: Pick<OutboundSettings, 'warmUpReserve'>,
@@ -144,7 +146,7 @@ interface Slowed {
   messagesPerMinute?: number | null | undefined
 }
 
-/** What is looked for in replies, in a table: the first of several texts. */
+/** The text that is looked for in replies, for a table: the first of several. */
 export function shownPattern({ patterns }: Policy['automations'][number]): string {
   const [first = [], ...others] = patterns
   return `${first.join(' * ')}${others.length === 0 ? '' : ` (or ${others.length} more)`}`

@@ -4,9 +4,12 @@ import { type QueueClass, queueClass } from '../../store/index.js'
 
 /** What mail leaves from: a name for EHLO, and an address of each family that it has. */
 export interface EgressSource {
-  /** The name by which limits and warm-up count: its IPv4 address, else its IPv6 one, else that of no address. */
+  /**
+   * The name by which limits and warm-up count: its IPv4 address, else its IPv6 address, else the name for no
+   * address.
+   */
   readonly name: string
-  /** Empty: whichever the system takes. */
+  /** Empty: whichever address the system takes. */
   readonly addresses: readonly string[]
   /** PTR and forward records have to agree with it. */
   readonly heloName: string
@@ -15,18 +18,18 @@ export interface EgressSource {
 /** Sources from which mail leaves in turn. */
 export interface EgressPool {
   readonly name: string
-  /** Every source as often as its weight says; empty where all of its addresses are other nodes'. */
+  /** Every source as often as its weight says; empty where all of its addresses belong to other nodes. */
   readonly turns: readonly EgressSource[]
-  /** Those, and what is to become of its mail while all these nodes are gone. */
+  /** The addresses of other nodes, and what happens to the mail while all these nodes are gone. */
   readonly elsewhere?: { addresses: readonly string[]; whenAway: PoolSettings['whenAway'] }
 }
 
 /** Which pool an account's mail of a class leaves from: the account's, else the class's, else `default`. */
 export interface EgressPools {
   (accountId: string, of: QueueClass): EgressPool
-  /** Undefined: the settings have none of that name (any more). */
+  /** Undefined: the settings have no pool of that name (any more). */
   named(name: string): EgressPool | undefined
-  /** Of the addresses of no pool. */
+  /** The pool of the addresses that are in no named pool. */
   readonly usual: EgressPool
   readonly all: readonly EgressPool[]
 }
@@ -69,13 +72,13 @@ export function makeEgressPools(
   })
 }
 
-/** The name of the pool that a source is of; of one that is in none, as a smart host, its own. */
+/** The name of a source's pool; for a source in no pool, such as a smart host, its own name. */
 export function makePoolNames(
   config: Pick<Config['outbound'], 'heloName' | 'sourceAddresses' | 'pools'>,
   unnamed?: string,
 ): (source: string) => string {
   const { all } = makeEgressPools(config, unnamed)
-  // A named pool comes after the usual one, which may have an address of it too.
+  // A named pool comes after the usual one, because both may have the same address.
   const names = new Map(all.flatMap(({ name, turns }) => turns.map((one) => [one.name, name])))
   return (source) => names.get(source) ?? source
 }
@@ -90,7 +93,7 @@ export function sourceNames(
   return [...new Set(all.map((addresses) => sourceOf(addresses, '', unnamed).name))]
 }
 
-/** The address to leave from for one to go to; undefined: there is none of that family. */
+/** The source's address of the same family as the one to go to; undefined: it has none. */
 export function bindTo(
   { addresses }: Pick<EgressSource, 'addresses'>,
   address: string,

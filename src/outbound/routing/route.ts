@@ -11,7 +11,7 @@ import type { Shaping, SiteName } from '../shaping/index.js'
 /** Where a recipient domain's mail goes now. */
 export type MailRoute =
   | { hosts: readonly MxHost[]; site: SiteName; inside?: InsideServer }
-  /** Nowhere: what that means for a delivery that has been tried so far. */
+  /** Nowhere: `outcome` says what that means for a delivery. */
   | { outcome: (tried: TriedSoFar) => Outcome; site: SiteName }
 
 /** Servers of the appliance itself: on loopback, at their own port, with no policy to look up. */
@@ -19,7 +19,7 @@ export interface InsideServer {
   port: number
 }
 
-/** Finds where a domain's mail goes now, also where that is nowhere. */
+/** Finds where a domain's mail goes now, which may be nowhere. */
 export type FindRoute = (domain: string) => Promise<MailRoute>
 
 /** Routes of one thread. */
@@ -42,18 +42,18 @@ export const sandboxSite = siteNamed('sandbox')
 export const simulatorSite = siteNamed('simulator')
 /** The accounts' test inboxes, where all mail of test keys goes. */
 export const testInboxSite = siteNamed('test inbox')
-/** What has no servers: no such domain, a null MX, none that may be connected to. */
+/** Domains without servers: they do not exist, have a null MX, or no server that may be connected to. */
 export const nowhere = siteNamed('nowhere')
 /** Whether the site's servers are part of the appliance. */
 export const isInside = (key: string) => insideSites.some((site) => site.key === key)
-/** The sites of the appliance's own servers; each of them is reached in one way alone, and shaped by nothing. */
+/** The sites of the appliance's own servers; each is reached in one way only, and nothing shapes it. */
 export const insideSites: readonly SiteName[] = [sandboxSite, simulatorSite, testInboxSite]
 
 // No host name has a blank, so that no table fits it.
 const dnsOf = 'dns of '
-/** A domain whose DNS fails is such a site of its own. */
+/** Whether the site stands for a domain whose DNS fails. */
 export const isDnsSite = (key: string) => key.startsWith(dnsOf)
-/** A site as people are told of it. */
+/** A site's name as people see it. */
 export const siteInWords = (key: string) => (isDnsSite(key) ? key.slice(dnsOf.length) : key)
 
 type RouteDeps = Pick<
@@ -62,8 +62,9 @@ type RouteDeps = Pick<
 >
 
 /**
- * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator and the test inbox are here in every mode.
- * A domain whose DNS fails is a site of its own until it answers, parked and probed as one whose servers fail.
+ * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator and the test inbox are here in every
+ * mode. A domain whose DNS fails is a site of its own until the DNS answers, and is suspended and probed like a site
+ * whose servers fail.
  */
 export function makeRoutes(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   const { config, simulator, testInbox } = deps
@@ -128,8 +129,8 @@ function toMx(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   return { findRoute, forgetRoutes: () => known.clear() }
 }
 
-// A route in use is worked out anew every second, and where it leads to several addresses for every eighth mail: hosts
-// of one preference come in another order then (RFC 5321 §5.1).
+// A route in use is worked out anew every second. A route to several addresses is worked out anew for every eighth
+// mail, so that hosts of one preference come in another order (RFC 5321 §5.1).
 const keptMs = 1_000
 const keptUses = 7
 const maxKnown = 1_000

@@ -4,7 +4,7 @@ import { type Table, type TomlPlace, tableAt, wrongValue } from '../../toml/inde
 import { limitSettings } from './limits.js'
 import { makeReplyPattern, type ReplyPattern } from './pattern.js'
 
-/** What a receiver's words may set off; `none` switches off an automation of a table below. */
+/** What a receiver's words may set off; `none` switches off an automation of a less specific table. */
 export type ShapingAction =
   | 'slow down'
   | 'fewer connections'
@@ -25,11 +25,11 @@ const actions = [
 /** What a receiver's words set off. */
 export interface ShapingAutomation {
   readonly name: string
-  /** One of them occurs in the reply. */
+  /** One of these occurs in the reply. */
   readonly patterns: readonly ReplyPattern[]
   /** None of these does. */
   readonly unless: readonly ReplyPattern[]
-  /** How the reply's code begins; empty for any. */
+  /** The beginning of the reply's code; empty for any. */
   readonly code: string
   /** At the `times`-th reply within `withinMs`. */
   readonly threshold: { readonly times: number; readonly withinMs: number }
@@ -70,8 +70,8 @@ const automationSettings = {
 } as const
 
 /**
- * Reads the automations of one table. What is wrong is a problem of its file; where there are any, nobody uses what
- * was read, so that empty values stand for those that could not be read.
+ * Reads the automations of one table. Faults are noted as problems of the file. Where there are any, nobody uses what
+ * was read, so empty values stand for those that could not be read.
  */
 export function readAutomations(
   given: unknown,
@@ -100,7 +100,7 @@ export function readAutomations(
 
 function automationOf(fields: Table, place: TomlPlace, from: string): ShapingAutomation {
   const read = readKeys(automationSettings, fields, place)
-  // `readKeys` tells what is wrong with keys that are there; that one is missing is told here.
+  // `readKeys` tells what is wrong with keys that are there; a missing key is told here.
   const needs = (key: keyof typeof automationSettings, expected: string) => {
     if (!(settingName([key]) in fields)) {
       wrongValue(place, settingName([key]), undefined, expected)

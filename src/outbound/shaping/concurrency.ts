@@ -1,6 +1,6 @@
 /**
- * How many connections a site takes, learned as Postfix's queue manager does it (its SCHEDULER_README). While
- * the site has N connections:
+ * How many connections a site takes, learned as in Postfix's queue manager (its SCHEDULER_README). While the site has
+ * N connections:
  *
  * - each success earns 1/N of one more; it is added when N successes have earned the whole of it;
  * - each connection that fails costs 1/N of one; a connection is taken away at the first failure already, and
@@ -11,7 +11,7 @@ export interface Concurrency {
   connections: number
   /** Earned towards the next connection, in [0, 1). */
   credit: number
-  /** What is left of the last one taken away before the next goes. */
+  /** What failures may still use up of the last connection taken away, before the next one goes. */
   debit: number
   /** Failures since the last success, each counted 1/N. */
   failedCohorts: number
@@ -28,8 +28,8 @@ export const makeConcurrency = (connections: number): Concurrency => ({
 const almost = 1e-9
 
 /**
- * Counts a success. `inTheWay`: all connections that the limit allows were in use. Where they were not, more of
- * them would change nothing, so none is earned.
+ * Counts a success. `inTheWay`: all connections that the limit allows were in use. Where they were not, more
+ * connections would change nothing, so none is earned.
  */
 export function succeed(state: Concurrency, most: number, inTheWay: boolean): void {
   state.failedCohorts = 0

@@ -14,14 +14,14 @@ import {
 import { limitNames } from './limits.js'
 import { isHostName, isProviderName, readTable, type ShapingTable } from './table.js'
 
-/** Both files, checked. Of each list of tables the last one that says something counts. */
+/** Both files, checked. In each list of tables the last one that has a value counts. */
 export interface ShapingData {
   readonly files: readonly string[]
   readonly byDefault: readonly ShapingTable[]
   readonly providers: ReadonlyMap<string, readonly ShapingTable[]>
-  /** The operator's, by MX suffix. */
+  /** The operator's tables, by MX suffix. */
   readonly mx: ReadonlyMap<string, readonly ShapingTable[]>
-  /** The operator's, by recipient domain. */
+  /** The operator's tables, by recipient domain. */
   readonly domains: ReadonlyMap<string, readonly ShapingTable[]>
   /** MX suffix → provider. */
   readonly providerOf: ReadonlyMap<string, string>
@@ -60,8 +60,8 @@ export function loadShaping(files: readonly string[]): ShapingData {
       }
     }
     refuseOthers(wholeFile(opened), content, ['default', ...Object.keys(kinds)])
-    // These compare tables with each other, which must be right by themselves before. They are judged after each
-    // file, so that a problem is told of the file that brought it.
+    // These checks compare tables with each other, so each table must be right by itself first. They run after each
+    // file, so that a problem is reported for the file that brought it.
     if (opened.isGood()) {
       refuseIncomplete(byDefault, opened)
       refuseBadLikes(kinds.providers, opened)
@@ -73,8 +73,8 @@ export function loadShaping(files: readonly string[]): ShapingData {
 }
 
 /**
- * What `loadShaping` reads, without the operator's files that are bad, and what is wrong with those; the first file is
- * ours.
+ * What `loadShaping` reads, but without the operator's files that are bad, and what is wrong with those. The first
+ * file is ours.
  */
 export function loadReadableShaping([ours = '', ...theirs]: readonly string[]): {
   data: ShapingData
@@ -101,7 +101,7 @@ function at(file: OperatorFile, kind: string, name?: string) {
   return { place: { file, path, says }, isProvider: kind === 'providers' }
 }
 
-/** The name of a table as it is looked up; a bad one is a problem. */
+/** The name of a table in the form that is looked up; a bad name is a problem of the file. */
 function checkedName({ file, path, says }: TomlPlace, name: string): string {
   const refuse = (expected: string) =>
     file.problem([...path, name], `${says}: ${quoted(name)} given, expected ${expected}`)

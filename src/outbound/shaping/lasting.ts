@@ -7,6 +7,6 @@ export interface Lasting {
   readonly at?: number
 }
 
-/** Whether it is in force still. What a clock that was ahead has begun is over when that is set back. */
+/** Whether it is still in force. What began while the clock was ahead is over when the clock is set back. */
 export const lasts = ({ until, at }: Lasting, now: number): boolean =>
   now < until && (at === undefined || isRecent(at, now, until - at))

@@ -35,8 +35,8 @@ export async function saveLearned(
 }
 
 /**
- * What any thread knew: a suspension that one heard of is one for all that start. A row that is broken is
- * left out: what it knew is learned again.
+ * What any thread knew: a suspension that one thread learned of counts for all threads that start. A broken row is
+ * left out, and its knowledge is learned again.
  */
 export async function readLearned(read: Read, site?: string): Promise<StoredLearned[]> {
   const rows = await read
@@ -80,8 +80,8 @@ export interface StoredLearned extends LearnedRow {
 }
 
 /**
- * A new start: what is still so is written again in the same transaction. The first thread sees to the
- * rows of threads that are no more, which would otherwise stay for ever.
+ * Deletes the rows at a new start; what is still in force is written again in the same transaction. The first thread
+ * also deletes the rows of threads that are no more, which would otherwise stay for ever.
  */
 export async function forgetLearned(
   tx: Tx,

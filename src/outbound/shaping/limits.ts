@@ -18,7 +18,7 @@ export const limitSettings = {
 
 /** The limits of a site. */
 export type ShapingLimits = Values<typeof limitSettings>
-/** For servers of our own, which think nothing of us. */
+/** For servers of our own, which have no opinion of us. */
 export const withoutBrake = {
   brake: 'off',
   brakeDeferrals: 1_000,

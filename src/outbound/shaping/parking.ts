@@ -6,35 +6,35 @@ export interface SiteOutcome {
   readonly kind: 'delivered' | 'bounced' | 'deferred' | 'connect-failed'
   readonly reply?: string | undefined
   /**
-   * Why there was no connection: `timeout` when nothing answered in time, `dns` without an address, `busy` when one was
-   * too many already, else `refused`.
+   * Why there was no connection: `timeout` when nothing answered in time, `dns` when there was no address, `busy`
+   * when even one connection was too many, else `refused`.
    */
   readonly cause?: 'refused' | 'timeout' | 'dns' | 'busy' | undefined
-  /** Whose mail it was; of smart hosts nobody asks. */
+  /** Whose mail it was; not given for smart hosts. */
   readonly accountId?: string
-  /** Our own sentence about it, for people. */
+  /** Our own sentence about the outcome, for people. */
   readonly why?: string
-  /** What the words say against us: not yet, or not wanted. Undefined where they are about the recipient. */
+  /** What the words say against us: not yet, or not wanted. Undefined where the words are about the recipient. */
   readonly against?: 'deferral' | 'block' | undefined
 }
 
 /** Why and until when nothing is sent to a site. */
 export interface Suspension extends Lasting {
-  /** From then on one message at a time, until one gets through. */
+  /** From this time on one message at a time is sent, until one gets through. */
   readonly until: number
   readonly why: string
   /**
-   * What suspended the site: connections that failed, or the receiver's own words. The first is over with any answer
-   * of its servers, the second only when a mail gets through.
+   * What suspended the site: connections that failed, or the receiver's own words. The first kind ends with any
+   * answer of its servers, the second only when a mail gets through.
    */
   readonly by: 'connection' | 'reply'
   /** For how long the DNS or a busy server was not asked; twice as long if it fails again. */
   readonly askedMs?: number
 }
 
-// ZoneMTA's figures (`mta.md` §1, 11). No answer of the DNS is often a minute's trouble of our own
-// resolver, and then of all domains: it is asked again soon, and less and less often. So is a server to which one
-// connection is too many: it may be done with it in seconds.
+// ZoneMTA's figures (`mta.md` §1, 11). When the DNS does not answer, that is often a minute's trouble of our own
+// resolver, for all domains: it is asked again soon, and less and less often. So is a server for which one connection
+// is too many: it may be free again in seconds.
 const parkedMs = { refused: 120_000, timeout: 900_000, dns: 60_000, busy: 10_000 }
 const longestAskedMs = 900_000
 // A random part of the time is added, so that sites that went down together are not all tried in the same second.

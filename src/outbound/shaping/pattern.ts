@@ -4,13 +4,13 @@
  */
 export type ReplyPattern = readonly string[]
 
-// Characters of a reply that are searched.
+// How many characters of a reply are searched.
 const maxReply = 1_000
 
 /**
  * Patterns are globs and not regular expressions. Operators write the patterns and strangers write the replies that
  * are searched; a regular expression can need hours for an unlucky pair of the two, while a glob needs at most one
- * walk through 1,000 characters for each of its parts. Undefined for a text that has none, or is too long.
+ * walk through 1,000 characters for each of its parts. Undefined for a text that has no parts, or is too long.
  */
 export function makeReplyPattern(text: string): ReplyPattern | undefined {
   const parts = normal(text)
@@ -20,7 +20,7 @@ export function makeReplyPattern(text: string): ReplyPattern | undefined {
   return parts.length > 0 && text.length <= 200 ? parts : undefined
 }
 
-/** The words of a reply as patterns are compared with them; undefined for what no server said. */
+/** The words of a reply as patterns are compared with them; undefined where no server said them. */
 export function wordsOf(reply: string): string | undefined {
   // A server's reply begins with its code; our own sentences ('Connection lost …', 'Given up … The last one: 421 …')
   // do not. If they were searched too, what we say about a suspension could set off the same suspension again, and

@@ -6,11 +6,11 @@ import type { ShapingTable } from './table.js'
 
 /** All that applies to a site, and where each value is written. */
 export interface Policy extends ShapingLimits {
-  /** Connections to begin with; small sites earn the others (`concurrency.ts`). */
+  /** How many connections a site begins with; small sites earn the others (`concurrency.ts`). */
   readonly initialConnections: number
   /**
-   * Those of all tables that apply, the most specific table first. `rank` is the number of the table: of the
-   * automations that match a reply only those of the highest rank act (`automationsFor`).
+   * The automations of all tables that apply, the most specific table first. `rank` is the number of the table: among
+   * the automations that match a reply, only those of the highest rank act (`automationsFor`).
    */
   readonly automations: readonly RankedAutomation[]
   /** By limit: `/usr/lib/posthorn/config/shaping.toml [providers.google]`. */
@@ -23,8 +23,8 @@ export type RankedAutomation = ShapingAutomation & {
   readonly action: ShapingAction
 }
 
-// For sites that are no provider's. Postfix begins with 5 (`initial_destination_concurrency`), but five connections
-// at once may be too many for a receiver that gets ten mails a day (`mta.md` 12).
+// For sites that belong to no provider. Postfix begins with 5 (`initial_destination_concurrency`), but five
+// connections at once may be too many for a receiver that gets ten mails a day (`mta.md` 12).
 const smallStart = 2
 
 /** Folds the tables that apply, the most specific one last: default, provider, MX, domain. */
@@ -46,7 +46,7 @@ export function policyFor(data: ShapingData, site: SiteName): Policy {
     limits[name] = table.limits[name]
     from[name] = table.from
   }
-  // `loadShaping` has seen to it that [default] has them all.
+  // `loadShaping` has made sure that [default] has them all.
   const found = limits as unknown as ShapingLimits
   return {
     ...found,
@@ -70,9 +70,8 @@ function automationsOf(tables: readonly ShapingTable[]): ShapingAutomation[] {
 }
 
 /**
- * One thread's part of a policy that several share without talking: recipient domains are spread
- * over threads, sites are not. Every thread keeps one connection at least, so with fewer connections
- * than threads they come to one each.
+ * One thread's part of a policy that several share without talking: recipient domains are spread over threads, sites
+ * are not. Every thread keeps one connection at least, so with fewer connections than threads each thread has one.
  */
 export function shareOf(policy: Policy, { thread, threads }: ThreadShare): Policy {
   if (threads <= 1) return policy
@@ -100,6 +99,6 @@ export interface ThreadShare {
   threads: number
 }
 
-// Equal parts; where it does not come out even, the first threads have one more.
+// Equal parts; if the number does not divide evenly, the first threads have one more.
 const partOf = (whole: number, { thread, threads }: ThreadShare) =>
   Math.max(1, Math.floor(whole / threads) + (thread < whole % threads ? 1 : 0))

@@ -8,9 +8,9 @@ export interface SourceState {
   readonly firstDay: number
   /** The last day with mail. */
   readonly lastDay: number
-  /** Which day of the ramp that was, from 1: days without mail do not count. */
+  /** Which day of the ramp `lastDay` was, from 1: days without mail do not count. */
   readonly rampDay: number
-  /** Mails of `lastDay`, those that were granted and not yet sent included. */
+  /** Mails of `lastDay`, including those that were granted and not yet sent. */
   readonly sent: number
 }
 
@@ -37,18 +37,18 @@ export function today(state: SourceState | undefined, now: number): SourceState 
   if (state === undefined || day - state.lastDay > idleDays) {
     return { firstDay: day, lastDay: day, rampDay: 1, sent: 0 }
   }
-  // A clock that was set back gives no second ration; the days that it was ahead are not waited for.
+  // After the clock was set back there is no second ration, but nobody waits until the clock has caught up.
   if (day <= state.lastDay) return { ...state, lastDay: day }
   return { ...state, lastDay: day, rampDay: Math.min(state.rampDay + 1, rampDays + 1), sent: 0 }
 }
 
-/** A day of the ramp as people are told of it: `day 3 of 16`. */
+/** A day of the ramp in words: `day 3 of 16`. */
 export const rampInWords = (rampDay: number) => `day ${rampDay} of ${rampDays}`
 
 /**
- * Grants a part (`share` of the day's limit, one at least) of what is left of the day. Bulk leaves a fifth alone, and
- * transactional mail may pass the limit by `reserve` mails: a password reset that comes tomorrow is as good as lost. The
- * state is to be saved when something was granted.
+ * Grants a part (`share` of the day's limit, one at least) of what is left of the day. Bulk mail leaves a fifth
+ * unused, and transactional mail may pass the limit by `reserve` mails: a password reset that comes tomorrow is as
+ * good as lost. The caller saves the state when something was granted.
  */
 export function grant(
   state: SourceState | undefined,
@@ -61,7 +61,7 @@ export function grant(
 ): { state: SourceState; granted: number } {
   const current = today(state, now)
   const limit = rampLimit(current.rampDay)
-  // Past the ramp one mail is noted, so that the day counts as one with mail.
+  // After the ramp one mail is noted, so that the day counts as a day with mail.
   const want = Number.isFinite(limit) ? Math.max(1, Math.ceil(limit * share)) : 1
   const most = klass === queueClass.transactional ? limit + reserve : bulkLimit(limit)
   const granted = Math.max(0, Math.min(want, most - current.sent))

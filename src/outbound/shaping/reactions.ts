@@ -12,7 +12,7 @@ export interface SiteAction {
   readonly from: string
   readonly until: number
   readonly reply: string
-  /** It was in force already, and lasts longer now: the operator was told. */
+  /** The action was already in force and lasts longer now: the operator has been told. */
   readonly again?: true
 }
 
@@ -37,7 +37,7 @@ export interface Heard {
 /** What the automations of one site have set in force: at most one entry for each that its policy has. */
 export class Reactions {
   readonly #active = new Map<string, ActiveAction>()
-  /** When the words of one with a threshold were heard, the last `times` - 1. */
+  /** When the words of an automation with a threshold were heard, the last `times` - 1 times. */
   readonly #heard = new Map<string, { times: number[]; withinMs: number }>()
 
   constructor(active: readonly ActiveAction[] = []) {
@@ -45,8 +45,8 @@ export class Reactions {
   }
 
   /**
-   * Takes in a server's reply and returns what it has set off, which the caller tells the operator once. A lower limit is
-   * in force from now on; to suspend the site is left to the caller.
+   * Takes in a server's reply and returns the actions that it set off, which the caller tells the operator once. A
+   * lower limit is in force from now on; the caller suspends the site.
    */
   listen(policy: Policy, reply: string, { now, halved }: Heard): SiteAction[] {
     return automationsFor(policy, reply)
@@ -54,7 +54,7 @@ export class Reactions {
       .flatMap((automation) => this.#act(automation, reply, { now, halved }) ?? [])
   }
 
-  /** The lowest of what is in force, and of `usual`. */
+  /** The lowest of the limits in force and `usual`. */
   lowest(limit: 'connections' | 'messagesPerMinute', usual: number, now: number): number {
     let most = usual
     for (const { until, [limit]: lowered } of this.#active.values()) {
@@ -63,7 +63,7 @@ export class Reactions {
     return most
   }
 
-  /** Whose words lowered a limit that far, and until when, for people; empty when nobody's did. */
+  /** Whose words lowered a limit that far, and until when, for people; empty when no words did. */
   because(limit: 'connections' | 'messagesPerMinute', to: number, now: number): string {
     const causes = this.active(now).filter(({ [limit]: lowered }) => lowered === to)
     const [longest] = causes.sort((a, b) => b.until - a.until)
@@ -71,13 +71,13 @@ export class Reactions {
     return ` until ${utcTime(longest.until)}, as the receiver answered: ${longest.reply}`
   }
 
-  /** In force now. */
+  /** The actions in force now. */
   active(now: number): ActiveAction[] {
     for (const [key, { until }] of this.#active) if (until <= now) this.#active.delete(key)
     return [...this.#active.values()]
   }
 
-  /** Nothing in force, no threshold half counted. */
+  /** True when nothing is in force and no threshold is half counted. */
   isOver(now: number): boolean {
     for (const [key, { times, withinMs }] of this.#heard) {
       if (times.every((at) => !isRecent(at, now, withinMs))) this.#heard.delete(key)
@@ -85,7 +85,7 @@ export class Reactions {
     return this.#heard.size === 0 && this.active(now).length === 0
   }
 
-  /** What was to last until a time of the clock lasts no longer because the clock was set back. */
+  /** The clock was set back: no action lasts longer because of that. */
   setBack(byMs: number): void {
     for (const [key, action] of this.#active) {
       const { until, at = until } = action
@@ -99,7 +99,7 @@ export class Reactions {
     const key = keyOf(automation)
     const recent = this.#heard.get(key)?.times.filter((at) => isRecent(at, now, withinMs)) ?? []
     const reached = recent.length + 1 >= times
-    // Once it is reached the count begins anew: the next time needs as many replies again.
+    // Once the threshold is reached the count begins anew: the next time needs as many replies again.
     this.#heard.set(key, { times: reached ? [] : [...recent, now], withinMs })
     return reached
   }
@@ -116,8 +116,8 @@ export class Reactions {
     if (action === 'suspend') return told
     const key = keyOf(automation)
     const goesOn = (this.#active.get(key)?.until ?? 0) > now
-    // A receiver that asks again to slow down gets it for longer. Other actions begin anew only when their time
-    // is over.
+    // When a receiver asks again to slow down, that lasts longer. Other actions begin anew only when their time is
+    // over.
     const isFewer = action === 'fewer connections'
     if (goesOn && action !== 'slow down' && !isFewer) return undefined
     const { connections = isFewer ? halved : null, messagesPerMinute = null } = automation
@@ -136,7 +136,7 @@ export class Reactions {
   }
 }
 
-/** The automations that fit a server's reply, of the most specific table that has any. */
+/** The automations that fit a server's reply, from the most specific table that has any. */
 export function automationsFor(policy: Policy, reply: string): RankedAutomation[] {
   const words = wordsOf(reply)
   if (words === undefined) return []
@@ -148,8 +148,8 @@ export function automationsFor(policy: Policy, reply: string): RankedAutomation[
   return policy.automations.filter((automation) => automation.rank === rank && fits(automation))
 }
 
-/** The key of an automation, in which tables differ. */
+/** The key of an automation; it differs between tables. */
 const keyOf = ({ rank, name }: { rank: number; name: string }) => `${rank} ${name}`
 
-/** The beginning of a reply on one line, as people are told of it. */
+/** The beginning of a reply on one line, for people to read. */
 export const firstWords = (reply: string) => reply.replace(/\s+/g, ' ').slice(0, 200)

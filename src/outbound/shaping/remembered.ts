@@ -3,19 +3,19 @@ import type { ThreadShare } from './policy.js'
 import type { Learned } from './site.js'
 
 /**
- * What was learned before the start, of sites for which no mail has come since. A suspension of hours has to outlive
- * any number of restarts: its row stays in the table until it is over, although no mail asks for the site.
+ * What was learned before the start about sites for which no mail has come since. A suspension of hours has to
+ * outlive any number of restarts: its row stays in the table until it is over, although no mail asks for the site.
  */
 export interface Remembered {
   /** Hands over what is known of a site that comes into use; `told`: its row in the table, if it has one. */
   take(key: string, now: number): { learned: Learned; told: string | undefined } | undefined
   /** As `Site.tryNow`, of all sites or of one. */
   tryNow(site: string | undefined, now: number): void
-  /** The rows to write and those that are over, as by `saveLearned`; each is told once. */
+  /** The rows to write and those that are over, as `saveLearned` takes them; each is returned once. */
   changes(now: number): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
 }
 
-/** A row of `site_states`, and whose it was. */
+/** A row of `site_states`, and the thread that wrote it. */
 export type RememberedRow = LearnedRow & { readonly thread?: number }
 
 /**

@@ -17,24 +17,24 @@ export interface Shaping {
     hosts: readonly Pick<MxHost, 'exchange' | 'preference'>[],
     recipientDomain: string,
   ): SiteName
-  /** The site as seen from a source address; the same object until it was forgotten. */
+  /** The site as seen from a source address; the same object until it is forgotten. */
   site(name: SiteName, source: string): Site
-  /** New files: policies change at once; what is under way and what was learned stays. */
+  /** New files: policies change at once; attempts under way and what was learned stay. */
   reload(data: ShapingData): void
   /** Ends the waiting of suspended sites (by `key`; all without one): one message tries each. */
   tryNow(key?: string): void
   /**
-   * Forgets sites at which nothing is under way and that are as a new one would be; after ten minutes without mail
-   * also those that have only earned connections.
+   * Forgets sites that have nothing under way and are like a new site; after ten minutes without mail also those that
+   * have only earned connections.
    */
   sweep(): void
-  /** What differs from what it returned last, for `saveLearned`. */
+  /** What has changed since the last call, for `saveLearned`. */
   learnedChanges(): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
-  /** How attempts have ended since this was asked last, of sites where any has. */
+  /** How attempts have ended since the last call, for sites where any has. */
   takeTallies(): { name: SiteName; source: string; policy: Policy; tally: SiteTally }[]
   /** What applies to a site, by the files. */
   policyOf(name: SiteName): Policy
-  /** Others go slower than before: each site in use is told by `brakeOf`. */
+  /** Other sites go slower than before: `brakeOf` is asked anew for each site in use. */
   slowDown(): void
   /** How many connections these sites (by `key`) may have now, over the source addresses in use. */
   limitsOf(keys: ReadonlySet<string>): Map<string, number>
@@ -44,7 +44,7 @@ export interface Shaping {
 /** What shaping needs of the thread. */
 export interface ShapingOptions extends ThreadShare {
   data: ShapingData
-  /** Keys of sites of ours, which need neither shaping nor warm-up. */
+  /** Keys of our own sites, which need neither shaping nor warm-up. */
   unshaped?: readonly string[]
   clock: Clock
   random: () => number
@@ -61,7 +61,7 @@ export interface ShapingOptions extends ThreadShare {
 const maxLearned = 500
 
 const ours = 'inside the appliance'
-/** For sites that are listeners of our own on this machine: as many as they like to take. */
+/** For sites that are our own listeners on this machine: they get as much as they take. */
 export const policyInside: Policy = {
   connections: 20,
   initialConnections: 20,
@@ -78,7 +78,7 @@ interface Entry {
   name: SiteName
   source: string
   site: Site
-  /** As it was last told to `learnedChanges`. */
+  /** What `learnedChanges` last returned for it. */
   told: string | undefined
 }
 
@@ -94,7 +94,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
   let tallied: Entry[] = []
   const before = makeRemembered(options.learned ?? [], options, clock.now())
   let told = 0
-  /** Sites that were forgotten since `learnedChanges` was asked last. */
+  /** Sites that were forgotten since the last call of `learnedChanges`. */
   let gone: Omit<LearnedRow, 'learned'>[] = []
 
   const open = (name: SiteName, source: string, key: string): Entry => {
@@ -113,7 +113,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
     return entry
   }
 
-  /** The row to keep of a site; undefined where there are too many. One that has its row keeps it. */
+  /** The row to keep for a site; undefined where there are too many. A site that has a row keeps it. */
   const rowOf = (entry: Entry, learned: Learned) => {
     const most =
       learned.suspension !== null || learned.active.length > 0 ? 2 * maxLearned : maxLearned
@@ -214,6 +214,6 @@ function makePolicies(data: ShapingData, share: ThreadShare) {
   }
 }
 
-/** Whether a row would say nothing that a new site does not do anyway. */
+/** Whether a row would only say what a new site does anyway. */
 const isUsual = ({ policy }: Site, { connections, suspension, active }: Learned) =>
   connections === policy.initialConnections && suspension === null && active.length === 0

@@ -1,10 +1,10 @@
 import type { MxHost } from '../../dns/index.js'
 import { lastOf, type ShapingData } from './data.js'
 
-/** Which limits a destination falls under; `key` is the same for all that share them. */
+/** Which limits a destination falls under; `key` is the same for all destinations that share them. */
 export interface SiteName {
   readonly key: string
-  /** The table of shaping.toml, when its best MXs are a provider's. */
+  /** The table of shaping.toml, when its best MXs belong to a provider. */
   readonly provider: string | undefined
   /** The operator's `[mx."…"]` table. */
   readonly mx: string | undefined
@@ -13,10 +13,10 @@ export interface SiteName {
 }
 
 /**
- * The site of a domain whose mail goes to `hosts` (all of its MXs, lower case): the provider's when
- * all of the most preferred ones are its, else these hosts' names, folded. MXs that are less preferred get mail only
- * while those are down (RFC 5321 §5.1) and do not count: a domain that adds one, or has one whose name resolves only
- * at times, stays at the same site.
+ * The site of a domain whose mail goes to `hosts` (all of its MXs, lower case): the provider, when all of the most
+ * preferred MXs belong to it, else the names of these MXs, folded. Less preferred MXs get mail only while the others
+ * are down (RFC 5321 §5.1) and do not count: a domain that adds one, or has one whose name resolves only at times,
+ * stays at the same site.
  */
 export function siteOf(
   data: ShapingData,
@@ -43,7 +43,7 @@ function placeOf(data: ShapingData, provider: string | undefined, names: readonl
   return perHost ? `${provider} ${folded(names)}` : provider
 }
 
-/** What all names have in common; undefined when one has another or none. */
+/** The value that all names have in common; undefined when one has another value or none. */
 function common(names: readonly string[], of: (name: string) => string | undefined) {
   const [first = '', ...others] = names
   const found = of(first)
@@ -59,14 +59,14 @@ function longestSuffix(suffixes: ReadonlyMap<string, unknown>, name: string): st
   return undefined
 }
 
-// Characters of a key: a domain may have any number of MXs.
+// The longest key, in characters: a domain may have any number of MXs.
 const maxKey = 500
 
-/** One name for hosts that differ by number only: mx1 and mx2.example.net are mx#.example.net. */
+/** One name for hosts that differ only by number: mx1 and mx2.example.net are mx#.example.net. */
 function folded(names: readonly string[]): string {
   const hosts = new Set(names.map(foldedHost))
   const key = [...hosts].sort().join(',').slice(0, maxKey)
-  // A host name without a dot must not pass for a provider's name.
+  // A host name without a dot must not be taken for a provider's name.
   return key.includes('.') ? key : `${key}.`
 }
 

@@ -28,13 +28,13 @@ export interface SiteOptions {
   random: () => number
   /** The ration of the source address; none by default. */
   warmUp?: WarmUp | undefined
-  /** `accountId`: whose mail the receiver answered; empty where nobody says so. */
+  /** `accountId`: whose mail the receiver answered; empty where that is not known. */
   onAction?: ((action: SiteAction, accountId: string) => void) | undefined
-  /** What was known of it before a restart. */
+  /** What was known of the site before a restart. */
   learned?: Learned | undefined
-  /** What holds for its campaign mail at the start. */
+  /** The brake on its campaign mail at the start. */
   brake?: SiteBrake | undefined
-  /** The first attempt has ended since the count was last taken. */
+  /** Called when the first attempt has ended since the count was last taken. */
   onTally?: (() => void) | undefined
 }
 
@@ -45,10 +45,10 @@ export interface Learned {
   readonly active: readonly ActiveAction[]
 }
 
-// After so long without mail, the number of connections that a site has earned tells little; and memory must not keep
+// After so long without mail, the number of connections that a site has earned tells little, and memory must not keep
 // 100,000 sites for ever.
 const staleMs = 600_000
-// With so many connections a site begins again after a suspension.
+// A site begins again with so many connections after a suspension.
 const afterSuspension = 2
 
 /** A site as it is at the start, or as it was before a restart. */
@@ -62,10 +62,10 @@ export const makeSite = (policy: Policy, options: SiteOptions): Site => new Site
  *     └──── a message got through (or, after failed connections, any answer) ────────┼─┘
  *                                                              └─ connection failed ─┘
  *
- * After failed connections a message that was under way and got through opens it at once.
+ * After failed connections, a message that was under way and got through opens the site at once.
  *
- * A class, as 100,000 may live at once: methods are shared, and what most sites never need is made
- * when it is needed. Every call is O(1), but for the automations of the policy on a 4xx or 5xx.
+ * This is a class, because 100,000 may live at once: methods are shared, and parts that most sites never need are
+ * made when needed. Every call is O(1), except for the automations of the policy on a 4xx or 5xx.
  */
 export class Site {
   #policy: Policy
@@ -102,7 +102,7 @@ export class Site {
     return this.#policy
   }
 
-  /** The last attempt that ended had an answer; false where there was none yet. */
+  /** Whether the last attempt that ended had an answer; false where no attempt has ended yet. */
   get answers(): boolean {
     return this.#answers
   }
@@ -111,12 +111,12 @@ export class Site {
     return this.#inFlight
   }
 
-  /** How many there may be now: what the policy says, what was earned, what the receiver's words left. */
+  /** How many connections there may be now, by the policy, by what was earned, and by the receiver's words. */
   get connections(): number {
     return this.#connections(this.#options.clock.now())
   }
 
-  /** Undefined when a mail of this class may start; then `started` follows at once. */
+  /** Undefined when a mail of this class may start; the caller then calls `started` at once. */
   mayStart(klass: QueueClass): Held | undefined {
     const now = this.#now()
     const { until = 0, why = '' } = this.#suspension ?? {}
@@ -145,7 +145,7 @@ export class Site {
     return { gate: 'rate', until: now + wait, why: rate + because }
   }
 
-  /** Returns what it took of the day's ration, for `withdraw` or `ended`. */
+  /** Returns what the mail took of the day's ration, for `withdraw` or `ended`. */
   started(klass: QueueClass): TakenRation | undefined {
     const now = this.#now()
     this.#usedAt = now
@@ -159,7 +159,7 @@ export class Site {
     return this.#options.warmUp?.take(klass)
   }
 
-  /** Takes `started` back: there was no mail, or it did not get as far as a connection. */
+  /** Takes `started` back: there was no mail, or the attempt did not get as far as a connection. */
   withdraw(klass: QueueClass, taken?: TakenRation): void {
     const now = this.#now()
     this.#accrue(now)
@@ -175,7 +175,7 @@ export class Site {
   /** An attempt is over: its place is free again, and its outcome teaches. `taken`: what `started` returned. */
   ended(klass: QueueClass, outcome: SiteOutcome, taken?: TakenRation): void {
     const now = this.#now()
-    // Asked before its place is given back: whether the attempt was the last one for which there was room.
+    // Whether the attempt was the last one for which there was room; asked before its place is given back.
     const inTheWay = this.#full(klass, now) !== undefined
     this.#usedAt = now
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
@@ -187,8 +187,8 @@ export class Site {
     if (klass !== queueClass.transactional) this.#bulkInFlight--
     if (heard !== undefined) return
     if (now < (this.#suspension?.until ?? 0)) {
-      // The attempt began before the site was suspended. Failed, it tells again what led to the suspension, and must
-      // not count twice; a message that got through shows that not all connections fail.
+      // The attempt began before the site was suspended. If it failed, that is the same failure that led to the
+      // suspension, and must not count twice. A message that got through shows that not all connections fail.
       if (outcome.kind === 'delivered' && this.#suspension?.by === 'connection') this.#resume()
       return
     }
@@ -207,7 +207,7 @@ export class Site {
     else if (answered) this.#concurrency.failedCohorts = 0
   }
 
-  /** What one of its servers said of a mail that then went to another one: an attempt ends once. */
+  /** What one of its servers said about a mail that then went to another server: an attempt ends only once. */
   heard(said: Pick<SiteOutcome, 'reply' | 'accountId'>): void {
     this.#listen(said, this.#now())
   }
@@ -217,7 +217,7 @@ export class Site {
     this.#brake = brake
   }
 
-  /** How attempts have ended since this was asked last; undefined where none has. */
+  /** How attempts have ended since the last call; undefined where none has. */
   takeTally(): SiteTally | undefined {
     const tally = this.#tally
     if (tally === undefined) return undefined
@@ -228,7 +228,7 @@ export class Site {
     return tally
   }
 
-  /** Takes a new policy; what is under way and what was learned stays. */
+  /** Takes a new policy; attempts under way and what was learned stay. */
   adopt(policy: Policy): void {
     const { connections } = this.#concurrency
     const untouched = connections === this.#policy.initialConnections
@@ -244,7 +244,7 @@ export class Site {
     if (suspension) this.#suspension = { ...suspension, until: Math.min(suspension.until, now) }
   }
 
-  /** Idle, and a new site in its place would behave no differently. */
+  /** True when the site is idle and a new site would behave no differently. */
   isForgettable(): boolean {
     const now = this.#now()
     if (this.#inFlight > 0 || this.#suspension !== undefined || this.#paidUntil > now) return false
@@ -254,7 +254,7 @@ export class Site {
     return (usual && credit === 0 && failedCohorts === 0) || now - this.#usedAt >= staleMs
   }
 
-  /** The state as it is shown, and given back after a restart. */
+  /** The state that is shown, and that a restart gives back. */
   learned(): Learned {
     const active = this.#reactions?.active(this.#now()) ?? []
     const { connections } = this.#concurrency
@@ -262,8 +262,8 @@ export class Site {
   }
 
   /**
-   * The time. When the clock was set back, all times that were reckoned from it go back by as much; otherwise mail
-   * would wait for as long as the clock was wrong.
+   * The time. When the clock was set back, all times that were reckoned from it are set back by as much; otherwise
+   * mail would wait for as long as the clock was wrong.
    */
   #now(): number {
     const now = this.#options.clock.now()
@@ -289,7 +289,7 @@ export class Site {
     this.#busySince = now
   }
 
-  /** Without an answer an attempt tells nothing of what the site thinks of us. */
+  /** An attempt without an answer does not tell what the site thinks of us. */
   #count(klass: QueueClass, { kind, reply, against }: SiteOutcome): void {
     if (kind !== 'delivered' && reply === undefined) return
     if (this.#tally === undefined) {
@@ -313,7 +313,7 @@ export class Site {
     return this.#reactions?.lowest('messagesPerMinute', most, now) ?? most
   }
 
-  /** Why no more of this class fit; undefined when one does. */
+  /** Why no more mail of this class fits; undefined when one fits. */
   #full(klass: QueueClass, now: number): string | undefined {
     const most = this.#connections(now)
     const kept = reserveOf(most)
@@ -325,7 +325,7 @@ export class Site {
     return `${most} at once${reserve}${because}`
   }
 
-  /** Acts on what the server said; returns what the attempt has shown thereby, and no more than that. */
+  /** Acts on what the server said; returns only what that shows about the attempt. */
   #listen(
     { reply, accountId = '' }: Pick<SiteOutcome, 'reply' | 'accountId'>,
     now: number,
@@ -333,7 +333,7 @@ export class Site {
     if (reply === undefined) return undefined
     this.#reactions ??= new Reactions()
     const most = this.#connections(now)
-    // Attempts that began before it was lowered bring the same reply: they do not lower it further.
+    // Attempts that began before the limit was lowered bring the same reply: they do not lower it further.
     const isNew = this.#inFlight <= most
     const halved = isNew ? Math.max(1, Math.floor(most / 2)) : most
     const asked = this.#reactions.listen(this.#policy, reply, { now, halved })
@@ -345,14 +345,14 @@ export class Site {
         const until = Math.max(action.until, this.#suspension?.until ?? 0)
         const why = `The receiver answered: ${firstWords(reply)}`
         this.#suspension = { at: now, until, why, by: 'reply' }
-        // Whatever was under way at the suspension gets the same answer. The operator is told once.
+        // All mail that was under way at the suspension gets the same answer. The operator is told once.
         if (parked) continue
       }
       if (!action.again) this.#options.onAction?.(action, accountId)
     }
     if (suspended) return 'suspended'
     if (!asked.some(({ action }) => action === 'fewer connections')) return undefined
-    // Fewer than one there cannot be: it is left alone for a while.
+    // There cannot be fewer than one connection: the site is left alone for a while.
     if (most === 1 && isNew && !parked) {
       const { random } = this.#options
       const why = `The receiver answered: ${firstWords(reply)}`
@@ -374,12 +374,12 @@ const pacedBy = ({ perMinute }: SiteBrake) => rateOf(Math.max(perMinute, slowest
 // Mails a minute: a tenth of few mails an hour must still show whether the site is well again.
 const slowest = 0.1
 
-// What it waits for is taken off by who looks at brakes, a moment after its time.
+// The thread that looks at brakes ends the wait a moment after its time.
 const lookAgainMs = 1_000
 
 /** When campaign mail may start; now or before: at once. */
 function brakedUntil(brake: SiteBrake, paidUntil: number, now: number): number {
   if (brake.percent === 0) return Math.max(brake.until, now + lookAgainMs)
-  // All of the pace is the campaigns' own: nothing of it is kept for other mail.
+  // The whole pace is for campaigns: nothing of it is kept for other mail.
   return now + waitFor(pacedBy(brake), paidUntil, queueClass.transactional, now)
 }

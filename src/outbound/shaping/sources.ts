@@ -5,10 +5,9 @@ import { reasonOf, type WaitReason } from './wait-reason.js'
 import type { Ration, RationRequest } from './warm-up.js'
 
 /**
- * Takes part of the day's ration of a source for one thread. The row is the only counter, so that
- * threads together, and before and after a restart, never exceed it; what a thread was granted and
- * had not used when it died is lost, which errs on the safe side. `reserve`: so many transactional mails may pass the
- * day's limit.
+ * Takes part of the day's ration of a source for one thread. The row is the only counter, so that all threads
+ * together, before and after a restart, never exceed it. What a thread was granted and had not used when it died is
+ * lost, which is the safe side. `reserve`: so many transactional mails may pass the day's limit.
  */
 export async function claimRation(
   tx: Tx,
@@ -25,7 +24,7 @@ export async function claimRation(
   return { messages: granted, limited: Number.isFinite(limit), reason: usedReason(rampDay) }
 }
 
-/** Why mail waits once a day's ration of the warm-up is used. */
+/** Why mail waits once the day's ration of the warm-up is used up. */
 export const usedReason = (rampDay: number): WaitReason =>
   reasonOf(
     `${rampInWords(rampDay)}, whose ${shownCount(rampLimit(rampDay))} mails are used`,
@@ -51,15 +50,15 @@ export async function listSources(read: Read): Promise<(SourceState & { address:
   return rows.map((row) => ({ address: row.address, ...stateOf(row) }))
 }
 
-/** Forgets all that was learned of addresses and sites: in a sandbox nobody has seen mail of any of them. */
+/** Forgets all that was learned about addresses and sites: in a sandbox nobody outside has seen mail from them. */
 export async function forgetSources(tx: Tx): Promise<void> {
   await tx.deleteFrom('sources').execute()
   await tx.deleteFrom('site_states').execute()
 }
 
 /**
- * What an appliance has learned that was alone goes on at the first node: mail without an address of its own counts by the
- * node's name there.
+ * When an appliance becomes the first of several nodes, that node takes over what was learned: mail without an
+ * address of its own then counts by the node's name.
  */
 export async function nameUnnamed(tx: Tx, name: string): Promise<void> {
   const alone = 'default'

@@ -4,7 +4,7 @@ import { type TomlPlace, tableAt } from '../../toml/index.js'
 import { readAutomations, type ShapingAutomation } from './automation.js'
 import { limitSettings, type ShapingLimits } from './limits.js'
 
-/** One table of one file. What it leaves out is up to the tables below it. */
+/** One table of one file. The tables below it decide what it leaves out. */
 export interface ShapingTable {
   /** `/etc/posthorn/shaping.toml [providers.google]` */
   readonly from: string
@@ -17,15 +17,15 @@ export interface ShapingTable {
 
 // The form of a provider's name.
 const name = /^[a-z0-9][a-z0-9-]{0,59}$/
-/** Whether it may be a provider's name. */
+/** Whether the text may be a provider's name. */
 export const isProviderName = (value: string) => name.test(value)
-/** A-label, lower case: as the DNS answers it. */
+/** A-labels in lower case, as the DNS answers them. */
 export const isHostName = (value: string) =>
   /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(
     value,
   )
 
-// The keys of a provider's table; the other tables have limits alone.
+// The keys of a provider's table; the other tables have only limits.
 const providerSettings = {
   ...limitSettings,
   mx: setting(

@@ -1,15 +1,15 @@
 /** How attempts at a site ended, from one source address, since the count was last taken. */
 export interface SiteTally {
-  /** With an answer of its servers; those that gave no connection are `parking.ts`'s. */
+  /** Attempts that its servers answered; `parking.ts` counts those without a connection. */
   tried: number
   delivered: number
-  /** Put off with words that are about us, not about a recipient. */
+  /** Attempts that were put off with words about us and not about a recipient. */
   deferred: number
-  /** Refused or put off as unwanted. */
+  /** Attempts that were refused or put off as unwanted. */
   blocked: number
-  /** Attempts of campaigns that began. */
+  /** Attempts of campaign mail that began. */
   campaigns: number
-  /** How long slots were taken, added up (ms): by `tried` it tells how long an attempt takes there. */
+  /** How long slots were taken, added up (ms): divided by `tried`, how long an attempt takes there. */
   busyMs: number
 }
 
@@ -33,11 +33,11 @@ export function addTally(sum: SiteTally, added: SiteTally): void {
   sum.busyMs += added.busyMs
 }
 
-/** Campaign mail goes slower to a site, or waits: what one thread has to keep to. */
+/** How much slower one thread may send campaign mail to a site, or that the mail waits. */
 export interface SiteBrake {
-  /** Of 100 that usually go; 0: it waits. */
+  /** How many of 100 usual mails may leave; 0: campaign mail waits. */
   readonly percent: number
-  /** Campaign mails a minute of this thread; not asked for where it waits. */
+  /** Campaign mails a minute of this thread; not used where campaign mail waits. */
   readonly perMinute: number
   readonly until: number
   /** A sentence without a full stop. */

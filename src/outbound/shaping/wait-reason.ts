@@ -1,12 +1,12 @@
 /** Why mail waits, in words. */
 export interface WaitReason {
-  /** With the file or the setting that says so, for the operator. */
+  /** For the operator: names the file or the setting that says so. */
   readonly why: string
-  /** Without it, for people of an account, who have neither; undefined where `why` names none. */
+  /** For people of an account: without file and setting; undefined where `why` names none. */
   readonly plain?: string | undefined
 }
 
-/** A reason that a file or a setting is behind. */
+/** A reason that comes from a file or a setting. */
 export const reasonOf = (plain: string, setting: string): WaitReason => ({
   why: `${plain} (${setting})`,
   plain,

@@ -6,19 +6,19 @@ import type { WaitReason } from './wait-reason.js'
 
 /** A source address's ration of the day, as one thread sees it. */
 export interface WarmUp {
-  /** 0; the ms until the next day; `asking` until `onRation` is called. */
+  /** 0 when the mail may go; the ms until the next day; or `asking` until `onRation` is called. */
   wait(klass: QueueClass, now: number): number | 'asking'
   /** Why mail waits for the next day, for people. */
   reason(): WaitReason
   take(klass: QueueClass): TakenRation
-  /** The mail did not leave: the connection failed. What was taken on another day is over. */
+  /** The mail did not leave: the connection failed. A ration that was taken on another day is over. */
   giveBack(taken: TakenRation): void
 }
 
 /** What a mail took of a day's ration. */
 export interface TakenRation {
   left: number
-  /** Mail was told to wait since something was left the last time. */
+  /** True when mail was told to wait since something was last left. */
   isAwaited?: boolean
 }
 
@@ -34,9 +34,9 @@ export interface RationRequest {
 export interface Ration {
   /** 0: nothing is left today. */
   messages: number
-  /** False past the ramp: as many as one likes, today. */
+  /** False after the ramp: any number may leave today. */
   limited: boolean
-  /** What is told of mail that waits as nothing is left. */
+  /** The reason that is shown for mail that waits because nothing is left. */
   reason?: WaitReason
 }
 
@@ -46,14 +46,14 @@ export interface WarmUpOptions {
   threads: number
   /** `claimRation` in a write. */
   claim(request: RationRequest): Promise<Ration>
-  /** A ration has come, was refused or is left over: mail that waits for it is to be looked at again. */
+  /** A ration has come, was refused or is left over: mail that waits for it should be looked at again. */
   onRation(): void
 }
 
-// All threads together take a twentieth of the day's limit at a time. A crash loses what was taken and not used, so
-// that more would be lost by a larger share; a smaller one costs more writes.
+// All threads together take a twentieth of the day's limit at a time. A crash loses what was taken and not used: a
+// larger share would lose more, and a smaller one costs more writes.
 const share = 0.05
-// After a ration that could not be fetched.
+// The rest after a ration could not be fetched.
 const retryMs = 1_000
 
 /** Whether source addresses are warmed up: in the sandbox nobody outside sees them. */
@@ -70,13 +70,13 @@ export const noWarmUp: WarmUp = {
 
 const noReason: WaitReason = { why: '' }
 
-/** Fetches rations as they are needed and hands them out. */
+/** Fetches rations when they are needed, and hands them out. */
 export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): WarmUp {
   let day = dayNumber(clock.now())
   let transactional = makePurse()
   let bulk = makePurse()
   let told: WaitReason = { why: "today's ration of the address is used" }
-  // Not at once: what is given back may just have been taken in the look that would be begun again.
+  // Not at once: the ration may be given back within the same look at waiting mail that this would start again.
   const tellLeftOver = onceATurn(onRation)
 
   const newDay = (now: number) => {
@@ -107,7 +107,7 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
   }
   const purseOf = (klass: QueueClass) => {
     if (klass !== queueClass.transactional) return bulk
-    // What bulk was granted and has not used may be needed more urgently.
+    // Transactional mail may need more urgently what bulk mail was granted and has not used.
     return transactional.left <= 0 && transactional.spent && bulk.left > 0 ? bulk : transactional
   }
 
@@ -139,10 +139,10 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
 
 /** What a thread has left of the day, for transactional or for bulk mail. */
 interface Purse extends TakenRation {
-  /** Nothing more is to be had today. */
+  /** True when nothing more is granted today. */
   spent: boolean
   asking: boolean
 }
 
-/** An empty one, which is filled by the first mail that needs it. */
+/** An empty purse; the first mail that needs it fills it. */
 const makePurse = (): Purse => ({ left: 0, spent: false, asking: false, isAwaited: false })

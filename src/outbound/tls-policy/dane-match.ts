@@ -19,7 +19,7 @@ const hashes: Record<number, { name: string; bytes: number }> = {
   2: { name: 'sha512', bytes: 64 },
 }
 
-/** RFC 7672 §3.1.3: usages 0 and 1 have no meaning for SMTP; what we do not know we cannot use. */
+/** RFC 7672 §3.1.3: usages 0 and 1 have no meaning for SMTP, and values that we do not know cannot be used. */
 export function isUsable({ usage: of, selector, matching, data }: TlsaRecord): boolean {
   if (of !== usage.trustAnchor && of !== usage.endEntity) return false
   if (selector !== 0 && selector !== 1) return false
@@ -27,14 +27,14 @@ export function isUsable({ usage: of, selector, matching, data }: TlsaRecord): b
 }
 
 /**
- * What a certificate has to fit; `names` are those that a trust anchor's certificate may be for.
- * Equal `key`s are equal demands, so that sessions can be shared.
+ * What a certificate has to match; `names` are the names that a trust anchor's certificate may be for. Equal `key`s
+ * mean equal demands, so that sessions can be shared.
  */
 export function makeAnchors(usable: readonly TlsaRecord[], names: readonly string[]): Anchors {
   const records = usable
     .map((r) => `${r.usage} ${r.selector} ${r.matching} ${r.data.toString('hex')}`)
     .sort()
-  // An end entity's record speaks of no name, so that domains with such a host share sessions.
+  // An end entity's record names no host, so domains with such a host can share sessions.
   const named = usable.some((record) => record.usage === usage.trustAnchor)
   return { records: usable, names, key: [...records, ...(named ? names : [])].join('\n') }
 }

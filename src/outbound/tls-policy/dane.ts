@@ -3,15 +3,15 @@ import { isUsable, makeAnchors } from './dane-match.js'
 import type { TlsDemand } from './demand.js'
 
 /**
- * What DANE says of a domain: `none`, there is nothing signed to go by; `failed`, nobody can tell
- * now, so nothing may be sent; else what it demands by host, undefined where it is silent.
+ * What DANE says about a domain. `none`: nothing is signed; `failed`: nobody can tell now, so nothing may be sent;
+ * else what it demands of each host, undefined where it says nothing.
  */
 export type Dane =
   | { kind: 'none' }
   | { kind: 'failed'; cause: string }
   | { kind: 'hosts'; byHost: ReadonlyMap<string, HostDane> }
 
-/** What DANE says of one host; `failed`: it must not be used now. */
+/** What DANE says about one host; `failed`: the host must not be used now. */
 export type HostDane = TlsDemand | { failed: string } | undefined
 
 /** RFC 7672 §2.2. Only a domain whose MX is signed is asked about further. */
@@ -22,7 +22,7 @@ export async function lookUpDane(
   port: number,
 ): Promise<Dane> {
   const mx = await dns.mx(domain)
-  // A forged answer looks like a broken one: going on would be what the forger wants (§2.1.1).
+  // A forged answer looks like a broken one: to go on is what the forger wants (§2.1.1).
   if (mx.kind === 'failed') return { kind: 'failed', cause: `MX of ${domain}: ${mx.cause}` }
   if (!mx.secure) return { kind: 'none' }
   const named = mx.kind === 'records' ? mx.records.map((record) => record.exchange) : [domain]
@@ -52,12 +52,12 @@ async function hostDane(
   if (tlsa.kind === 'failed') return { failed: `TLSA of ${host}: ${tlsa.cause}` }
   if (tlsa.kind !== 'records' || !tlsa.secure) return undefined
   const usable = tlsa.records.filter(isUsable)
-  // §2.2: unusable ones still promise TLS, though not by whom.
+  // §2.2: unusable records still promise TLS, though not who vouches for it.
   if (usable.length === 0) return { mode: 'require', by: 'DANE, no usable TLSA' }
   return { mode: 'require', verify: makeAnchors(usable, [domain, target]), by: 'DANE' }
 }
 
-/** §2.2.3: an alias' own records count only where its target has none. */
+/** §2.2.3: the records of an alias itself count only where its target has none. */
 async function tlsaOf(
   dns: ValidatedResolver,
   target: string,

@@ -6,13 +6,13 @@ export interface TlsDemand {
   mode: TlsOptions['mode']
   /** The certificate must be good for the host's name, or match its TLSA records. */
   verify?: 'name' | Anchors
-  /** Who wants it so, for the record: `MTA-STS enforce`; empty for what is usual. */
+  /** Who demands it, for the record: `MTA-STS enforce`; empty for the usual demand. */
   by: string
-  /** The policy is being tried out by its owner: what it would refuse is told, not refused. */
+  /** The owner is trying the policy out: what it would refuse is reported and not refused. */
   rehearsal?: { fails(tls: TlsSession | undefined): string | undefined }
 }
 
-/** Nothing is known of the host: encrypted if it can be, by whatever certificate (RFC 7435). */
+/** Where nothing is known of the host: encrypted if possible, with any certificate (RFC 7435). */
 export const usualDemand: TlsDemand = { mode: 'opportunistic', by: '' }
 
 /** Whether a session that was opened for another delivery is good enough for this one. */
@@ -23,7 +23,7 @@ export function meets(
   if (wanted === undefined) return false
   const { tls, demand } = session
   if (wanted.mode === 'off') return tls === undefined
-  // In the clear by an operator's word for another domain: that says nothing of what the host can.
+  // A session may be in the clear by an operator's word for another domain, which does not tell what the host can do.
   if (tls === undefined) return wanted.mode === 'opportunistic' && demand.mode !== 'off'
   if (wanted.verify === undefined) return true
   if (wanted.verify === 'name') return tls.authorized && typeof demand.verify !== 'object'

@@ -1,12 +1,12 @@
 import { asciiName } from '../../dns/index.js'
 import type { TlsDemand } from './demand.js'
 
-/** What an operator may want for a domain, whatever it publishes. */
+/** What an operator may demand for a domain, whatever the domain publishes. */
 export type TlsOverride = 'off' | 'opportunistic' | 'require' | 'verify'
 
 /**
- * The operator's word on a domain. `example.com` is that domain alone, `*.example.com` all below it,
- * `*` every one; the closest counts.
+ * The operator's word on a domain. `example.com` is that domain alone, `*.example.com` all domains below it, and `*`
+ * every domain; the closest match counts.
  */
 export function makeOverrides(
   table: Readonly<Record<string, TlsOverride>>,
@@ -27,7 +27,7 @@ export function makeOverrides(
   }
 }
 
-/** An operator's word as sessions are held to it. */
+/** An operator's word as a demand on sessions. */
 function demandOf(override: TlsOverride): TlsDemand {
   const by = `operator: ${override}`
   if (override === 'verify') return { mode: 'require', verify: 'name', by }

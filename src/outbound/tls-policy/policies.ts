@@ -14,7 +14,7 @@ import { makeStsPolicies, type StsDeps, type StsFound } from './sts.js'
 import type { StsPolicy } from './sts-cache.js'
 import { coversHost } from './sts-text.js'
 
-/** Which hosts may have a delivery, and what each must prove; or why none may now. */
+/** Which hosts may get a delivery, and what each must prove; or why none may get it now. */
 export type TlsPolicy =
   | {
       hosts: readonly MxHost[]
@@ -27,8 +27,8 @@ export type TlsPolicy =
 /** Finds what a domain's mail needs of a session. */
 export interface TlsPolicies {
   /**
-   * What applies to mail for `domain` (the recipient's) at these hosts. `requiredBy` names who else
-   * insists on encryption (a shaping rule); it binds wherever TLS would only be opportunistic.
+   * What applies to mail for `domain` (the recipient's) at these hosts. `requiredBy` names a shaping rule that also
+   * insists on encryption; it binds wherever TLS would only be opportunistic.
    */
   policyFor(domain: string, hosts: readonly MxHost[], requiredBy?: string): Promise<TlsPolicy>
 }
@@ -42,11 +42,11 @@ export interface TlsPoliciesOptions extends StsDeps {
     dane: boolean
     domains: Readonly<Record<string, TlsOverride>>
   }
-  /** SMTP's port, which TLSA records are named by. */
+  /** SMTP's port, which is part of the names of TLSA records. */
   port: number
 }
 
-/** In this order the first that speaks decides: operator, DANE (by host), MTA-STS, nobody. */
+/** The first of these that says something decides: operator, DANE (by host), MTA-STS, nobody. */
 export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
   const { settings, resolver, port } = options
   const override = makeOverrides(settings.domains)
@@ -59,7 +59,7 @@ export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
       const usual: TlsDemand =
         requiredBy === undefined ? usualDemand : { mode: 'require', by: requiredBy }
       const word = override(name)
-      // What the domain publishes is not asked for then.
+      // Then nobody asks what the domain publishes.
       if (word !== undefined) {
         return { hosts, demandOf: () => word, publishedFor: () => nothingPublished }
       }
@@ -74,7 +74,7 @@ export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
       const found = await stsOf(name)
       const sts = found.policy
       const publishedFor = (exchange: string) => publishedBy(exchange, byHost.get(exchange), found)
-      // Of most domains nobody says anything.
+      // For most domains nobody says anything.
       if (byHost === nothingByHost && sts === undefined) {
         return { hosts, demandOf: () => usual, publishedFor }
       }
@@ -105,7 +105,7 @@ export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
   }
 }
 
-// RFC 8460 §4.3.2.1: what a resolver that checks DNSSEC gives no good answer for.
+// RFC 8460 §4.3.2.1: a resolver that checks DNSSEC gave no good answer.
 const daneFailed = (exchange: string, reason: string) => ({
   published: { ...nothingPublished, type: 'tlsa' as const, mx: [exchange] },
   failure: { type: 'dnssec-invalid' as const, reason },
@@ -123,7 +123,7 @@ function demandOn(
   usual: TlsDemand,
 ): TlsDemand | string {
   if (dane !== undefined && 'failed' in dane) return `DANE: ${dane.failed}`
-  // RFC 8461 §2: MTA-STS never loosens what DANE found; unusable TLSA leaves room to tighten it.
+  // RFC 8461 §2: MTA-STS never loosens what DANE found. Where the TLSA records are unusable, it may tighten it.
   if (dane?.verify !== undefined) return dane
   if (sts?.mode === 'enforce') {
     const by = 'MTA-STS enforce'
@@ -134,7 +134,7 @@ function demandOn(
   return sts?.mode === 'testing' ? rehearse(exchange, sts, usual) : usual
 }
 
-/** RFC 8461 §5: `testing` changes nothing but what is told. */
+/** RFC 8461 §5: `testing` changes only what is reported. */
 function rehearse(exchange: string, sts: StsPolicy, usual: TlsDemand): TlsDemand {
   const covered = coversHost(sts.mx, exchange)
   return {
@@ -150,7 +150,7 @@ function rehearse(exchange: string, sts: StsPolicy, usual: TlsDemand): TlsDemand
   }
 }
 
-// Items of a list that a message names.
+// How many items of a list a message names.
 const shown = 5
 
 /** The first of a list, and how many more there are. */

@@ -4,18 +4,18 @@ import type { StsFound, StsProblem } from './sts.js'
 import type { StsPolicy } from './sts-cache.js'
 import { coversHost } from './sts-text.js'
 
-/** What a domain publishes about TLS with one of its hosts, as reports tell it (RFC 8460 §4.4). */
+/** What a domain publishes about TLS with one of its hosts, in the form of the reports (RFC 8460 §4.4). */
 export interface Published {
   type: 'tlsa' | 'sts' | 'no-policy-found'
   /** The policy in lines, as it was found. */
   text: readonly string[]
   /** The patterns of an `sts` policy; the host of `tlsa` records. */
   mx: readonly string[]
-  /** What is wrong with it beside any session. */
+  /** What is wrong with the policy, whatever sessions do. */
   problem?: TlsFailure
 }
 
-/** Why a session is not as it should be, in the words of RFC 8460 §4.3. */
+/** What is wrong with a session, in the words of RFC 8460 §4.3. */
 export interface TlsFailure {
   type:
     | 'starttls-not-supported'
@@ -47,7 +47,7 @@ export function publishedBy(exchange: string, dane: HostDane, sts: StsFound): Pu
     }
   }
   const { policy, problem } = sts
-  // RFC 8461 §5: `none` is as if nothing were published.
+  // RFC 8461 §5: `none` counts as if nothing were published.
   if (policy !== undefined && policy.mode !== 'none') {
     return { type: 'sts', text: linesOf(policy), mx: policy.mx }
   }
@@ -65,7 +65,7 @@ const linesOf = ({ mode, mx, maxAgeMs }: StsPolicy): string[] => [
 /** RFC 8461 §4.1: the host is in no line of the policy. */
 export const notCovered: TlsFailure = { type: 'validation-failure', reason: 'mx-mismatch' }
 
-/** What is wrong with a session that stands, by what is published; undefined: it is as it should be. */
+/** What is wrong with an open session, by what is published; undefined: nothing. */
 export function faultOf(
   published: Published,
   exchange: string,
@@ -77,7 +77,7 @@ export function faultOf(
   return tls.authorized ? undefined : failureBy(tls.authorizationCode)
 }
 
-// RFC 8460 §4.3.1. What is in no row is 'certificate-not-trusted' or 'validation-failure', with its code.
+// RFC 8460 §4.3.1. A code in no row is 'certificate-not-trusted' or 'validation-failure', and is told too.
 const byCode: Record<string, TlsFailure['type']> = {
   [notOffered]: 'starttls-not-supported',
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-host-mismatch',
@@ -88,7 +88,7 @@ const byCode: Record<string, TlsFailure['type']> = {
 const untrusted =
   /^(?:DANE_NO_MATCH|INVALID_CA|INVALID_PURPOSE|CERT_|UNABLE_TO_|PATH_LENGTH_|UNSPECIFIED$)|SELF_SIGNED/
 
-/** The failure that a code of OpenSSL, or of ours, stands for. */
+/** The failure that a code stands for, of OpenSSL or of ours. */
 export function failureBy(code: string | undefined, why?: string): TlsFailure {
   const type = code === undefined ? undefined : byCode[code]
   if (type !== undefined) return { type }

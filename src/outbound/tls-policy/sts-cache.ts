@@ -12,7 +12,7 @@ export interface StsPolicy {
   expiresAt: number
 }
 
-/** A row that is broken is as none: the policy is fetched again. */
+/** A broken row counts as none: the policy is fetched again. */
 export async function readSts(read: Read, domain: string): Promise<StsPolicy | undefined> {
   const row = await read
     .selectFrom('mta_sts')
@@ -34,7 +34,7 @@ export async function readSts(read: Read, domain: string): Promise<StsPolicy | u
   }
 }
 
-/** Keeps a policy in the place of the one before, and drops those of all domains that ran out. */
+/** Keeps a policy in place of the one before, and drops the policies of all domains that have run out. */
 export async function saveSts(tx: Tx, domain: string, policy: StsPolicy): Promise<void> {
   const values = {
     policy_id: policy.id,

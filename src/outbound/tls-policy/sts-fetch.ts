@@ -17,7 +17,7 @@ export interface PolicyFetcherOptions {
   clock: Clock
   /** Whether a policy host may be at a private address. */
   allowPrivateAddresses: boolean
-  /** Ends what is under way. */
+  /** Ends fetches under way. */
   signal: AbortSignal
   /** PEM of the authorities trusted instead of the usual ones. */
   ca?: string
@@ -30,11 +30,11 @@ const maxBytes = 65_536
 const maxHeaderBytes = 16_384
 
 /**
- * Fetches `https://mta-sts.<domain>/.well-known/mta-sts.txt` as RFC 8461 §3.3 wants it: certificate
- * checked, no redirects, and never from a host of our own network, since a stranger names it.
+ * Fetches `https://mta-sts.<domain>/.well-known/mta-sts.txt` as RFC 8461 §3.3 wants it: with the certificate checked,
+ * without redirects, and never from a host of our own network, since a stranger names the host.
  */
 export function makePolicyFetcher(options: PolicyFetcherOptions): FetchPolicy {
-  // A listener for each fetch under way; Node's warning means leaks.
+  // Each fetch under way has a listener here; Node's warning is about leaks.
   setMaxListeners(0, options.signal)
   return async (domain) => {
     const host = `mta-sts.${domain}`
@@ -76,7 +76,7 @@ function getPolicy(
         hostname: host,
         port,
         path: '/.well-known/mta-sts.txt',
-        // The addresses that were judged, and no others: a second look-up could answer differently.
+        // Only the addresses that were judged: a second look-up could answer differently.
         lookup: pinned(addresses),
         agent: false,
         minVersion: 'TLSv1.2',
@@ -116,12 +116,12 @@ function refusal({ statusCode, headers }: IncomingMessage): string | undefined {
     : `content type ${JSON.stringify(type.slice(0, 60))}`
 }
 
-/** With several addresses Node's error has no message, but the errors of each. */
+/** With several addresses, Node's error has no message of its own but holds an error for each. */
 function causeOf(error: Error): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
   return messageOf(error)
 }
 
-/** Node hands OpenSSL's codes on for a chain that is not good, and has its own for a name. */
+/** Node passes on OpenSSL's codes for a bad chain, and has a code of its own for a wrong name. */
 const isCertificateFault = (code: string) =>
   /^(?:CERT_|ERR_TLS_CERT_|UNABLE_TO_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_)|SELF_SIGNED/.test(code)

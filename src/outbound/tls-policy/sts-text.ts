@@ -1,7 +1,7 @@
 /** The two texts of MTA-STS (RFC 8461 §3), read strictly: whoever writes them is a stranger. */
 export interface StsText {
   mode: StsMode
-  /** Lower case: `mx1.example.com`, or `*.example.com` for one label more. */
+  /** Lower case: `mx1.example.com`, or `*.example.com`, which stands for one more label. */
   mx: readonly string[]
   maxAgeS: number
 }
@@ -13,7 +13,7 @@ export type StsMode = 'enforce' | 'testing' | 'none'
 const maxMaxAgeS = 31_557_600
 // RFC 1035 §3.1 bounds names at 255; no line that means something is longer than this.
 const maxLine = 1_000
-// A bound of ours: the file is a stranger's.
+// The bound is ours: a stranger writes the file.
 const maxPatterns = 1_000
 // A host name, perhaps with a wildcard for its first label.
 const pattern =
@@ -34,7 +34,7 @@ export function readStsId(records: readonly string[]): string | undefined {
   return ids.length === 1 ? ids[0] : undefined
 }
 
-/** Reads a policy, or says what is wrong with it. Fields that we do not know are let be (§3.2). */
+/** Reads a policy, or says what is wrong with it. Unknown fields are ignored (§3.2). */
 export function parseStsPolicy(body: string): StsText | { wrong: string } {
   const fields = new Map<string, string>()
   const mx: string[] = []
@@ -47,7 +47,7 @@ export function parseStsPolicy(body: string): StsText | { wrong: string } {
       return { wrong: `a line that is not a field: ${JSON.stringify(line.slice(0, 60))}` }
     }
     if (name === 'mx') mx.push(value.toLowerCase().replace(/\.$/, ''))
-    // §3.2: of a field that may stand once the first counts.
+    // §3.2: of a field that may occur once, the first counts.
     else if (!fields.has(name)) fields.set(name, value)
   }
   if (fields.get('version') !== 'STSv1') return { wrong: 'no version: STSv1' }

@@ -20,26 +20,26 @@ export interface StsDeps {
 const memoMs = 60_000
 // RFC 8461 §3.3: after a failure not again for five minutes.
 const failedMs = 300_000
-// A policy is fetched again well before it runs out (§10.2), at the latest after a day.
+// A policy is fetched again well before it runs out (§10.2), after a day at the latest.
 const refreshMs = dayMs
-// Domains that are remembered by one thread.
+// How many domains one thread remembers.
 const maxDomains = 10_000
 
-/** What is in force, and why what is announced could not be had (in the words of RFC 8460 §4.3.2.2). */
+/** The policy in force, and why an announced one could not be fetched (in the words of RFC 8460 §4.3.2.2). */
 export interface StsFound {
   policy?: StsPolicy | undefined
   problem?: StsProblem | undefined
 }
 
-/** Why a policy that is announced could not be had. */
+/** Why an announced policy could not be fetched. */
 export interface StsProblem {
   type: 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid'
   reason: string
 }
 
 /**
- * The policy in force for a domain, if any. One that was seen stays in force until its
- * max_age is over, whatever DNS and web server say meanwhile: both may be the attacker's (§10.2).
+ * The policy in force for a domain, if any. A policy that was seen stays in force until its max_age is over, whatever
+ * DNS and web server say meanwhile: an attacker may control both (§10.2).
  */
 export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsFound> {
   const { clock, log } = deps
@@ -93,16 +93,13 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
     if (known !== undefined && isRecent(known.at, now, memoMs)) return known.found
     const found = discover(domain)
     keepNewest(memo, domain, { found, at: now }, maxDomains)
-    // What cannot be read (a broken database) is not remembered, and never taken for 'no policy'.
+    // A failed read (a broken database) is not remembered, and never counts as 'no policy'.
     found.catch(() => memo.delete(domain))
     return found
   }
 }
 
-/**
- * The id of the policy that the DNS announces; undefined where it announces none, or does not
- * answer.
- */
+/** The id of the policy that the DNS announces; undefined where the DNS announces none, or does not answer. */
 async function publishedId(resolver: Resolver, domain: string): Promise<string | undefined> {
   const answer = await resolver.txt(`_mta-sts.${domain}`)
   return answer.kind === 'records' ? readStsId(answer.records) : undefined

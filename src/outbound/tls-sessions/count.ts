@@ -7,37 +7,40 @@ import { type CountedRow, writeSessions } from './write.js'
 
 /** A session, or what should have been one. */
 export interface CountedSession {
-  /** The recipients' domain, whose policy it is (A-labels, lower case). */
+  /** The recipients' domain, whose policy counts (A-labels, lower case). */
   domain: string
   published: Published
-  /** Undefined: it is encrypted as the policy wants. */
+  /** Undefined: the session is encrypted as the policy wants. */
   failure: TlsFailure | undefined
   exchange: string
-  /** Empty where nothing was connected to. */
+  /** Empty where there was no connection. */
   receivingAddress: string
   receivingName: string
   sendingAddress: string
 }
 
-/** Counts sessions, and writes the counts down now and then. */
+/** Counts sessions, and writes the counts from time to time. */
 export interface TlsCount {
   add(session: CountedSession): void
-  /** Writes what was counted; called by itself once a minute. Never rejects: what fails is kept. */
+  /**
+   * Writes the counts; this also happens by itself once a minute. Never rejects: counts that cannot be written are
+   * kept.
+   */
   flush(): Promise<void>
   /** Flushes for the last time. */
   close(): Promise<void>
 }
 
-// How much a loss of the thread may lose.
+// How much is lost when the thread dies.
 const flushMs = 60_000
-// Some 300 bytes each. From half of them on they are written before the minute is over.
+// Some 300 bytes each. Once half of them are used, they are written before the minute is over.
 const maxRows = 20_000
 // RFC 8460 §4.4 wants failures told apart by server and reason; a domain may have any number of both.
 const maxDetails = 50
-// Rows a transaction, which other writes wait for.
+// Rows in one transaction, because other writes wait for it.
 const rowsPerWrite = 200
 
-/** Counts in memory; a loss of the thread loses a minute of it, and no mail. */
+/** Counts in memory; when the thread dies, a minute of counts is lost, and no mail. */
 export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): TlsCount {
   const { store, clock, log } = deps
   let rows = new Map<string, CountedRow>()
@@ -123,10 +126,10 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
   }
 }
 
-// Characters that are kept of what strangers say.
+// How many characters are kept of what strangers say.
 const maxReason = 200
 const maxName = 255
-/** What a row leaves open, because it was a success or there are too many kinds. */
+/** The details of a row that has none, because it was a success or there are too many kinds. */
 const untold = { host: '', hostName: '', receiving: '', sending: '' }
 
 /** What makes two sessions count in one row. */
@@ -147,6 +150,6 @@ const keyOf = (row: CountedRow) =>
 // RFC 8461 §3.2 knows no bound for the list of hosts; a report needs no more than this.
 const maxLines = 20
 
-/** The policy as it stands in its row: JSON of its lines, and of its hosts. */
+/** The policy as it is stored: JSON of its lines, and of its hosts. */
 const policyOf = ({ text, mx }: Published) =>
   JSON.stringify({ text: text.slice(0, maxLines), mx: mx.slice(0, maxLines) })

@@ -9,7 +9,7 @@ import {
 } from '../tls-policy/index.js'
 import type { TlsCount } from './count.js'
 
-/** Counts what an attempt for one domain sees of sessions. */
+/** Counts the sessions that an attempt for one domain sees. */
 export function watchSessions(
   count: TlsCount,
   domain: string,
@@ -18,7 +18,7 @@ export function watchSessions(
   return {
     /** A connection that was tried, whatever came of it. */
     tried({ exchange, address, demand, result, clear }: TriedHost): void {
-      // By the operator's word TLS was never to be.
+      // The operator has switched TLS off.
       if (demand.mode === 'off') return
       const published = publishedFor(exchange)
       const at = { domain, published, exchange, receivingAddress: address }
@@ -53,7 +53,7 @@ export function watchSessions(
   }
 }
 
-/** The policy lets no host be used: that is a session too, which never began. */
+/** The policy allows no host: that counts as a session that never began. */
 export function countRefused(
   count: TlsCount,
   domain: string,
@@ -66,7 +66,7 @@ export function countRefused(
 // The server offers no STARTTLS.
 const notSupported: TlsFailure = { type: 'starttls-not-supported' }
 
-/** Undefined: it failed for no fault of its TLS, or we broke it off. */
+/** Undefined: TLS is not why it failed, or we broke it off. */
 function failedBy({ tlsFailed, code, cause }: ConnectFailure): TlsFailure | undefined {
   return tlsFailed === true && code !== 'ABORT_ERR' ? failureBy(code, cause) : undefined
 }

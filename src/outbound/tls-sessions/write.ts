@@ -1,6 +1,6 @@
 import type { Tx } from '../../store/index.js'
 
-/** As a row of `tls_sessions`, of which there may be more to add to. */
+/** A row of `tls_sessions`, whose counts may be added to a row that is there. */
 export interface CountedRow {
   day: number
   domain: string
@@ -17,7 +17,7 @@ export interface CountedRow {
   sessions: number
 }
 
-// How many rows a domain has a day; what comes on top is counted without its details.
+// How many rows a domain has for a day; further sessions are counted without details.
 const maxRowsPerDomain = 200
 
 /** Adds counts to those of the day. */
@@ -25,7 +25,7 @@ export async function writeSessions(tx: Tx, rows: readonly CountedRow[]): Promis
   const full = new Map<string, boolean>()
   for (const row of rows) {
     const of = `${row.day} ${row.domain}`
-    // A success has no details, so it asks nothing.
+    // A success has no details, so it needs no look.
     if (row.result !== '' && !full.has(of)) full.set(of, await isFull(tx, row))
     const isUntold = row.result !== '' && full.get(of) === true
     await tx
@@ -52,7 +52,7 @@ export async function writeSessions(tx: Tx, rows: readonly CountedRow[]): Promis
   }
 }
 
-// The columns by which two sessions count in one row: the table's key.
+// The table's key: two sessions with equal values count in one row.
 const keyColumns = [
   ...(['day', 'domain', 'policy_type', 'policy', 'result', 'reason'] as const),
   ...(['mx_host', 'mx_name', 'receiving_address', 'sending_address'] as const),

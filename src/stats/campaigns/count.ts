@@ -14,7 +14,7 @@ interface CampaignSlice {
   told: readonly CampaignTold[]
 }
 
-/** Counts it, in the transaction that moves the cursors. A slice without campaigns writes nothing. */
+/** Counts a slice, in the transaction that moves the cursors. A slice without campaigns writes nothing. */
 export async function addCampaigns(tx: Tx, { happenings, told }: CampaignSlice): Promise<void> {
   await addCampaignCounts(tx, happenings)
   if (told.length === 0) return
@@ -28,8 +28,8 @@ const names = [
 ]
 
 /**
- * Counts some rows of the logs of the time before campaigns were counted. Resolves with whether there may be more. For
- * one thread alone, as `rollUp`.
+ * Counts some rows from the time before campaigns were counted. Resolves with whether there may be more. Only one
+ * thread may call it, as with `rollUp`.
  */
 export async function countBefore({ read, write }: Store, limit: number): Promise<boolean> {
   const from = await read

@@ -1,6 +1,6 @@
 import type { Read } from '../../store/index.js'
 
-// The last ones, as much as a page or a file takes.
+// How many of the last campaigns are read: as many as a page or a file can have.
 const mostCampaigns = 1_000
 const mostClicks = 5_000
 
@@ -14,7 +14,7 @@ export interface CampaignDeeds {
   unreachedAt: number | null
   /** When a server has taken it, as far as that is noted. */
   takenAt: number | null
-  /** Where the links lead that they clicked. */
+  /** The addresses of the links that they clicked. */
   links: string[]
 }
 

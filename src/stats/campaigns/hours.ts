@@ -13,10 +13,10 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 // Hours of the first week; then a row a day.
 const daysOfHours = 8
-// Providers of one campaign, however many domains have its recipients.
+// How many providers a campaign has, however many domains its recipients have.
 const maxProviders = 60
 
-/** When the row of the counts begins that a time is in. */
+/** When the hour or day begins that a time belongs to. */
 export function beginsAt(at: number, sentAt: number | null): number {
   // By whole days, so that no day has rows of both kinds.
   const untilDay = sentAt === null ? Number.MAX_SAFE_INTEGER : floor(sentAt, dayMs)

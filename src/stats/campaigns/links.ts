@@ -5,7 +5,7 @@ import { others } from '../add-figures.js'
 import type { CampaignTold } from './told.js'
 import { linkOf } from './words.js'
 
-// Links of one campaign; beyond them, as where each recipient has links of their own, they are counted together.
+// How many links a campaign has. Further ones are counted together: each recipient may have links of their own.
 const maxLinks = 200
 
 interface Clicked {
@@ -17,7 +17,7 @@ interface Clicked {
   people: [accountId: string, address: string, at: number][]
 }
 
-/** Counts clicks by the link, and who clicked which. */
+/** Counts clicks for each link, and notes who clicked which. */
 export async function addLinkClicks(tx: Tx, told: readonly CampaignTold[]): Promise<void> {
   const links = new Map<string, Clicked>()
   for (const { what, url, broadcastId, machine, accountId, recipient, at } of told) {
@@ -41,7 +41,7 @@ export async function addLinkClicks(tx: Tx, told: readonly CampaignTold[]): Prom
   }
 }
 
-/** The link's number, which it is given with its first click. */
+/** The link's number; it gets one with its first click. */
 async function numberOf(tx: Tx, broadcastId: string, url: string): Promise<number> {
   const [known] = await numbersOf(tx, { broadcastId, url })
   if (known !== undefined) return known.number
@@ -98,7 +98,7 @@ const addClicks = prepared<
     .where('number', '=', number),
 )
 
-/** Resolves with those who had not clicked it before. */
+/** Resolves with those who had not clicked the link before. */
 const addPeople = prepared<Given & { number: number; json: string }, { id: string }>(
   (db, { broadcastId, number, json }) =>
     db

@@ -3,10 +3,10 @@ import { providerOf } from '../../protection/index.js'
 import { idsIn, type Read, type Store, storedTexts } from '../../store/index.js'
 import { addTaken } from './people.js'
 
-/** Of all mails it is noted whose a server has taken. */
+/** The value that says: for all mails of the campaign it is noted whether a server took them. */
 const all = 'all'
 
-/** Those of some campaigns of which it is noted whose mail a server has taken. */
+/** Those of some campaigns for which it is noted whose mail a server has taken. */
 export async function notedAmong(
   read: Read,
   broadcastIds: Iterable<string>,
@@ -23,15 +23,15 @@ export async function notedAmong(
 }
 
 /**
- * Looks up whose mail a server has taken of a campaign of which that is to be noted: its next `limit` mails. What is
- * taken meanwhile is told by an event, and noted by that. Resolves with whether there may be more. For one thread
- * alone, as `rollUp`.
+ * Looks up the next `limit` mails of a campaign for which it is to be noted whose mail a server has taken. Mail that
+ * is taken meanwhile has an event, which notes it. Resolves with whether there may be more. Only one thread may call
+ * it, as with `rollUp`.
  */
 export async function noteMailed({ read, write }: Store, limit: number): Promise<boolean> {
   const campaign = await read
     .selectFrom('broadcasts')
     .select(['id', 'account_id', 'mailed_through'])
-    // As the index says it: one of those alone that are not looked up yet.
+    // Written like the index's condition, which has only those that are not looked up yet.
     .where('mailed_through', '<>', sql.lit(all))
     .limit(1)
     .executeTakeFirst()

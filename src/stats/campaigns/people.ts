@@ -24,8 +24,8 @@ type Person = Record<(typeof times)[number], number | null> & {
 }
 
 /**
- * Notes by contact what people did with campaigns, and whom one did not reach. `bounceOf` has the number of each
- * reason. Who is no contact (any more) has no row.
+ * Notes for each contact what they did with campaigns, and whether one did not reach them. `bounceOf` has the number
+ * of each reason. Somebody who is not a contact (any more) has no row.
  */
 export async function addCampaignPeople(
   tx: Tx,
@@ -64,7 +64,9 @@ export interface Taken {
   at: number
 }
 
-/** Notes it of some mails that were looked up; whoever asks for it waits until all are, so nobody is marked. */
+/**
+ * Notes this for some mails that were looked up. Readers wait until all mails are, so nobody is marked as changed.
+ */
 export async function addTaken(tx: Tx, taken: readonly Taken[]): Promise<void> {
   const cells = taken.map((one) => {
     const person = {
@@ -114,7 +116,7 @@ const earlier = (column: (typeof times)[number]) => {
   >`case when ${known} is null or ${given} < ${known} then ${given} else ${known} end`
 }
 
-/** The given value where there is one. */
+/** The new value where there is one. */
 const latest = (column: 'unreached_at' | 'bounce' | 'provider') =>
   sql<never>`coalesce(${sql.ref(`excluded.${column}`)}, ${sql.ref(`broadcast_people.${column}`)})`
 
@@ -147,7 +149,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
           cell<number | null>(10, 'integer').as('bounce'),
           cell<string | null>(11, 'text').as('provider'),
         ])
-        // Without it SQLite takes `on conflict` for a part of the join.
+        // Without this, SQLite takes `on conflict` for a part of the join.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>

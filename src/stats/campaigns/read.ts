@@ -8,10 +8,10 @@ import {
 } from '../../store/index.js'
 import { addTo, type Counts, noCounts } from '../add-figures.js'
 
-/** What is counted of a campaign; each list is bounded. */
+/** The figures of a campaign; each list is bounded. */
 export interface CampaignFigures {
   total: Counts
-  /** From the first hour on; days later on. Hours in which nothing happened are left out. */
+  /** Hours from the first one on, later days. Hours in which nothing happened are left out. */
   hours: BroadcastHourRow[]
   /** The largest first, as are the next two. */
   providers: BroadcastProviderRow[]
@@ -21,7 +21,7 @@ export interface CampaignFigures {
   upToDate: boolean
 }
 
-/** The figures of a campaign as they are rolled up: a few index searches, whatever it was sent to. */
+/** The rolled-up figures of a campaign: a few index searches, however many it was sent to. */
 export async function readCampaignFigures(
   read: Read,
   broadcastId: string,
@@ -61,13 +61,13 @@ export async function readCampaignFigures(
   }
 }
 
-// What shares are made of; a sum of all counters takes twice the time.
+// The counters that shares are made of; a sum of all counters takes twice the time.
 const shared = [
   ...(['answered', 'delivered', 'relayed', 'bounced_hard', 'bounced_soft'] as const),
   ...(['complained', 'unsubscribed', 'opened_unique', 'clicked_unique'] as const),
 ]
 
-/** The sums of some campaigns, by their ids, as far as shares are made of them. */
+/** The sums of these counters for some campaigns, by their ids. */
 export async function sumCampaigns(
   read: Read,
   broadcastIds: readonly string[],
@@ -91,7 +91,9 @@ async function isCounted(read: Read): Promise<boolean> {
   return row.campaign_event_id >= row.campaign_event_until
 }
 
-/** The address of one of a campaign's links, by its number; undefined: there is none of that number, or none is asked for. */
+/**
+ * The address of one of a campaign's links, by its number; undefined: there is no such link, or none is asked for.
+ */
 export async function urlOfLink(
   read: Read,
   broadcastId: string,

@@ -3,7 +3,7 @@ import { prepared, type Tx } from '../../store/index.js'
 import type { CampaignTold, UnreachedReason } from './told.js'
 import { wordsOf } from './words.js'
 
-// Reasons of one campaign that are told apart by the server's words.
+// How many reasons of a campaign are distinguished by the server's words.
 const maxReasons = 100
 
 /** Counts why mail did not arrive; resolves with the number of each reason. */
@@ -43,7 +43,7 @@ async function addReason(tx: Tx, reason: Reason, count: number): Promise<number>
   const { broadcastId } = reason
   const [last] = await lastOf(tx, { broadcastId })
   const number = (last?.number ?? 0) + 1
-  // Classes are few, so these end.
+  // Classes are few, so reasons without words have an end.
   if (number > maxReasons && reason.words !== '')
     return addReason(tx, { ...reason, words: '' }, count)
   await insertReason(tx, { ...reason, number, count })

@@ -1,7 +1,7 @@
 import type { EventDetail } from '../../events/index.js'
 import type { MailFacts } from '../tally.js'
 
-/** What a row of a log tells of a campaign's recipient, beside the counts. */
+/** What a row of a log tells about a campaign's recipient, beside the counts. */
 export interface CampaignTold {
   log: 'event' | 'consent'
   /** The row's place in that log. */
@@ -10,12 +10,12 @@ export interface CampaignTold {
   accountId: string
   emailId: string
   broadcastId: string
-  /** As the log has it. */
+  /** The address as the log has it. */
   recipient: string
-  /** Of the recipient, as the figures name it; undefined where nobody has looked. */
+  /** The recipient's provider, as the figures name it; undefined where nobody has looked. */
   provider?: string | undefined
   what: 'opened' | 'clicked' | 'left' | 'complained' | 'unreached' | 'taken'
-  /** A machine made the open or click. */
+  /** True when a machine made the open or click. */
   machine: boolean
   /** Where a click led. */
   url?: string | undefined
@@ -43,8 +43,8 @@ interface CampaignEvent {
 }
 
 /**
- * What events tell of recipients of campaigns; of other mail nothing. That a server has taken a mail is told of those that
- * are `noted` only, as it is so of nearly everybody.
+ * What events tell about recipients of campaigns, and nothing about other mail. That a server has taken a mail is
+ * told only for campaigns that are `noted`, because it is true of nearly everybody.
  */
 export function toldBy(
   events: readonly CampaignEvent[],
@@ -78,7 +78,7 @@ function toldOf({
     case 'complained':
       return { what: type, machine: false }
     case 'bounced':
-      // It is the same recipient's, as in the counts.
+      // A bounce after a bounce is the same recipient's, as in the counts.
       if (detail?.before === 'bounced') return undefined
       return unreached(type, detail?.bounceClass ?? 'other', reply)
     case 'failed':

@@ -1,17 +1,17 @@
-// A line of a table, and of a page.
+// The most characters of a line in a table or on a page.
 const mostWords = 300
-// What is looked at of a reply; servers say what matters first.
+// How much of a reply is read; servers say first what matters.
 const mostRead = 2_000
-// As long as links that are tracked usually are; longer ones are counted together.
+// Longer than usual tracked links; still longer ones are counted together.
 const mostUrl = 2_000
 
 const address = /[^\s<>()"',;:=&?/]+(?:@|%40)[^\s<>()"',;:=&?/]+/gi
-// A queue id or a token: letters and digits mixed, without a dot between letters as names of hosts have it.
+// A queue id or a token: letters and digits mixed, without the dots that host names have.
 const token = /\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{10,}\b/gi
 
 /**
- * A server's words as many replies have them: without addresses, which erasure would have to look for, and
- * without what is another one in each reply. At most 300 characters.
+ * A server's words in the form that many replies share: without addresses, which erasure would have to look for, and
+ * without what differs in each reply. At most 300 characters.
  */
 export function wordsOf(reply: string, recipient: string): string {
   const local = recipient.slice(0, recipient.lastIndexOf('@'))
@@ -34,7 +34,7 @@ function withoutName(words: string, local: string): string {
     .join('')
 }
 
-/** A link as the counts name it, or undefined where it is too long to be kept: without addresses. */
+/** A link as the counts name it, without addresses; undefined where it is too long to be kept. */
 export function linkOf(url: string): string | undefined {
   return url.length > mostUrl ? undefined : url.replaceAll(address, '…')
 }

@@ -60,7 +60,7 @@ export const contactNames: Migration = {
   },
 }
 
-/** As `contacts/fields.ts` made them when this was written. */
+/** The keys as `contacts/fields.ts` made them when this was written. */
 function keysOf(first: string | null, last: string | null): [string | null, string | null] {
   const key = (text: string) => text.normalize('NFKC').toLowerCase()
   const whole = [first, last].filter((name) => name !== null).join(' ')

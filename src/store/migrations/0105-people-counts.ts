@@ -2,7 +2,9 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** How many have left each topic, and how many joined and left a list a day: no page counts them. */
+/**
+ * How many have left each topic, and how many joined and left a list on each day, so that no page has to count them.
+ */
 export const peopleCounts: Migration = {
   async up(db: Kysely<Tables>) {
     await db.schema

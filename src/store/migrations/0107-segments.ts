@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered, plain } from '../sqlite/make-tables.js'
 
-/** Saved rules about people, and whom they hold for. */
+/** Saved rules about people, and the people who match them. */
 export const segments: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

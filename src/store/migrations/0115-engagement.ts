@@ -2,7 +2,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { plain } from '../sqlite/make-tables.js'
 
-/** What people did with their mail, by contact; the events that are there are counted bit by bit after the start. */
+/** What people did with their mail, by contact; existing events are counted bit by bit after the start. */
 export const engagement: Migration = {
   async up(db: Kysely<Tables>) {
     await db.schema

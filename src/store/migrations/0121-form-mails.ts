@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** The mails that asked for a confirmation, which what was sent in does not outlive. */
+/** The mails that asked for a confirmation; submissions are deleted with them. */
 export const formMails: Migration = {
   async up(db: Kysely<Tables>) {
     const { schema } = db
@@ -16,7 +16,7 @@ export const formMails: Migration = {
       .modifyEnd(clustered)
       .execute()
     await schema.createIndex('form_mails_age').on('form_mails').column('sent_at').execute()
-    // The column is gone from the schema of today.
+    // Today's schema no longer has this column.
     const emailId = db.dynamic.ref<'id'>('email_id')
     await db
       .insertInto('form_mails')

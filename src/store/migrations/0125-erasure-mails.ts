@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** Mails that an erasure comes back to. */
+/** Mails that an erasure has to look at again. */
 export const erasureMails: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

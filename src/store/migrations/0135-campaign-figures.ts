@@ -2,7 +2,7 @@ import { type CreateTableBuilder, type Kysely, type Migration, sql } from 'kysel
 import type { Tables } from '../schema/index.js'
 import { clustered, plain } from '../sqlite/make-tables.js'
 
-/** What became of each campaign; what the logs still have of older ones is counted bit by bit after the start. */
+/** What became of each campaign; older campaigns are counted from the logs bit by bit after the start. */
 export const campaignFigures: Migration = {
   async up(db: Kysely<Tables>) {
     await byCount(db, 'broadcast_hours', ['at', 'integer'])

@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** How fast a campaign leaves, in which hours, and at which time of each recipient's own clock. */
+/** How fast a campaign is sent, in which hours, and at which time of each recipient's own clock. */
 export const campaignPace: Migration = {
   async up(db: Kysely<Tables>) {
     const columns = {

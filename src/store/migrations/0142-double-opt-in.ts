@@ -1,7 +1,10 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** Lists that want a confirmation of who is put on them, and the form that an account's own requests ask by. */
+/**
+ * Lists that want a confirmation from whoever is put on them, and the form by which an account's own requests ask for
+ * it.
+ */
 export const doubleOptIn: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** Campaigns by the time at which they begin or began, for a month of them. */
+/** Campaigns by the time at which they begin or began, for the page of a month. */
 export const campaignCalendar: Migration = {
   async up({ schema }: Kysely<Tables>) {
     for (const time of ['sent_at', 'scheduled_at'] as const) {

@@ -1,7 +1,7 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** Whose mail of a campaign a server has taken, noted once a segment asks for it. */
+/** Which recipients' mail of a campaign a server has accepted, noted once a segment asks for it. */
 export const campaignMailed: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema.alterTable('broadcast_people').addColumn('taken_at', 'integer').execute()

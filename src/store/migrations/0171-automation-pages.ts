@@ -1,7 +1,7 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** What pages about automations ask: who reached the goal, who stands at a step, who ended why; starts for segments. */
+/** What pages about automations ask: who reached the goal, who is at a step, who ended why; starts for segments. */
 export const automationPages: Migration = {
   async up(db: Kysely<Tables>) {
     const { schema } = db
@@ -23,7 +23,7 @@ export const automationPages: Migration = {
       .on('automation_runs')
       .columns(['automation_id', 'status', 'reason', 'id'])
       .execute()
-    // Who was moved to the step of a goal left no trace but in their history; they are not counted.
+    // People who were moved to a goal's step are not counted: only their history shows it.
     await db
       .updateTable('automations')
       .set((eb) => ({

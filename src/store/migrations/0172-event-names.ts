@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered, plain } from '../sqlite/make-tables.js'
 
-/** By what names events of contacts came; those that are there are counted by and by. */
+/** The names of contacts' events; existing events are counted bit by bit. */
 export const eventNames: Migration = {
   async up(db: Kysely<Tables>) {
     await db.schema

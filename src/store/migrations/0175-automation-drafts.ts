@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { plain } from '../sqlite/make-tables.js'
 
-/** What is being written of an automation, while its version goes on as it is. */
+/** The draft of an automation, while its current version goes on unchanged. */
 export const automationDrafts: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

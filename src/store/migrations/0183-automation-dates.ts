@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered, plain } from '../sqlite/make-tables.js'
 
-/** Automations that begin on a day of a contact's field, and when that is for each contact. */
+/** Automations that begin on a day in a contact's field, and when each begins for each contact. */
 export const automationDates: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

@@ -4,7 +4,10 @@ import { isRemote } from '../running.js'
 import type { Tables } from '../schema/index.js'
 import { plain } from '../sqlite/make-tables.js'
 
-/** Several appliances over one database: their numbers and epochs, whose each row of the queue is, and their duties. */
+/**
+ * Several appliances over one database: their numbers and epochs, which of them has each row of the queue, their
+ * duties.
+ */
 export const severalNodes: Migration = {
   async up(db: Kysely<Tables>) {
     const { schema } = db
@@ -49,7 +52,7 @@ export const severalNodes: Migration = {
     await schema
       .createIndex('queue_stream')
       .on('queue')
-      // SQLite has the row's number at the end of each index by itself, and would write it twice.
+      // In SQLite each index already ends with the row's number, and naming it would write it twice.
       .columns(isRemote(db) ? [...stream, 'id'] : stream)
       .execute()
   },

@@ -4,7 +4,7 @@ import { isRemote } from '../running.js'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** What several nodes count together: answered challenges, failures at a log-in, requests. */
+/** What several nodes count together: answered challenges, failed log-ins, requests. */
 export const countedTogether: Migration = {
   async up(db: Kysely<Tables>) {
     const { schema } = db

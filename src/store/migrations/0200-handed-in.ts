@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** Limits of mails an hour and a minute, and what was handed in within each. */
+/** Limits of mails an hour and a minute, and how many were handed in within each. */
 export const handedIn: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema.alterTable('api_keys').addColumn('per_hour', 'integer').execute()

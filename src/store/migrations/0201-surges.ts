@@ -2,7 +2,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { plain } from '../sqlite/make-tables.js'
 
-/** Floods of mail to whom an account never mailed. */
+/** Floods of mail to addresses that an account never mailed before. */
 export const surges: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema.alterTable('subscriptions').addColumn('surge_id', 'text').execute()

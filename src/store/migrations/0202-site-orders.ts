@@ -2,7 +2,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { plain } from '../sqlite/make-tables.js'
 
-/** Operators' words on mail to a site: it waits, or leaves from another pool, until a time. */
+/** Operators' orders for mail to a site: it waits, or leaves from another pool, until a time. */
 export const siteOrders: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** DKIM keys that come after those in use, and those that came before them. */
+/** DKIM keys that will follow those in use, and those that came before them. */
 export const dkimRotation: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

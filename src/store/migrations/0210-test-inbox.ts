@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** Copies of the mails of test keys, by the account that has them. */
+/** Copies of the mails of test keys, by account. */
 export const testInbox: Migration = {
   async up({ schema }: Kysely<Tables>) {
     for (const column of ['account_id', 'email_id'] as const) {

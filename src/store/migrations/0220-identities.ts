@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** Who logs in by a provider of OpenID Connect. */
+/** People who log in by a provider of OpenID Connect. */
 export const identities: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** How far a campaign's test has been drawn from its audience, so that it has as many people as it is to have. */
+/** How far a campaign's test has been drawn from its audience, so that it gets the right number of people. */
 export const testDraws: Migration = {
   async up(db: Kysely<Tables>) {
     for (const name of ['test_seen', 'test_drawn'] as const) {
@@ -10,7 +10,7 @@ export const testDraws: Migration = {
         .addColumn(name, 'integer', (column) => column.notNull().defaultTo(0))
         .execute()
     }
-    // Of a test that is being made, as many were seen as its share says.
+    // For a test that is being made, the number of people seen follows from its share.
     const made = await db
       .selectFrom('broadcasts')
       .select(['id', 'variant_test', 'recipients'])

@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** Where nodes hear each other, and how often one was to look at its queue as nobody reached it there. */
+/** Where nodes hear each other, and how often a node has to look at its queue because nobody reached it there. */
 export const rings: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

@@ -2,7 +2,10 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered, plain } from '../sqlite/make-tables.js'
 
-/** The way out is a machine's: what each node has seen of it. The operator's word is for all of them, at no node (0). */
+/**
+ * Each machine has its own way out: what each node has seen of it. The operator's word is for all nodes, stored at none
+ * (0).
+ */
 export const egressByNode: Migration = {
   async up(db: Kysely<Tables>) {
     const { schema } = db
@@ -43,7 +46,7 @@ export const egressByNode: Migration = {
         .values({ ...row, node: 0, way: 'primary' })
         .execute()
     }
-    // Evidence of minutes, which comes again.
+    // This evidence is only minutes old, and will come again.
     await schema.dropTable('egress_unreached').execute()
     await schema
       .createTable('egress_unreached')

@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { plain } from '../sqlite/make-tables.js'
 
-/** Which node mail leaves an address from, which others name it too, and what a node wants in the DNS of each domain. */
+/** Which node sends from an address, which other nodes name it too, and what a node wants in the DNS of each domain. */
 export const nodeAddresses: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** What nodes have in common: codes by which others join, hashes of their files, certificates and what proves a name. */
+/** What nodes share: codes by which others join, hashes of their files, certificates and proofs of names. */
 export const nodeInvites: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

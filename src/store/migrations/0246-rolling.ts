@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** By which releases that are beside each other know whether they may be: what each node knows, and what was taken away. */
+/** How releases that run side by side know whether they may: what each node knows, and what was removed. */
 export const rolling: Migration = {
   async up({ schema }: Kysely<Tables>) {
     for (const [table, column] of [

@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** Campaign mail that goes slower to a site, and how attempts there usually end. */
+/** Campaign mail that is sent more slowly to a site, and how attempts there usually end. */
 export const siteBrakes: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

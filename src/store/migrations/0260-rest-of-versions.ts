@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** What became of the rest of a campaign's audience, apart from the people on whom its versions were tried. */
+/** The results of the rest of a campaign's audience, apart from the people on whom its versions were tried. */
 export const restOfVersions: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema.alterTable('broadcast_variants').addColumn('rest_after', 'text').execute()

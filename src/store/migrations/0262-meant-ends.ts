@@ -10,7 +10,7 @@ export const meantEnds: Migration = {
         .addColumn(name, 'integer', (column) => column.notNull().defaultTo(0))
         .execute()
     }
-    // What such steps have counted outlives the runs, which are deleted after a while.
+    // The counts of such steps outlive the runs, which are deleted after a while.
     await db
       .updateTable('automations')
       .set((eb) => {

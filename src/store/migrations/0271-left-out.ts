@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** Who of a campaign's audience got no mail when its mails were made, and why. */
+/** The people of a campaign's audience who got no mail when its mails were made, and why. */
 export const leftOut: Migration = {
   async up({ schema }: Kysely<Tables>) {
     for (const why of ['unsubscribed', 'bounced', 'complained', 'suppressed', 'topic'] as const) {

@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** How many moves took from a step and brought to it, and what new mails of an automation are from. */
+/** How many people moves took from a step and brought to it, and the sender of an automation's new mails. */
 export const movedCounts: Migration = {
   async up({ schema }: Kysely<Tables>) {
     for (const name of ['moved_away', 'moved_here']) {

@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** How much of the duties a node takes, beside those of the others; and the files of imports, for all nodes. */
+/** How many of the duties each node takes, beside the others; and the files of imports, for all nodes. */
 export const sharedByNodes: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

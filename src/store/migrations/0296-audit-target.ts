@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
-/** What was done with one thing is found without a walk through all that its account did. */
+/** Finds what was done with one thing without reading all that its account did. */
 export const auditTarget: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

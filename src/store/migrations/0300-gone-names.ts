@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** What deleted lists and segments were called, for the campaigns that went to them. */
+/** The names of deleted lists and segments, for the campaigns that went to them. */
 export const goneNames: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered } from '../sqlite/make-tables.js'
 
-/** What an account's plan has had refused of the mail that came for it, so that its owners hear of it. */
+/** The incoming mail that an account's plan caused to be refused, so that its owners hear of it. */
 export const refusedArrivals: Migration = {
   async up({ schema }: Kysely<Tables>) {
     await schema

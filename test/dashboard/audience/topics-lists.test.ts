@@ -14,6 +14,7 @@ import { fieldPages } from '../../../src/dashboard/fields/routes.js'
 import { listPages } from '../../../src/dashboard/lists/routes.js'
 import { topicPages } from '../../../src/dashboard/topics/routes.js'
 import { sampleCentre } from '../../../src/preferences/routes.js'
+import { createSegment } from '../../../src/segments/index.js'
 import { suppress } from '../../../src/suppression/index.js'
 import { createTopic, listTopics, optOut, updateTopic } from '../../../src/topics/index.js'
 import { hostile, isTame, startAccountPages, type Who } from '../account-pages.js'
@@ -205,7 +206,11 @@ t.test('a list is made, renamed, read page by page and deleted by its name', asy
   const csv = await get(`${at}/contacts.csv`)
   t.match(csv.text, /^email,firstName.*\r?\n.*n69@example\.com,Ann/s)
 
+  const asking = { field: `list.${made?.id}`, operator: 'eq', value: true } as const
+  await createSegment({ store, clock }, accountId, { name: 'On it', rule: asking })
+  t.match((await get(at)).text, 'segment “On it”', 'who deletes it knows whom that empties')
   const asked = await get(`${at}/delete`)
+  t.match(asked.text, 'segment “On it”')
   t.match(asked.text, /60 contacts on it.*59 contacts on no other list: deleted for good/s)
   const wrong = await post(`${at}/delete`, { name: 'Readers' })
   t.equal(wrong.status, 422)

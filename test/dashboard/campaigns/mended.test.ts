@@ -302,7 +302,7 @@ t.test('who gets no mail when mails are made is told, with the people', async (t
   const { text } = await owner.get(`${base}/campaigns/${id}/report`)
   t.match(
     text,
-    '2 people of its audience got no mail when its mails were made: 2 suppressed by hand or erased.',
+    '2 people of its audience got no mail when its mails were made: 1 suppressed by hand, 1 erased on request.',
   )
   const [, who = ''] = /href="([^"]*who=left_out)">Who</.exec(text) ?? []
   t.match((await owner.get(who)).text, 'bob@x.test')

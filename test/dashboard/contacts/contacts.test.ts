@@ -237,6 +237,11 @@ t.test('one is added with how they agreed; a slip in the domain is asked about',
   const asked = await post('/contacts/new', form)
   t.equal(asked.status, 422)
   t.match(asked.text, /Is it ann@gmail\.com\?[\s\S]*At our shop/)
+  t.match(
+    (await post('/contacts/new', { ...form, agreed: '' })).text,
+    /id="field-email-fault">Is it ann@gmail\.com[\s\S]*id="field-agreed-fault">Write how they agreed/,
+    'both are told at once',
+  )
   t.equal((await post('/contacts/new', { ...form, sure: 'on', agreed: '' })).status, 422)
   t.equal((await post('/contacts/new', { ...form, email: 'nobody' })).status, 422)
   const added = await post('/contacts/new', { ...form, sure: 'on' })
@@ -526,5 +531,10 @@ t.test(
       /Erased on request, added again, [\s\S]*Was erased on request: mail them only if they ask for it again/,
     )
     t.notMatch(text, /by erasure/)
+    await add('bob@x.test')
+    await post(`/contacts/${await add('cid@x.test')}/unsubscribe`, { note: 'by phone' })
+    const listed = (await get('/contacts?state=erased')).text.replaceAll('<wbr>', '')
+    t.match(listed, 'ann@x.test')
+    t.notMatch(listed, /bob@x\.test|cid@x\.test/)
   },
 )
