@@ -60,7 +60,7 @@ export async function archivedCampaigns(
 /**
  * The version that stands for a campaign: the one that its rest got, else the first; undefined where there are none.
  */
-async function shownVariant(
+export async function shownVariant(
   read: Read,
   { id, winner, variant_test }: { id: string; winner: string | null; variant_test: string | null },
 ) {

@@ -1,11 +1,13 @@
 import type { AccountBilling } from '../billing/index.js'
 import type { EmailDeps } from '../emails/index.js'
 import type { Tx } from '../store/index.js'
+import { shownVariant } from './archived.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './broadcast.js'
 import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
 import { filesOf, givenOf } from './given.js'
 import { draftVersions, unfinishedVersionsOf } from './put-variants.js'
+import { asVariant } from './variant.js'
 import { stillThere, type WhomInput, whomOf } from './whom.js'
 
 /**
@@ -16,23 +18,25 @@ export async function duplicateBroadcast(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
   billing: AccountBilling,
   id: string,
-  { audience, name, subject, alongside = async () => {} }: InPlace = {},
+  { audience, name, subject, isFollowUp = false, alongside = async () => {} }: InPlace = {},
 ): Promise<Broadcast> {
   const { read } = deps.store
-  const found = await findBroadcast(read, billing.accountId, id)
+  const original = await findBroadcast(read, billing.accountId, id)
+  const found = isFollowUp ? asVariant(original, await shownVariant(read, original)) : original
   const blocks = blocksOf(found)
   const { variants, test } = await draftVersions(read, found)
   const input = {
     audience: audience ?? (await stillThere(read, billing.accountId, whomOf(found))),
     ...givenOf(found),
+    ...(isFollowUp && { archive: false }),
     ...(blocks === null ? { html: await htmlOf(read, found) } : { blocks }),
     ...(subject !== undefined && { subject }),
     name: name ?? copyName(found.name ?? found.subject),
-    attachments: await filesOf(read, found),
-    ...(variants.length > 0 && { variants, variantTest: test }),
+    attachments: await filesOf(read, original),
+    ...(!isFollowUp && variants.length > 0 && { variants, variantTest: test }),
   }
   const unfinished = found.unfinished ?? undefined
-  const unfinishedVersions = await unfinishedVersionsOf(read, found)
+  const unfinishedVersions = isFollowUp ? undefined : await unfinishedVersionsOf(read, found)
   const options = { draft: true, alongside, unfinished, unfinishedVersions }
   return await createBroadcast(deps, billing, input, options)
 }
@@ -40,6 +44,8 @@ export async function duplicateBroadcast(
 interface InPlace extends Pick<WhomInput, 'audience'> {
   name?: string
   subject?: string
+  /** A copy for some of those who were to get it: what the rest got, in one version, and not a second time in public. */
+  isFollowUp?: boolean
   /** Written in the transaction of the copy. */
   alongside?: (tx: Tx, made: Broadcast) => Promise<void>
 }

@@ -4,13 +4,15 @@ import { ApiError } from '../errors/index.js'
 import type { Rule } from '../rules/index.js'
 import { createSegment, listSegments } from '../segments/index.js'
 import type { Read } from '../store/index.js'
+import { shownVariant } from './archived.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { copiedSubjectMark } from './content.js'
 import { duplicateBroadcast } from './duplicate.js'
 import { type AskedByRule, ruleOfPeople } from './people-rule.js'
+import { asVariant } from './variant.js'
 
 /**
- * A draft like a campaign, to the people behind a number of its report. They become a segment, unless there already is
+ * A draft of what the rest of a campaign got, to the people behind a number of its report. They become a segment, unless there already is
  * one of them. The draft's subject must be changed before it can be sent. `name` is the segment's, and the draft's.
  * Throws a 400 where no rule describes these people, else as `duplicateBroadcast` and `createSegment` do.
  */
@@ -24,11 +26,17 @@ export async function draftToPeople(
   const found = await findBroadcast(deps.store.read, billing.accountId, id)
   const rule = requireRuleOfPeople(found, asked)
   const segmentId = await segmentOf(deps, billing.accountId, { name, rule })
-  const marked = `${copiedSubjectMark} ${found.subject}`
+  const shown = asVariant(found, await shownVariant(deps.store.read, found))
+  const marked = `${copiedSubjectMark} ${shown.subject}`
   // A cut subject might end within a merge tag.
   const subject = Buffer.byteLength(marked) > maxSubjectBytes ? copiedSubjectMark : marked
   const audience = { segments: [segmentId] }
-  const draft = await duplicateBroadcast(deps, billing, id, { audience, name, subject })
+  const draft = await duplicateBroadcast(deps, billing, id, {
+    audience,
+    name,
+    subject,
+    isFollowUp: true,
+  })
   return { draft, segmentId }
 }
 

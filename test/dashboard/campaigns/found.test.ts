@@ -185,7 +185,28 @@ t.test('the footer says of its links what holds', async (t) => {
   const { id } = await call('POST', '/v1/broadcasts', { ...content, blocks, draft: true })
   const page = async () => (await owner.get(`${base}/campaigns/${id}`)).text
   t.match(await page(), 'The links and your postal address follow by themselves.')
-  await owner.post(`${base}/campaigns/${id}/notice`, { reason: 'We have new terms from January on' })
+  await owner.post(`${base}/campaigns/${id}/notice`, {
+    reason: 'We have new terms from January on',
+  })
   t.match(await page(), 'a notice has no link to unsubscribe')
   t.notMatch(await page(), 'The links and your postal address')
+})
+
+t.test('a copy for some of its people is what the rest got, in one version', async (t) => {
+  const { id } = await call('POST', '/v1/broadcasts', {
+    ...content,
+    html,
+    archive: true,
+    draft: true,
+    variants: [{ subject: 'Plain' }, { subject: 'Bold', fromName: 'Bea', html: `${html}<p>B` }],
+    variantTest: { share: 40, decideAfter: 'by hand' },
+  })
+  t.ok(id)
+  const sent = { status: 'sent', winner: 'B', sent_at: Date.now() } as const
+  await store.write((tx) => tx.updateTable('broadcasts').set(sent).where('id', '=', id).execute())
+  const made = await owner.post(`${base}/campaigns/${id}/report/again`, { who: 'clicked' })
+  t.equal(made.status, 303)
+  const again = await call('GET', `/v1/broadcasts/${made.to.split('/').at(-1)}`)
+  t.match(again, { subject: 'NEW SUBJECT: Bold', from: /Bea/, archive: false, variants: null })
+  t.match((await owner.get(made.to)).text, /&lt;p&gt;B/)
 })
