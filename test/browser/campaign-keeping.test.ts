@@ -43,12 +43,14 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
   await page.getByLabel('Subject').fill('Autumn')
   await kept.waitFor()
   await press('Digest')
-  await page.locator('#block-0 input[value="This week, in five minutes"]').waitFor()
+  await page
+    .locator('#block-0 input[value="This week, in five minutes"]')
+    .waitFor({ state: 'attached' })
   await kept.waitFor()
   t.match((await stored()).blocks, 'This week, in five minutes')
   // At once, before it is kept.
   await press('Welcome')
-  await page.locator('input[value*="good to have you"]').waitFor()
+  await page.locator('input[value*="good to have you"]').waitFor({ state: 'attached' })
   await page.getByRole('link', { name: 'Check and send' }).click()
   await page.waitForURL(/\/send$/)
   t.match(
@@ -70,7 +72,9 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
   t.match((await stored()).blocks, 'Own words')
   await press('Digest')
   await press('Put it in their place')
-  await page.locator('#block-0 input[value="This week, in five minutes"]').waitFor()
+  await page
+    .locator('#block-0 input[value="This week, in five minutes"]')
+    .waitFor({ state: 'attached' })
   await kept.waitFor()
   t.notMatch((await stored()).blocks, 'Own words')
   t.same(errors, [])
@@ -115,8 +119,10 @@ t.test('a card that is not finished holds up nothing else', { skip }, async (t) 
   await dialog.dismiss()
   await leaving
   await page.getByRole('link', { name: 'Check and send' }).click()
+  await page.getByText('are not finished: Picture 2').waitFor()
+  await page.goBack()
+  await page.reload()
   await card(1).getByText('There is none yet: choose').waitFor()
-  t.notMatch(page.url(), /send$/)
   await press('Remove: Picture 2')
   await kept.waitFor()
   t.same(
@@ -196,18 +202,17 @@ async function isInView(one: Locator): Promise<boolean> {
 }
 
 t.test('what is sent while it is being kept waits for that', { skip }, async (t) => {
-  const { page, errors, kept, press, stored } = await newCampaign(t)
+  const { page, errors, kept, press, stored, posthorn } = await newCampaign(t)
   await page.getByLabel('Subject').fill('Autumn')
   await kept.waitFor()
-  // A slow line: what is kept arrives a second later.
-  await page.route(/\/campaigns\/[^/]+$/, async (route) => {
-    if (route.request().postData()?.includes('next=keep')) await page.waitForTimeout(1_000)
-    await route.continue()
-  })
   await page.getByLabel('Subject').fill('Winter')
+  await page.waitForTimeout(1_500)
+  // Somebody else writes for some time, so that what is kept waits.
+  const written = posthorn.store.write(() => new Promise<void>((done) => setTimeout(done, 3_000)))
   await page.getByText('Keeping it…').waitFor()
   await press('Save and check')
   await page.waitForURL(/\/send$/)
+  await written
   t.match(await stored(), { subject: 'Winter' })
   t.same(errors, [])
 })

@@ -185,7 +185,9 @@ t.test('the footer says of its links what holds', async (t) => {
   const { id } = await call('POST', '/v1/broadcasts', { ...content, blocks, draft: true })
   const page = async () => (await owner.get(`${base}/campaigns/${id}`)).text
   t.match(await page(), 'The links and your postal address follow by themselves.')
-  await owner.post(`${base}/campaigns/${id}/notice`, { reason: 'New terms' })
+  await owner.post(`${base}/campaigns/${id}/notice`, {
+    reason: 'We have new terms from January on',
+  })
   t.match(await page(), 'a notice has no link to unsubscribe')
   t.notMatch(await page(), 'The links and your postal address')
 })
